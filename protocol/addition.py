@@ -1,0 +1,107 @@
+"""Sums in bits: additive shares into XOR shares (A2B), and the sum and difference of XOR-shared words.
+
+No carry ripples: digits or bits become pairs (generate, propagate), and a Sklansky prefix tree of gates joins them in
+⌈log2⌉ rounds.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.choice import Slots, choose_slots
+from mixbayes.protocol.party import A, Party
+from mixbayes.protocol.products import gate
+
+DIGIT = 4
+_GENERATE = np.uint8(1)
+
+
+def to_bits(me: Party, word: Words, width: int) -> Words:
+    """A2B: XOR shares of the sum modulo 2^width of the parties' private words (n,)."""
+    digits = _digits(word & mask(width), width)
+    carries, propagates = _within_digits(me, digits)
+    into = _carries_into(me, carries >> np.uint8(DIGIT - 1), propagates >> np.uint8(DIGIT - 1))
+    inside = carries ^ gate(me, into, propagates, DIGIT)
+    sums = digits ^ (into ^ (inside << np.uint8(1))) & np.uint8((1 << DIGIT) - 1)
+    return _undigits(sums) & mask(width)
+
+
+def add(me: Party, x: Words, y: Words, width: int, carry_in: int = 0) -> Words:
+    """XOR shares of x + y + carry_in modulo 2^width, both (n,) XOR-shared."""
+    x_bits, y_bits = _bits(x, width), _bits(y, width)
+    first = me.constant(np.full((1, x.size), carry_in, np.uint64)).astype(np.uint8)
+    generate = np.concatenate([first, gate(me, x_bits, y_bits, 1)])
+    propagate = np.concatenate([np.zeros_like(first), x_bits ^ y_bits])
+    into = _carries_into(me, generate, propagate)[1:]
+    return _unbits(x_bits ^ y_bits ^ into)
+
+
+def subtract(me: Party, x: Words, y: Words, width: int) -> Words:
+    """XOR shares of x − y modulo 2^width: x plus the complement of y plus one."""
+    return add(me, x, y ^ me.constant(np.full(y.shape, mask(width))), width, carry_in=1)
+
+
+def _within_digits(me: Party, digits: Bits) -> tuple[Bits, Bits]:
+    """Bit i − 1 of the results: do the lower i bits of the two digits carry, and would they pass a carry on?"""
+    count, n = digits.shape
+    padded = np.concatenate([digits, np.zeros((count, n % 2), np.uint8)], axis=1)
+    halves = padded[:, : padded.shape[1] // 2], padded[:, padded.shape[1] // 2 :]
+    sends, asks = halves if me.role == A else halves[::-1]
+    shares = me.random.bits(DIGIT, 2, sends.size)
+    shares = np.bitwise_or.reduce(shares << np.arange(DIGIT, dtype=np.uint8)[:, None, None], axis=0)
+    tables = _digit_sums()[:, sends.reshape(-1)] ^ _every_slot()[shares]
+    (chosen,) = choose_slots(me, [Slots(DIGIT, DIGIT, tables, asks.reshape(-1))])
+    kept = shares.reshape(2, *sends.shape), chosen.reshape(2, *asks.shape)
+    joined = np.concatenate(kept if me.role == A else kept[::-1], axis=2)[:, :, :n]
+    return joined[0], joined[1]
+
+
+def _carries_into(me: Party, generate: Bits, propagate: Bits) -> Bits:
+    """The carry into each of the positions (count, n), from what each generates and propagates (Sklansky)."""
+    state = generate | propagate << np.uint8(1)
+    positions = np.arange(len(state))
+    for level in range((len(state) - 1).bit_length()):
+        upper = positions[positions >> level & 1 == 1]
+        below = (upper >> level << level) - 1
+        state[upper] = gate(me, state[upper] >> np.uint8(1), state[below], 2) ^ (state[upper] & _GENERATE)
+    return np.concatenate([np.zeros_like(state[:1]), state[:-1] & _GENERATE])
+
+
+@lru_cache
+def _digit_sums() -> Words:
+    """(2, 16): for a digit of the sender, slot v holds the carries, and the propagates, of its sum with v."""
+    lows = [(1 << i) - 1 for i in range(1, DIGIT + 1)]
+    table = np.zeros((2, 1 << DIGIT), np.uint64)
+    for own in range(1 << DIGIT):
+        for v in range(1 << DIGIT):
+            carries = sum(((own & low) + (v & low) > low) << i for i, low in enumerate(lows))
+            passes = sum(((own ^ v) & low == low) << i for i, low in enumerate(lows))
+            table[:, own] |= np.array([carries, passes], np.uint64) << np.uint64(DIGIT * v)
+    return table
+
+
+@lru_cache
+def _every_slot() -> Words:
+    return np.array([sum(s << (DIGIT * v) for v in range(1 << DIGIT)) for s in range(1 << DIGIT)], np.uint64)
+
+
+def _digits(words: Words, width: int) -> Bits:
+    shifts = np.arange(0, width, DIGIT, dtype=np.uint64)[:, None]
+    return ((words[None] >> shifts) & mask(DIGIT)).astype(np.uint8)
+
+
+def _undigits(digits: Bits) -> Words:
+    shifts = np.arange(0, DIGIT * len(digits), DIGIT, dtype=np.uint64)[:, None]
+    return np.bitwise_or.reduce(digits.astype(np.uint64) << shifts, axis=0)
+
+
+def _bits(words: Words, width: int) -> Bits:
+    return ((words[None] >> np.arange(width, dtype=np.uint64)[:, None]) & np.uint64(1)).astype(np.uint8)
+
+
+def _unbits(bits: Bits) -> Words:
+    places = np.arange(len(bits), dtype=np.uint64)[:, None]
+    return np.bitwise_or.reduce(bits.astype(np.uint64) << places, axis=0)

@@ -1,0 +1,25 @@
+"""The array types every step speaks in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+"""Ring elements, XOR-shared words, or the two halves of 128-bit blocks."""
+
+Bits = NDArray[np.uint8]
+"""One bit to a byte, 0 or 1."""
+
+Bytes = NDArray[np.uint8]
+"""Raw bytes, as a channel carries them."""
+
+Values = NDArray[np.int32]
+"""Rows (attributes, n), each cell as its position in the dictionary."""
+
+ONE = np.uint64(1)
+
+
+def mask(width: int) -> np.uint64:
+    """The word whose low `width` bits are set."""
+    return np.uint64((1 << width) - 1)

@@ -1,0 +1,133 @@
+"""How two roles talk: three verbs, and a frame that makes every departure from the script visible.
+
+A frame is a 16-byte header (the step's name as a checksum, a running number, the length) and the payload. What arrives
+is checked against what the script expects here, once, for every transport.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from mixbayes.protocol.arrays import Bytes
+from mixbayes.protocol.errors import WrongLength, WrongStep
+
+Buffer = bytes | bytearray | memoryview | Bytes
+
+_HEADER = struct.Struct("<IIQ")
+SMALL = 1 << 15
+"""A payload up to this size fits every socket buffer, so it can be written before anything is read."""
+
+
+@dataclass
+class Traffic:
+    """What one end of a channel has seen. A round is a change of direction."""
+
+    sent: int = 0
+    received: int = 0
+    rounds: int = 0
+    _last: str = field(default="", repr=False)
+
+    def count_sent(self, size: int) -> None:
+        self.sent += size
+        self._turn("sent")
+
+    def count_received(self, size: int) -> None:
+        self.received += size
+        self._turn("received")
+
+    def count_swapped(self, sent: int, received: int) -> None:
+        self.sent += sent
+        self.received += received
+        self.rounds += 1
+        self._last = ""
+
+    def _turn(self, direction: str) -> None:
+        self.rounds += self._last != direction
+        self._last = direction
+
+
+class Wire(Protocol):
+    """Moves bytes in order to one peer and back, or raises `PeerSilent` at its deadline, `PeerGone` at the end."""
+
+    def write(self, parts: Sequence[Buffer], step: str) -> None: ...
+
+    def read(self, into: memoryview, step: str) -> None: ...
+
+    def exchange(self, payload: Buffer, into: memoryview, step: str) -> None:
+        """Write and read at the same time: neither end waits for the other to read first."""
+        ...
+
+
+class Channel:
+    """One end of a conversation in which both ends know the next step and the size of its message."""
+
+    def __init__(self, peer: str, wire: Wire) -> None:
+        self.peer = peer
+        self.traffic = Traffic()
+        self._wire = wire
+        self._sent = 0
+        self._received = 0
+
+    def send(self, step: str, payload: Buffer) -> None:
+        """Send one message."""
+        size = _size(payload)
+        self._wire.write([self._header(step, size), payload], step)
+        self.traffic.count_sent(_HEADER.size + size)
+
+    def receive(self, step: str, size: int) -> Bytes:
+        """Receive the message of this step, of exactly this size."""
+        body = self._read_header_and_room(step, size)
+        self._wire.read(memoryview(body), step)
+        self.traffic.count_received(_HEADER.size + size)
+        return body
+
+    def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
+        """Send one message and receive the peer's of the same step (and size, unless told otherwise)."""
+        sending = _size(payload)
+        receiving = sending if size is None else size
+        if sending <= SMALL:
+            self._wire.write([self._header(step, sending), payload], step)
+            body = self._read_header_and_room(step, receiving)
+            self._wire.read(memoryview(body), step)
+        else:
+            self._wire.write([self._header(step, sending)], step)
+            body = self._read_header_and_room(step, receiving)
+            self._wire.exchange(payload, memoryview(body), step)
+        self.traffic.count_swapped(_HEADER.size + sending, _HEADER.size + receiving)
+        return body
+
+    def _header(self, step: str, size: int) -> bytes:
+        header = _HEADER.pack(_name(step), self._sent & 0xFFFFFFFF, size)
+        self._sent += 1
+        return header
+
+    def _read_header_and_room(self, step: str, size: int) -> Bytes:
+        raw = bytearray(_HEADER.size)
+        self._wire.read(memoryview(raw), step)
+        name, number, length = _HEADER.unpack(raw)
+        if number != self._received & 0xFFFFFFFF:
+            raise WrongStep(
+                self.peer,
+                step,
+                f"message {number} came where message {self._received} was due (repeated, lost or out of order)",
+            )
+        if name != _name(step):
+            raise WrongStep(self.peer, step, "a message of another step came")
+        if length != size:
+            raise WrongLength(self.peer, step, f"{length} bytes came where {size} were due")
+        self._received += 1
+        return np.empty(size, np.uint8)
+
+
+def _name(step: str) -> int:
+    return zlib.crc32(step.encode())
+
+
+def _size(payload: Buffer) -> int:
+    return payload.nbytes if isinstance(payload, np.ndarray | memoryview) else len(payload)

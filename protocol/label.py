@@ -1,0 +1,63 @@
+"""The label, to the hospital that asked and to nobody else."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.arrays import Bytes, Words, mask
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import OutOfRange
+from mixbayes.protocol.packing import pack_words, unpack_words, words_bytes
+from mixbayes.protocol.party import Party
+from mixbayes.protocol.randomness import SEED_BYTES, Randomness
+
+_STEP = "label"
+
+
+def release(asker: Channel, hot: Words, classes: int, blinding: Randomness) -> None:
+    """Send this mixer's share of the one-hot words, under a pad both mixers know and the asker does not.
+
+    The asker then learns the sum of the two shares and nothing about either.
+    """
+    asker.send(_STEP, blinded(hot, classes, blinding))
+
+
+def blinded(hot: Words, classes: int, blinding: Randomness) -> Bytes:
+    return pack_words(hot ^ (blinding.words(hot.size) & mask(classes)), classes)
+
+
+def receive(mixer_a: Channel, mixer_b: Channel, count: int, classes: int) -> NDArray[np.int64]:
+    """The asker's labels, as positions of classes."""
+    first, second = (
+        unpack_words(channel.receive(_STEP, words_bytes(count, classes)), count, classes, channel.peer, _STEP)
+        for channel in (mixer_a, mixer_b)
+    )
+    return opened(first, second, f"{mixer_a.peer} or {mixer_b.peer}")
+
+
+def opened(first: Words, second: Words, senders: str) -> NDArray[np.int64]:
+    """The position of the one bit that is set; anything else is not a label."""
+    hot = first ^ second
+    if ((hot == 0) | (hot & (hot - np.uint64(1)) != 0)).any():
+        raise OutOfRange(senders, _STEP, "an answer names no class, or several")
+    return np.frexp(hot.astype(np.float64))[1].astype(np.int64) - 1
+
+
+def common_blinding(me: Party) -> Randomness:
+    """The pad of the two mixers: each contributes a seed, so neither chooses it."""
+    mine = me.random.bytes(SEED_BYTES)
+    theirs = me.channel.swap("blinding", mine).tobytes()
+    return Randomness(bytes(a ^ b for a, b in zip(mine, theirs, strict=True)))
+
+
+def to_partner(me: Party, hot: Words, classes: int) -> None:
+    """Two hospitals alone: the other one's share, to the one that asked."""
+    me.channel.send(_STEP, pack_words(hot, classes))
+
+
+def from_partner(me: Party, hot: Words, classes: int) -> NDArray[np.int64]:
+    """Two hospitals alone: the label, at the one that asked."""
+    size = words_bytes(hot.size, classes)
+    theirs = unpack_words(me.channel.receive(_STEP, size), hot.size, classes, me.channel.peer, _STEP)
+    return opened(hot, theirs, me.channel.peer)

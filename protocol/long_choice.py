@@ -1,0 +1,90 @@
+"""The masks of a choice among entries of whole words, and the look-up of a public table at a shared index.
+
+Entry v is masked by H(v, ⊕_j pad_j) over the pads that v's bits name (after Naor and Pinkas, 1999, with one hash of the
+sum where they sum k hashes). The receiver lacks at least one pad of every other entry, so in the model of `fixed_key`
+every other mask is the permutation at a point unknown to it; distinct entries have distinct tweaks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.protocol.fixed_key import FixedKeyHash
+from mixbayes.protocol.packing import pack_bits, unpack_bits
+from mixbayes.protocol.party import A, Party
+
+_PIECE = 1 << 15
+"""Entries masked at a time: half a megabyte of blocks."""
+
+
+def index_bits(index: Words, bits: int) -> Bits:
+    """(bits, n), the lowest first."""
+    return ((index[None] >> np.arange(bits, dtype=np.uint64)[:, None]) & np.uint64(1)).astype(np.uint8)
+
+
+def all_masks(hashing: FixedKeyHash, pads: Words, flips: Bits, entries: int, words: int) -> Words:
+    """The sender's masks (entries, n, words) from its pads (2, k, n, 2) and the receiver's announcement (k, n)."""
+    k, n = flips.shape
+    keys = np.zeros((1, n, 2), np.uint64)
+    for j in range(k):
+        both = pads[0, j] ^ pads[1, j]
+        zero = pads[0, j] ^ (both & -flips[j].astype(np.uint64)[:, None])
+        more = keys[: max(0, entries - len(keys))] ^ (zero ^ both)
+        keys = np.concatenate([keys ^ zero, more])
+    return _masks(hashing, keys, np.arange(entries, dtype=np.uint64)[:, None], words)
+
+
+def chosen_masks(hashing: FixedKeyHash, pads: Words, index: Words, words: int) -> Words:
+    """The receiver's mask (n, words) for its own index (n,) from its pads (k, n, 2)."""
+    return _masks(hashing, np.bitwise_xor.reduce(pads, axis=0)[None], index[None], words)[0]
+
+
+def _masks(hashing: FixedKeyHash, keys: Words, numbers: Words, words: int) -> Words:
+    masks = np.empty((*keys.shape[:2], words), np.uint64)
+    tweaked = keys.copy()
+    tweaked[..., 0] ^= numbers
+    for block in range(-(-words // 2)):
+        tweaked[..., 1] ^= np.uint64(block ^ max(block - 1, 0))
+        masks[..., 2 * block : 2 * block + 2] = hashing(tweaked)[..., : words - 2 * block]
+    return masks
+
+
+def look_up(me: Party, index: Words, table: Words) -> Words:
+    """XOR shares (n, words) of a public table (2^k, words) at an XOR-shared index (n,). Two rounds.
+
+    Each party sends for half of the elements: its table is the public one with its own share of the index added, under
+    a random row which is its share of the result.
+    """
+    entries, words = table.shape
+    bits = entries.bit_length() - 1
+    padded = np.append(index, np.zeros(index.size % 2, np.uint64))
+    half = padded.size // 2
+    mine, other = (slice(0, half), slice(half, None)) if me.role == A else (slice(half, None), slice(0, half))
+    sent, received = me.pool.take(bits * half)
+    flips = _announce(me, padded[other], bits, received.choices)
+    share = np.empty((padded.size, words), np.uint64)
+    share[mine] = me.random.words(half, words)
+    pads = sent.pads.reshape(2, bits, half, 2)
+    message = np.empty((half, entries, words), np.uint64)
+    for piece in _pieces(half, entries):
+        masks = all_masks(me.pool.sent_hash, pads[:, :, piece], flips[:, piece], entries, words)
+        rows = np.arange(entries, dtype=np.uint64) ^ padded[mine][piece, None]
+        message[piece] = table[rows] ^ share[mine][piece, None] ^ masks.transpose(1, 0, 2)
+    answer = me.channel.swap("table look-up", message.reshape(-1)).view(np.uint64).reshape(message.shape)
+    asked = padded[other]
+    chosen = chosen_masks(me.pool.received_hash, received.pads.reshape(bits, half, 2), asked, words)
+    share[other] = answer[np.arange(half), asked.astype(np.intp)] ^ chosen
+    return share[: index.size]
+
+
+def _announce(me: Party, asked: Words, bits: int, choices: Bits) -> Bits:
+    step = "announce table look-up"
+    announced = index_bits(asked, bits).reshape(-1) ^ choices
+    theirs = me.channel.swap(step, pack_bits(announced))
+    return unpack_bits(theirs, announced.size, me.channel.peer, step).reshape(bits, -1)
+
+
+def _pieces(count: int, entries: int) -> list[slice]:
+    step = max(1, _PIECE // entries)
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]

@@ -1,0 +1,74 @@
+"""Bits and ring words as they travel: eight bits to a byte, and no more bytes a word than its width needs.
+
+A word's bytes travel as planes of 4, 2 and 1 bytes, each one numpy cast. What comes in is checked: a bit beyond the
+width, or set in the padding, is out of range.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixbayes.protocol.arrays import Bits, Bytes, Words
+from mixbayes.protocol.errors import OutOfRange
+
+
+def bits_bytes(count: int) -> int:
+    return -(-count // 8)
+
+
+def pack_bits(bits: Bits) -> Bytes:
+    return np.packbits(bits.reshape(-1))
+
+
+def unpack_bits(packed: Bytes, count: int, peer: str, step: str) -> Bits:
+    """The bits of a message, flat."""
+    bits = np.unpackbits(packed)
+    if bits[count:].any():
+        raise OutOfRange(peer, step, "padding bits are set")
+    return bits[:count]
+
+
+def words_bytes(count: int, width: int) -> int:
+    return count * bits_bytes(width)
+
+
+def pack_words(words: Words, width: int) -> Bytes:
+    """Words below 2^width as bytes; higher bits must be clear."""
+    flat = words.reshape(-1)
+    return np.concatenate(
+        [_plane(flat, shift, size).view(np.uint8) for shift, size in _planes(bits_bytes(width))]
+    )
+
+
+def unpack_words(packed: Bytes, count: int, width: int, peer: str, step: str) -> Words:
+    """The words of a message, flat."""
+    words = np.zeros(count, np.uint64)
+    at = 0
+    for shift, size in _planes(bits_bytes(width)):
+        plane = packed[at : at + size * count].view(_TYPES[size])
+        _refuse_beyond(plane, width - 8 * shift, peer, step)
+        words |= plane.astype(np.uint64) << np.uint64(8 * shift)
+        at += size * count
+    return words
+
+
+_TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def _planes(size: int) -> list[tuple[int, int]]:
+    """(first byte, bytes) of each plane of a word of `size` bytes."""
+    planes, at = [], 0
+    for part in (8, 4, 2, 1):
+        if size - at >= part:
+            planes.append((at, part))
+            at += part
+    return planes
+
+
+def _plane(words: Words, shift: int, size: int) -> np.ndarray:
+    return (words >> np.uint64(8 * shift)).astype(_TYPES[size]) if shift else words.astype(_TYPES[size])
+
+
+def _refuse_beyond(plane: np.ndarray, width: int, peer: str, step: str) -> None:
+    if width < 8 * plane.itemsize and plane.size and int(plane.max()) >> width:
+        raise OutOfRange(peer, step, f"a word has more than its {width} bits")

@@ -1,0 +1,60 @@
+"""Randomness as an argument: a seed expanded by AES-CTR."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+
+from mixbayes.protocol.arrays import Bits, Bytes, Words
+
+SEED_BYTES = 32
+_ZEROS = np.zeros(1 << 16, np.uint8)
+
+
+def key_stream(key: bytes) -> CipherContext:
+    """The AES-CTR stream of a key; it continues where the last call stopped."""
+    return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+
+def draw_into(stream: CipherContext, out: Bytes) -> None:
+    """Fill `out` with the next bytes of the stream."""
+    for start in range(0, out.size, _ZEROS.size):
+        part = out[start : start + _ZEROS.size]
+        stream.update_into(_ZEROS[: part.size], part)
+
+
+class Randomness:
+    """What a role draws from. The same seed gives the same draws, for tests and for seed-compressed shares."""
+
+    def __init__(self, seed: bytes) -> None:
+        if len(seed) != SEED_BYTES:
+            raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
+        self._stream = key_stream(seed)
+
+    @classmethod
+    def from_system(cls) -> Randomness:
+        """Seeded by the operating system."""
+        return cls(secrets.token_bytes(SEED_BYTES))
+
+    def bytes(self, count: int) -> bytes:
+        return self._draw(count).tobytes()
+
+    def words(self, *shape: int) -> Words:
+        count = int(np.prod(shape))
+        return self._draw(8 * count).view(np.uint64).reshape(shape)
+
+    def bits(self, *shape: int) -> Bits:
+        """Uniform bits, one to a byte."""
+        count = int(np.prod(shape))
+        packed = self._draw(-(-count // 8))
+        return np.unpackbits(packed, count=count).reshape(shape)
+
+    def _draw(self, count: int) -> Bytes:
+        out = np.empty(count, np.uint8)
+        draw_into(self._stream, out)
+        return out
+
+    def __repr__(self) -> str:
+        return "Randomness(...)"

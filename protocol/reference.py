@@ -1,0 +1,42 @@
+"""The pooled classifier in the clear: what the protocols must equal.
+
+`fixed_model` with `fixed_labels` is the same integer arithmetic as on shares, and so the labels bit for bit;
+`real_scores` is section 2 of the protocols in float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.logarithm import fixed_log2
+from mixbayes.protocol.model import Model, assemble, log_arguments, scores
+from mixbayes.protocol.precision import precision_for
+
+
+def fixed_model(layout: Layout, vector: Words) -> Model:
+    """θ of the joint counts in fixed point."""
+    logs = fixed_log2(log_arguments(layout, vector, 1))
+    empty = (layout.class_counts(vector) == 0).astype(np.uint64)
+    return assemble(layout, precision_for(layout.dictionary), logs, empty)
+
+
+def fixed_labels(model: Model, codes: Values) -> NDArray[np.intp]:
+    """The positions of the winning classes; ties go to the first."""
+    top = np.uint64(64 - model.width)
+    return (scores(model, codes) << top).view(np.int64).argmax(axis=0)
+
+
+def real_scores(layout: Layout, vector: Words, codes: Values) -> NDArray[np.float64]:
+    """log2 P(c) + Σ log2 P(v|c) as (K, n), minus infinity for a class without rows."""
+    alpha = float(layout.dictionary.smoothing)
+    counts = layout.class_counts(vector).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = np.repeat(np.log2(counts / counts.sum())[:, None], codes.shape[1], axis=1)
+    for a, values in enumerate(codes):
+        cells = layout.block(vector, a)[:-1] + alpha
+        table = np.append(np.log2(cells / cells.sum(axis=0)), np.zeros((1, layout.classes)), axis=0)
+        total += table[values].T
+    return total

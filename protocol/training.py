@@ -1,0 +1,57 @@
+"""Training: from shares of the joint counts to shares of the table of log-probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixbayes.protocol import memory
+from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.logarithm import shared_log2
+from mixbayes.protocol.model import Model, assemble, log_arguments
+from mixbayes.protocol.party import A, B, Party
+from mixbayes.protocol.pool import connect_pair
+from mixbayes.protocol.precision import precision_for
+from mixbayes.protocol.products import to_arithmetic
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.shares import split
+
+_CELLS = 2048
+"""Logarithms taken at a time: enough to hide the rounds, few enough for memory."""
+
+
+def train(me: Party, layout: Layout, vector: Words) -> Model:
+    """One computing party's part: its share of the counts (modulo 2^64) becomes its share of θ."""
+    precision = precision_for(layout.dictionary)
+    arguments = log_arguments(layout, vector, int(me.role == A))
+    parts = [
+        shared_log2(me, arguments[start : start + _CELLS], precision.count_bits, precision.width)
+        for start in range(0, arguments.size, _CELLS)
+    ]
+    logs = np.concatenate([part[0] for part in parts])
+    some = np.concatenate([part[1] for part in parts])[: layout.classes]
+    empty = to_arithmetic(me, me.negate(some), precision.width)
+    return assemble(layout, precision, logs, empty)
+
+
+def run_training(layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes, bytes]) -> tuple[Model, Model]:
+    """Hospitals with these count vectors, and the two computing parties A and B, all in memory.
+
+    Seeds: of the hospitals, of A and of B.
+    """
+    hospitals = Randomness(seeds[0])
+    # Each hospital splits its counts into two shares and sends one to each computing party.
+    shares = [split(vector, hospitals.bytes(32)) for vector in tables]
+    # Each adds up what it received: sums of shares are shares of the sums.
+    of_a = sum((share.for_a() for share in shares), np.zeros(layout.size, np.uint64))
+    of_b = sum((share.for_b() for share in shares), np.zeros(layout.size, np.uint64))
+    # Between themselves they turn the joint counts into θ, of which each keeps a share.
+    to_b, to_a = memory.channels("party A", "party B")
+
+    def party(role: int, to_other: Channel, share: Words) -> Model:
+        random = Randomness(seeds[1 + role])
+        return train(Party(role, to_other, connect_pair(role, to_other, random), random), layout, share)
+
+    model_a, model_b = memory.together(lambda: party(A, to_b, of_a), lambda: party(B, to_a, of_b))
+    return model_a, model_b
