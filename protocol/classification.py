@@ -7,7 +7,6 @@ mixers compare while it prepares the next piece.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model, scores
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
-from mixbayes.protocol.question import Form, Question, answer, hand_over, take_over
+from mixbayes.protocol.question import Form, Line, Question, answer, hand_over, take_over
 from mixbayes.protocol.randomness import Randomness
 
 Labels = NDArray[np.int64]
@@ -38,15 +37,17 @@ def answer_public(
 def ask_public(mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values) -> Labels:
     """The hospital's part: show the rows to both mixers."""
 
-    def show(piece: Values) -> None:
+    labels = _Labels(mixers, layout.classes)
+    for piece in Form.of(layout, width).pieces(codes.shape[1]):
         for mixer in mixers:
-            rows.send(mixer, layout, piece)
-
-    return _one_ahead(show, mixers, Form.of(layout, width), codes)
+            rows.send(mixer, layout, codes[:, piece])
+        labels.collect()
+        labels.expect(piece.stop - piece.start)
+    return labels.all()
 
 
 def answer_private(
-    me: Party, asker: SentPool, layout: Layout, model: Model, count: int, blinding: Randomness
+    me: Party, asker: Line[SentPool], layout: Layout, model: Model, count: int, blinding: Randomness
 ) -> None:
     """A mixer's part for rows that it does not see."""
     form = Form.of(layout, model.width)
@@ -56,28 +57,29 @@ def answer_private(
         label.release(asker.channel, winners(me, share, model.width), model.classes, blinding)
 
 
-def ask_private(mixers: tuple[ReceivedPool, ReceivedPool], layout: Layout, width: int, codes: Values) -> Labels:
+def ask_private(mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]], layout: Layout, width: int, codes: Values) -> Labels:
     """The hospital's part: choose obliviously from both mixers' tables, and give each the other's sums."""
     form = Form.of(layout, width)
-
-    def ask(piece: Values) -> None:
-        to_a, to_b = questions = [Question(form, mixer, piece) for mixer in mixers]
-        for question in questions:
-            question.announce()
+    labels = _Labels((mixers[0].channel, mixers[1].channel), form.classes)
+    for piece in form.pieces(codes.shape[1]):
+        to_a, to_b = (Question(form, mixer, codes[:, piece]) for mixer in mixers)
+        to_a.announce()
+        to_b.announce()
+        labels.collect()
         from_a, from_b = to_a.add_up(), to_b.add_up()
         hand_over(mixers[1].channel, from_a, width)
         hand_over(mixers[0].channel, from_b, width)
+        labels.expect(piece.stop - piece.start)
+    return labels.all()
 
-    return _one_ahead(ask, (mixers[0].channel, mixers[1].channel), form, codes)
 
-
-def ask_partner(me: Party, partner: ReceivedPool, layout: Layout, model: Model, codes: Values) -> Labels:
+def ask_partner(me: Party, partner: Line[ReceivedPool], layout: Layout, model: Model, codes: Values) -> Labels:
     """Two hospitals alone, the asking one: it reads its own share directly and asks the other obliviously."""
     form = Form.of(layout, model.width)
     return _joined([_ask_partner(me, partner, form, model, codes[:, p]) for p in form.pieces(codes.shape[1])])
 
 
-def _ask_partner(me: Party, partner: ReceivedPool, form: Form, model: Model, codes: Values) -> Labels:
+def _ask_partner(me: Party, partner: Line[ReceivedPool], form: Form, model: Model, codes: Values) -> Labels:
     question = Question(form, partner, codes)
     question.announce()
     share = scores(model, codes)
@@ -85,7 +87,7 @@ def _ask_partner(me: Party, partner: ReceivedPool, form: Form, model: Model, cod
     return label.from_partner(me, winners(me, share, form.width), form.classes)
 
 
-def answer_partner(me: Party, partner: SentPool, layout: Layout, model: Model, count: int) -> None:
+def answer_partner(me: Party, partner: Line[SentPool], layout: Layout, model: Model, count: int) -> None:
     """Two hospitals alone, the other one."""
     form = Form.of(layout, model.width)
     for piece in form.pieces(count):
@@ -95,19 +97,26 @@ def answer_partner(me: Party, partner: SentPool, layout: Layout, model: Model, c
         label.to_partner(me, winners(me, share, form.width), form.classes)
 
 
-def _one_ahead(
-    ask: Callable[[Values], None], mixers: tuple[Channel, Channel], form: Form, codes: Values
-) -> Labels:
-    """Ask piece by piece, and collect a piece's labels once the next one is asked."""
-    waiting: deque[int] = deque()
-    labels = []
-    for piece in form.pieces(codes.shape[1]):
-        ask(codes[:, piece])
-        waiting.append(piece.stop - piece.start)
-        if len(waiting) > 1:
-            labels.append(label.receive(*mixers, waiting.popleft(), form.classes))
-    labels += [label.receive(*mixers, count, form.classes) for count in waiting]
-    return _joined(labels)
+class _Labels:
+    """The labels an asker waits for, collected piece by piece in the order in which it asked."""
+
+    def __init__(self, mixers: tuple[Channel, Channel], classes: int) -> None:
+        self._mixers = mixers
+        self._classes = classes
+        self._expected: deque[int] = deque()
+        self._labels: list[Labels] = []
+
+    def expect(self, count: int) -> None:
+        self._expected.append(count)
+
+    def collect(self) -> None:
+        """Receive every label that is due."""
+        while self._expected:
+            self._labels.append(label.receive(*self._mixers, self._expected.popleft(), self._classes))
+
+    def all(self) -> Labels:
+        self.collect()
+        return _joined(self._labels)
 
 
 def _joined(labels: list[Labels]) -> Labels:
@@ -126,19 +135,24 @@ def run_classification(
     a_to_b, b_to_a = memory.channels("mixer a", "mixer b")
     asker_to_a, a_to_asker = memory.channels("party asker", "mixer a")
     asker_to_b, b_to_asker = memory.channels("party asker", "mixer b")
+    # Random transfers are made on channels of their own.
+    a_ahead, b_ahead = memory.channels("mixer a", "mixer b")
+    asker_ahead_a, a_ahead_asker = memory.channels("party asker", "mixer a")
+    asker_ahead_b, b_ahead_asker = memory.channels("party asker", "mixer b")
     count = codes.shape[1]
 
-    def mixer(role: int, to_other: Channel, to_asker: Channel) -> None:
+    def mixer(role: int, other: Channel, ahead: Channel, asker: Channel, ahead_asker: Channel) -> None:
         random = Randomness(seeds[1 + role])
-        # The mixers make random transfers between themselves, and agree on a pad for the labels.
-        me = Party(role, to_other, connect_pair(role, to_other, random), random)
+        me = Party(role, other, connect_pair(role, ahead, random), random)
+        # The mixers agree on a pad for the labels.
         blinding = label.common_blinding(me)
         if private:
-            # Each makes random transfers with the hospital, and offers its tables without learning what is taken.
-            answer_private(me, connect_answerer(to_asker, random), layout, models[role], count, blinding)
+            # Each offers the hospital its tables, and does not learn what is taken.
+            line = Line(asker, connect_answerer(ahead_asker, random))
+            answer_private(me, line, layout, models[role], count, blinding)
         else:
             # Each reads the rows and adds up its shares of the scores.
-            answer_public(me, to_asker, layout, models[role], count, blinding)
+            answer_public(me, asker, layout, models[role], count, blinding)
         # In both cases they then compare on shares, and each sends its blinded share of the label.
 
     def hospital() -> Labels:
@@ -146,10 +160,13 @@ def run_classification(
         if not private:
             return ask_public((asker_to_a, asker_to_b), layout, width, codes)
         random = Randomness(seeds[0])
-        pools = connect_asker(asker_to_a, random), connect_asker(asker_to_b, random)
-        return ask_private(pools, layout, width, codes)
+        line_a = Line(asker_to_a, connect_asker(asker_ahead_a, random))
+        line_b = Line(asker_to_b, connect_asker(asker_ahead_b, random))
+        return ask_private((line_a, line_b), layout, width, codes)
 
     labels, _, _ = memory.together(
-        hospital, lambda: mixer(A, a_to_b, a_to_asker), lambda: mixer(B, b_to_a, b_to_asker)
+        hospital,
+        lambda: mixer(A, a_to_b, a_ahead, a_to_asker, a_ahead_asker),
+        lambda: mixer(B, b_to_a, b_ahead, b_to_asker, b_ahead_asker),
     )
     return labels

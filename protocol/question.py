@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from mixbayes.protocol.randomness import Randomness
 _ANNOUNCE, _TABLES, _SUMS = "announce question", "tables for the question", "sums of the question"
 _PIECE_BYTES = 1 << 23
 _MOST_ROWS = 4096
+
+Pool = TypeVar("Pool", ReceivedPool, SentPool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,29 +54,40 @@ class Form:
         return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
+@dataclass(frozen=True, slots=True)
+class Line(Generic[Pool]):
+    """Between the asking hospital and one mixer: where they talk, and the random transfers they share.
+
+    Transfers are made on a channel of the pool's own, so that making them ahead never meets an answer.
+    """
+
+    channel: Channel
+    pool: Pool
+
+
 class Question:
     """The asking hospital's side towards one mixer, for one piece of its rows (attributes, n)."""
 
-    def __init__(self, form: Form, pool: ReceivedPool, codes: Values) -> None:
+    def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values) -> None:
         self._form = form
-        self._pool = pool
+        self._line = line
         self._codes = codes.astype(np.uint64)
 
     def announce(self) -> None:
         """Tell the mixer, under the pool's random choices, which entries are wanted."""
         rows = self._codes.shape[1]
-        self._received = self._pool.take(sum(self._form.bits) * rows)
+        self._received = self._line.pool.take(sum(self._form.bits) * rows)
         wanted = [index_bits(c, bits).reshape(-1) for c, bits in zip(self._codes, self._form.bits, strict=True)]
-        self._pool.channel.send(_ANNOUNCE, pack_bits(np.concatenate(wanted) ^ self._received.choices))
+        self._line.channel.send(_ANNOUNCE, pack_bits(np.concatenate(wanted) ^ self._received.choices))
 
     def add_up(self) -> Words:
         """Take the chosen entries of the mixer's tables and add them up: (K − 1, n), masked by the mixer's Σρ."""
-        form, channel, rows = self._form, self._pool.channel, self._codes.shape[1]
+        form, channel, rows = self._form, self._line.channel, self._codes.shape[1]
         total = np.zeros((form.classes - 1, rows), np.uint64)
         at = 0
         for codes, entries, bits in zip(self._codes, form.entries, form.bits, strict=True):
             pads = self._received.pads[at : at + bits * rows].reshape(bits, rows, 2)
-            masks = chosen_masks(self._pool.hash, pads, codes, form.classes - 1)
+            masks = chosen_masks(self._line.pool.hash, pads, codes, form.classes - 1)
             shape = (entries, form.classes - 1, rows)
             raw = channel.receive(_TABLES, words_bytes(int(np.prod(shape)), form.width))
             tables = unpack_words(raw, int(np.prod(shape)), form.width, channel.peer, _TABLES).reshape(shape)
@@ -82,23 +96,19 @@ class Question:
         return total & mask(form.width)
 
 
-def answer(form: Form, pool: SentPool, model: Model, random: Randomness, rows: int) -> Words:
+def answer(form: Form, line: Line[SentPool], model: Model, random: Randomness, rows: int) -> Words:
     """A mixer's side: offer the tables; returns Σρ (K − 1, n)."""
-    sent = pool.take(sum(form.bits) * rows)
-    flips = unpack_bits(
-        pool.channel.receive(_ANNOUNCE, bits_bytes(sent.pads.shape[1])),
-        sent.pads.shape[1],
-        pool.channel.peer,
-        _ANNOUNCE,
-    )
+    channel, count = line.channel, sum(form.bits) * rows
+    sent = line.pool.take(count)
+    flips = unpack_bits(channel.receive(_ANNOUNCE, bits_bytes(count)), count, channel.peer, _ANNOUNCE)
     hidden = np.zeros((form.classes - 1, rows), np.uint64)
     at = 0
     for table, bits in zip(model.tables, form.bits, strict=True):
         part = slice(at, at + bits * rows)
         rho = random.words(form.classes - 1, rows)
         pads = sent.pads[:, part].reshape(2, bits, rows, 2)
-        offered = _offer(pool, table, pads, flips[part].reshape(bits, rows), rho)
-        pool.channel.send(_TABLES, pack_words(offered & mask(form.width), form.width))
+        offered = _offer(line.pool, table, pads, flips[part].reshape(bits, rows), rho)
+        channel.send(_TABLES, pack_words(offered & mask(form.width), form.width))
         hidden += rho
         at += bits * rows
     return hidden & mask(form.width)

@@ -48,10 +48,14 @@ def run_training(layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes,
     of_b = sum((share.for_b() for share in shares), np.zeros(layout.size, np.uint64))
     # Between themselves they turn the joint counts into θ, of which each keeps a share.
     to_b, to_a = memory.channels("party A", "party B")
+    # Random transfers are made on a channel of their own.
+    ahead_b, ahead_a = memory.channels("party A", "party B")
 
-    def party(role: int, to_other: Channel, share: Words) -> Model:
+    def party(role: int, other: Channel, ahead: Channel, share: Words) -> Model:
         random = Randomness(seeds[1 + role])
-        return train(Party(role, to_other, connect_pair(role, to_other, random), random), layout, share)
+        return train(Party(role, other, connect_pair(role, ahead, random), random), layout, share)
 
-    model_a, model_b = memory.together(lambda: party(A, to_b, of_a), lambda: party(B, to_a, of_b))
+    model_a, model_b = memory.together(
+        lambda: party(A, to_b, ahead_b, of_a), lambda: party(B, to_a, ahead_a, of_b)
+    )
     return model_a, model_b

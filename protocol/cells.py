@@ -1,0 +1,59 @@
+"""What a cell of a table says: nothing, a number, or a value of a list. Array work on whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Texts = NDArray[np.str_]
+"""Cells as they stand in the file, unchanged."""
+
+MISSING = ("", "?")
+
+
+def missing(cells: Texts) -> NDArray[np.bool_]:
+    """Where a cell says nothing."""
+    return np.isin(cells, MISSING)
+
+
+def numbers(cells: Texts) -> NDArray[np.float64]:
+    """Each cell as the number Python reads in it; not-a-number where it is none. `nan` and `inf` are none."""
+    present = np.where(missing(cells), "nan", cells)
+    try:
+        values = present.astype(np.float64)
+    except ValueError:
+        values = _numbers_among_words(present)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def positions(cells: Texts, values: Sequence[str]) -> NDArray[np.int32]:
+    """Where each cell stands in the list of values; one past the end where it does not."""
+    listed = np.array(values, np.str_)
+    order = np.argsort(listed)
+    nearest = order[np.minimum(np.searchsorted(listed, cells, sorter=order), len(values) - 1)]
+    return np.where(listed[nearest] == cells, nearest, len(values)).astype(np.int32)
+
+
+def in_order(distinct: Texts) -> Texts:
+    """Values in the order a dictionary gives them: as text, numerically if all are numbers.
+
+    `1` and `1.0` are different values; as numbers they are equal, and stay in their order as text.
+    """
+    distinct = np.sort(distinct)
+    values = numbers(distinct)
+    return distinct if np.isnan(values).any() else distinct[np.argsort(values, kind="stable")]
+
+
+def _numbers_among_words(cells: Texts) -> NDArray[np.float64]:
+    # numpy converts a column whole or not at all; one with words in it is read once per different text.
+    distinct, at = np.unique(cells, return_inverse=True)
+    return np.array(list(map(_number, distinct.tolist())))[at]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

@@ -1,0 +1,37 @@
+"""A hospital's table in memory: named columns of text, every cell as the file has it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.cells import Texts
+from mixbayes.protocol.errors import BadData
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A table by columns. What it shows of itself are the names and the number of rows, never a cell."""
+
+    names: tuple[str, ...]
+    cells: tuple[Texts, ...] = field(repr=False)
+    rows: int
+
+    def __post_init__(self) -> None:
+        twice = [name for name, times in Counter(self.names).items() if times > 1]
+        if twice:
+            raise BadData(f"Columns with the same name: {', '.join(map(repr, twice))}. Rename or remove one.")
+        if [len(column) for column in self.cells] != [self.rows] * len(self.names):
+            raise BadData(f"{len(self.names)} columns of {self.rows} rows were announced, others came.")
+
+    def column(self, name: str) -> Texts:
+        """The cells of one column."""
+        return self.cells[self.names.index(name)]
+
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Columns:
+        """The table with only these rows, by their positions or by a mask."""
+        cells = tuple(column[rows] for column in self.cells)
+        return Columns(self.names, cells, len(np.arange(self.rows)[rows]))

@@ -1,0 +1,125 @@
+"""Every error of this project. The message says who, where, why and what to do; docs/errors has each code.
+
+Ours and theirs are different classes: `BadData` is the hospital's own table, `PeerError` blames another node
+by name, `LocalError` is a mistake of this program. No message carries a secret, a count or a row of a table.
+"""
+
+
+class MixbayesError(Exception):
+    """Anything that ends a job; the command line turns it into its exit code."""
+
+    code = "E000"
+    exit_code = 1
+
+
+class BadData(MixbayesError):
+    """A table or a file of this hospital cannot be used as it is."""
+
+    code = "E100"
+    exit_code = 6
+
+
+class TableMismatch(BadData):
+    """The table breaks the dictionary; the message lists every column and value that does."""
+
+    code = "E101"
+
+
+class BadDictionary(BadData):
+    """The dictionary contradicts itself or the rules."""
+
+    code = "E102"
+
+
+class DictionaryTooLarge(BadData):
+    """The dictionary asks for more classes or cells than the protocols take."""
+
+    code = "E103"
+
+
+class Unsupported(MixbayesError):
+    """The combination that was asked for does not exist."""
+
+    code = "E110"
+    exit_code = 2
+
+
+class PeerError(MixbayesError):
+    """Another node sent something wrong: it is named, with the step at which it happened."""
+
+    code = "E200"
+    exit_code = 3
+    usual_remedy = "Ask who runs it which version and file they use"
+
+    def __init__(self, peer: str, step: str, why: str, remedy: str | None = None) -> None:
+        super().__init__(peer, step, why, remedy)  # all of them, so that the error survives pickling
+        self.peer = peer
+        self.step = step
+        self.why = why
+        self.remedy = remedy or self.usual_remedy
+
+    def __str__(self) -> str:
+        return f"{self.peer}, at {self.step}: {self.why}. {self.remedy}."
+
+
+class WrongLength(PeerError):
+    """A message is shorter or longer than the public dictionary makes it."""
+
+    code = "E201"
+    usual_remedy = "Compare the digests of both federation files and both versions"
+
+
+class WrongStep(PeerError):
+    """A message came out of order, twice, or where none was due."""
+
+    code = "E202"
+    usual_remedy = "Start the job again; if it comes back, compare versions"
+
+
+class OutOfRange(PeerError):
+    """A number in a message lies outside what the protocol allows."""
+
+    code = "E203"
+
+
+class CheatingReceiver(PeerError):
+    """The receiver of oblivious transfers failed the consistency check."""
+
+    code = "E204"
+    usual_remedy = "Stop working with it until its operator has explained this; no honest run does it"
+
+
+class BadGroupElement(PeerError):
+    """A point that is not on the curve, or lies in its small subgroup."""
+
+    code = "E205"
+    usual_remedy = "Stop working with it until its operator has explained this; no honest run does it"
+
+
+class PeerSilent(PeerError):
+    """Nothing came before the deadline."""
+
+    code = "E210"
+    exit_code = 4
+    usual_remedy = "Ask whether it is running and reachable, then try again"
+
+
+class PeerGone(PeerError):
+    """The connection was closed before the job was done."""
+
+    code = "E211"
+    usual_remedy = "Ask whether it is running and reachable, then try again"
+
+
+class LocalError(MixbayesError):
+    """This program made a mistake; no other party is to blame."""
+
+    code = "E300"
+
+
+class PoolExhausted(LocalError):
+    """More prepared randomness was asked for than had been made."""
+
+
+class Reuse(LocalError):
+    """Something that hides only once (a pad, a triple, a mask) was about to be used again."""
