@@ -20,8 +20,6 @@ from mixbayes.protocol.errors import WrongLength, WrongStep
 Buffer = bytes | bytearray | memoryview | Bytes
 
 _HEADER = struct.Struct("<IIQ")
-SMALL = 1 << 15
-"""A payload up to this size fits every socket buffer, so it can be written before anything is read."""
 
 
 @dataclass
@@ -55,12 +53,12 @@ class Traffic:
 class Wire(Protocol):
     """Moves bytes in order to one peer and back, or raises `PeerSilent` at its deadline, `PeerGone` at the end."""
 
-    def write(self, parts: Sequence[Buffer], step: str) -> None: ...
+    def write(self, parts: Sequence[Buffer], step: str) -> None:
+        """Take the bytes and return: both ends may write before either reads. The caller leaves the bytes alone."""
+        ...
 
-    def read(self, into: memoryview, step: str) -> None: ...
-
-    def exchange(self, payload: Buffer, into: memoryview, step: str) -> None:
-        """Write and read at the same time: neither end waits for the other to read first."""
+    def read(self, into: memoryview, step: str) -> None:
+        """Fill `into` with the next bytes."""
         ...
 
 
@@ -82,7 +80,7 @@ class Channel:
 
     def receive(self, step: str, size: int) -> Bytes:
         """Receive the message of this step, of exactly this size."""
-        body = self._read_header_and_room(step, size)
+        body = self._room_for(step, size)
         self._wire.read(memoryview(body), step)
         self.traffic.count_received(_HEADER.size + size)
         return body
@@ -91,14 +89,9 @@ class Channel:
         """Send one message and receive the peer's of the same step (and size, unless told otherwise)."""
         sending = _size(payload)
         receiving = sending if size is None else size
-        if sending <= SMALL:
-            self._wire.write([self._header(step, sending), payload], step)
-            body = self._read_header_and_room(step, receiving)
-            self._wire.read(memoryview(body), step)
-        else:
-            self._wire.write([self._header(step, sending)], step)
-            body = self._read_header_and_room(step, receiving)
-            self._wire.exchange(payload, memoryview(body), step)
+        self._wire.write([self._header(step, sending), payload], step)
+        body = self._room_for(step, receiving)
+        self._wire.read(memoryview(body), step)
         self.traffic.count_swapped(_HEADER.size + sending, _HEADER.size + receiving)
         return body
 
@@ -107,7 +100,8 @@ class Channel:
         self._sent += 1
         return header
 
-    def _read_header_and_room(self, step: str, size: int) -> Bytes:
+    def _room_for(self, step: str, size: int) -> Bytes:
+        """Read and check the next header; returns room for the message it announces."""
         raw = bytearray(_HEADER.size)
         self._wire.read(memoryview(raw), step)
         name, number, length = _HEADER.unpack(raw)

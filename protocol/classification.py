@@ -61,15 +61,19 @@ def ask_private(mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]], layout: L
     """The hospital's part: choose obliviously from both mixers' tables, and give each the other's sums."""
     form = Form.of(layout, width)
     labels = _Labels((mixers[0].channel, mixers[1].channel), form.classes)
-    for piece in form.pieces(codes.shape[1]):
-        to_a, to_b = (Question(form, mixer, codes[:, piece]) for mixer in mixers)
+    questions = [[Question(form, mixer, codes[:, p]) for mixer in mixers] for p in form.pieces(codes.shape[1])]
+    for (to_a, to_b), following in zip(questions, [*questions[1:], []], strict=True):
+        to_a.prepare()
+        to_b.prepare()
         to_a.announce()
         to_b.announce()
         labels.collect()
+        for question in following:
+            question.prepare()
         from_a, from_b = to_a.add_up(), to_b.add_up()
         hand_over(mixers[1].channel, from_a, width)
         hand_over(mixers[0].channel, from_b, width)
-        labels.expect(piece.stop - piece.start)
+        labels.expect(to_a.rows)
     return labels.all()
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mixbayes.protocol.arrays import Bits, Bytes, Words
 from mixbayes.protocol.base_ot import BaseReceived, BaseSent
@@ -36,8 +36,12 @@ UNIT = 128
 """Stretches are multiples of this many transfers."""
 STRETCH = 1 << 16
 """Transfers made at a time: long enough to pay for starting the column streams, short enough for the cache."""
+CHECKED_STRETCH = 1 << 18
+"""The same where every stretch ends with a check, which has a price of its own."""
 KEY_LIFETIME = 1 << 32
+CORRECTIONS = "OT extension: corrections"
 _TAG = 16
+_NONCE = bytes(12)
 _LEAF_WORDS = 1 << 15
 """Column streams drawn at a time: a quarter of a megabyte."""
 
@@ -83,7 +87,7 @@ class SenderExtension:
         """Fill `pads` (2, count + 1, 2) with `count` transfers; the last row is room for the cipher."""
         spare = UNIT if self._checked else 0
         if corrections is None:
-            corrections = channel.receive("OT extension: corrections", correction_bytes(count, self._checked))
+            corrections = channel.receive(CORRECTIONS, correction_bytes(count, self._checked))
         q = self._columns(corrections.view(np.uint64).reshape(GROUPS, -1), count + spare)
         if self._checked:
             self._verify(channel, q)
@@ -157,7 +161,7 @@ class ReceiverExtension:
     def make(self, channel: Channel, count: int, choices: Bits, pads: Words) -> None:
         """`start`, send, `finish`: for a channel on which this end only receives."""
         packed, corrections = self.start(count)
-        channel.send("OT extension: corrections", corrections)
+        channel.send(CORRECTIONS, corrections)
         self.finish(channel, count, packed, choices, pads)
 
     def _columns(self, choices: Words, corrections: Words) -> Words:
@@ -253,14 +257,9 @@ def _sum(terms: list[Words], out: Words) -> None:
 
 def _column_hashes(key: bytes, columns: Words) -> Bytes:
     """GHASH of every row of `columns`, plus one constant: the tag of AES-GCM over it as associated data."""
-    return np.stack([np.frombuffer(_ghash(key, column), np.uint8) for column in columns])
-
-
-def _ghash(key: bytes, column: Words) -> bytes:
-    context = Cipher(algorithms.AES(key), modes.GCM(bytes(12))).encryptor()
-    context.authenticate_additional_data(column.tobytes())
-    context.finalize()
-    return context.tag
+    tag_of = AESGCM(key).encrypt
+    tags = b"".join([tag_of(_NONCE, b"", column) for column in columns.view(np.uint8)])
+    return np.frombuffer(tags, np.uint8).reshape(-1, _TAG)
 
 
 def _tree_bytes() -> int:

@@ -48,10 +48,6 @@ class MemoryWire:
             self._rest = self._rest[len(part) :]
             done += len(part)
 
-    def exchange(self, payload: Buffer, into: memoryview, step: str) -> None:
-        self.write([payload], step)
-        self.read(into, step)
-
     def close(self) -> None:
         self._outbox.put(None)
 

@@ -7,16 +7,20 @@ fill failed half-way is broken and hands out nothing any more.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent, receive_base, send_base
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import Reuse
 from mixbayes.protocol.extension import (
+    CHECKED_STRETCH,
+    CORRECTIONS,
     STRETCH,
     UNIT,
     Received,
@@ -77,36 +81,43 @@ class ReceivedStock:
         return Received(self.choices[start : start + count], self.pads[start : start + count])
 
 
-class _Pool:
+class _Pool(ABC):
     """What the three kinds of pool share: when to fill, and that a failed fill is final."""
 
-    def __init__(self, channel: Channel, marks: Marks) -> None:
+    def __init__(self, channel: Channel, marks: Marks, stretch_size: int) -> None:
         self.channel = channel
         self._marks = marks
+        self._stretch_size = stretch_size
         self._broken = False
 
     @property
+    @abstractmethod
     def left(self) -> int:
-        raise NotImplementedError
+        """Transfers made and not handed out."""
+
+    @abstractmethod
+    def _stretch(self, count: int) -> int:
+        """Make the next stretch of at most `count`; returns how many were made."""
 
     def top_up(self) -> None:
         """Fill to the high mark if below the low one: what a node does while it has nothing else to do."""
         if self.left < self._marks.low:
-            self._fill(self._marks.high - self.left)
+            self.reserve(self._marks.high)
 
     def reserve(self, count: int) -> None:
-        """Hold at least `count`, made in one go."""
+        """Hold at least `count`."""
         if self._broken:
-            raise Reuse(f"the transfers shared with {self.channel.peer} broke off while being made; connect again")
-        if self.left < count:
-            self._fill(max(count, self._marks.high) - self.left)
-
-    def _fill(self, count: int) -> None:
-        count = -(-count // UNIT) * UNIT
+            raise Reuse(
+                f"The transfers shared with {self.channel.peer} broke off while being made, and none of them may be "
+                "used any more. Connect again."
+            )
         with self._final_on_failure():
-            self._room(count)
-            for start in range(0, count, STRETCH):
-                self._stretch(min(STRETCH, count - start))
+            while self.left < count:
+                self._stretch(min(self._stretch_size, self._missing(count)))
+
+    def _missing(self, count: int) -> int:
+        """How many to make for `count` to be there: up to the high mark at least."""
+        return -(-(max(count, self._marks.high) - self.left) // UNIT) * UNIT
 
     @contextmanager
     def _final_on_failure(self) -> Iterator[None]:
@@ -116,18 +127,12 @@ class _Pool:
             self._broken = True
             raise
 
-    def _room(self, count: int) -> None:
-        raise NotImplementedError
-
-    def _stretch(self, count: int) -> None:
-        raise NotImplementedError
-
 
 class SentPool(_Pool):
     """One direction: this end sends."""
 
     def __init__(self, extension: SenderExtension, channel: Channel, marks: Marks) -> None:
-        super().__init__(channel, marks)
+        super().__init__(channel, marks, CHECKED_STRETCH)
         self._extension = extension
         self._stock = SentStock()
 
@@ -143,21 +148,21 @@ class SentPool(_Pool):
         self.reserve(count)
         return self._stock.hand_out(count)
 
-    def _room(self, count: int) -> None:
+    def _stretch(self, count: int) -> int:
         self._stock.room(count)
-
-    def _stretch(self, count: int) -> None:
         self._extension.make(self.channel, count, self._stock.pads[:, self._stock.left :])
         self._stock.left += count
+        return count
 
 
 class ReceivedPool(_Pool):
     """One direction: this end receives."""
 
     def __init__(self, extension: ReceiverExtension, channel: Channel, marks: Marks) -> None:
-        super().__init__(channel, marks)
+        super().__init__(channel, marks, CHECKED_STRETCH)
         self._extension = extension
         self._stock = ReceivedStock()
+        self._begun: tuple[int, Words] | None = None
 
     @property
     def left(self) -> int:
@@ -167,17 +172,34 @@ class ReceivedPool(_Pool):
     def hash(self) -> FixedKeyHash:
         return self._extension.long_hash
 
+    def prepare(self, count: int) -> None:
+        """Begin to make what `take(count)` will need, without waiting for the sender."""
+        if self.left < count and self._begun is None:
+            with self._final_on_failure():
+                self._begin(min(self._stretch_size, self._missing(count)))
+
     def take(self, count: int) -> Received:
         self.reserve(count)
         return self._stock.hand_out(count)
 
-    def _room(self, count: int) -> None:
-        self._stock.room(count)
+    def _begin(self, count: int) -> None:
+        packed, corrections = self._extension.start(count)
+        self.channel.send(CORRECTIONS, corrections)
+        self._begun = count, packed
 
-    def _stretch(self, count: int) -> None:
+    def _stretch(self, count: int) -> int:
+        if self._begun is None:
+            self._begin(count)
+        assert self._begun is not None
+        made, packed = self._begun
+        self._begun = None
         stock = self._stock
-        self._extension.make(self.channel, count, stock.choices[stock.left :], stock.pads[stock.left :])
-        stock.left += count
+        stock.room(made)
+        self._extension.finish(
+            self.channel, made, packed, stock.choices[stock.left :], stock.pads[stock.left :]
+        )
+        stock.left += made
+        return made
 
 
 class PairPool(_Pool):
@@ -186,7 +208,7 @@ class PairPool(_Pool):
     def __init__(
         self, sender: SenderExtension, receiver: ReceiverExtension, channel: Channel, marks: Marks
     ) -> None:
-        super().__init__(channel, marks)
+        super().__init__(channel, marks, STRETCH)
         self._sender, self._receiver = sender, receiver
         self._sent, self._received = SentStock(), ReceivedStock()
 
@@ -206,20 +228,19 @@ class PairPool(_Pool):
         self.reserve(count)
         return self._sent.hand_out(count), self._received.hand_out(count)
 
-    def _room(self, count: int) -> None:
-        self._sent.room(count)
-        self._received.room(count)
-
-    def _stretch(self, count: int) -> None:
+    def _stretch(self, count: int) -> int:
         sent, received = self._sent, self._received
+        sent.room(count)
+        received.room(count)
         packed, mine = self._receiver.start(count)
-        theirs = self.channel.swap("OT extension: corrections", mine)
+        theirs = self.channel.swap(CORRECTIONS, mine)
         self._sender.make(self.channel, count, sent.pads[:, sent.left :], theirs)
         self._receiver.finish(
             self.channel, count, packed, received.choices[received.left :], received.pads[received.left :]
         )
         sent.left += count
         received.left += count
+        return count
 
 
 def connect_pair(role: int, channel: Channel, random: Randomness, marks: Marks = Marks()) -> PairPool:

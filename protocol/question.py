@@ -73,16 +73,27 @@ class Question:
         self._line = line
         self._codes = codes.astype(np.uint64)
 
+    def prepare(self) -> None:
+        """Begin making the random transfers this question needs."""
+        self._line.pool.prepare(self._transfers)
+
     def announce(self) -> None:
         """Tell the mixer, under the pool's random choices, which entries are wanted."""
-        rows = self._codes.shape[1]
-        self._received = self._line.pool.take(sum(self._form.bits) * rows)
+        self._received = self._line.pool.take(self._transfers)
         wanted = [index_bits(c, bits).reshape(-1) for c, bits in zip(self._codes, self._form.bits, strict=True)]
         self._line.channel.send(_ANNOUNCE, pack_bits(np.concatenate(wanted) ^ self._received.choices))
 
+    @property
+    def rows(self) -> int:
+        return self._codes.shape[1]
+
+    @property
+    def _transfers(self) -> int:
+        return sum(self._form.bits) * self.rows
+
     def add_up(self) -> Words:
         """Take the chosen entries of the mixer's tables and add them up: (K − 1, n), masked by the mixer's Σρ."""
-        form, channel, rows = self._form, self._line.channel, self._codes.shape[1]
+        form, channel, rows = self._form, self._line.channel, self.rows
         total = np.zeros((form.classes - 1, rows), np.uint64)
         at = 0
         for codes, entries, bits in zip(self._codes, form.entries, form.bits, strict=True):

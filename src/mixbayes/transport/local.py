@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import select
 import socket
+import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,74 +15,59 @@ from mixbayes.protocol.errors import PeerGone, PeerSilent
 
 DEADLINE = 60.0
 _SOCKET_BUFFER = 1 << 22
+_SMALL = 1 << 16
 
 
 class SocketWire:
-    """Blocking reads and writes with one deadline each; `exchange` does both at once."""
+    """Reads with a deadline; writes at once what the socket takes, and the rest from a thread of its own.
+
+    The thread is what lets both ends write long messages before either reads, and lets a role compute while a long
+    message leaves. It starts with the first message that does not fit and ends with the process or with `close`.
+    """
 
     def __init__(self, peer: str, end: socket.socket, deadline: float = DEADLINE) -> None:
         self._peer = peer
         self._end = end
         self._deadline = deadline
+        self._rest = _Rest(end, deadline)
         end.settimeout(deadline)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             end.setsockopt(socket.SOL_SOCKET, option, _SOCKET_BUFFER)
 
     def write(self, parts: Sequence[Buffer], step: str) -> None:
-        try:
-            for part in _gathered(parts):
-                self._end.sendall(part)
-        except TimeoutError:
-            raise self._silent(step) from None
-        except OSError:
-            raise self._gone(step) from None
+        if self._rest.failed:
+            raise self._gone(step) if self._rest.failed == "gone" else self._silent(step)
+        for part in _gathered(parts):
+            sent = 0 if self._rest.busy else self._write_some(part, step)
+            if sent < len(part):
+                self._rest.put(part[sent:])
 
     def read(self, into: memoryview, step: str) -> None:
         until = time.monotonic() + self._deadline
         done = 0
         while done < len(into):
-            done += self._receive_some(into[done:], step)
+            done += self._read_some(into[done:], step)
             if done < len(into) and time.monotonic() > until:
                 raise self._silent(step)
 
-    def exchange(self, payload: Buffer, into: memoryview, step: str) -> None:
-        out = _view(payload)
-        until = time.monotonic() + self._deadline
-        poll = select.poll()
-        try:
-            self._end.setblocking(False)
-            while out or into:
-                poll.register(self._end, (select.POLLOUT if out else 0) | (select.POLLIN if into else 0))
-                events = poll.poll(max(0.0, until - time.monotonic()) * 1000)
-                if not events:
-                    raise self._silent(step)
-                out, into = self._move(events[0][1], out, into, step)
-        except OSError:
-            raise self._gone(step) from None
-        finally:
-            self._end.settimeout(self._deadline)
-
     def close(self) -> None:
+        """Let the last message leave, then hang up."""
+        self._rest.finish()
         self._end.close()
 
-    def _move(
-        self, ready: int, out: memoryview, into: memoryview, step: str
-    ) -> tuple[memoryview, memoryview]:
-        if into and ready & (select.POLLIN | select.POLLHUP):
-            into = into[self._receive_some(into, step) :]
-        if out and ready & select.POLLOUT:
-            out = out[self._end.send(out) :]
-        elif out and ready & (select.POLLERR | select.POLLHUP):
-            raise self._gone(step)
-        return out, into
+    def _write_some(self, part: memoryview, step: str) -> int:
+        try:
+            return self._end.send(part, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            raise self._gone(step) from None
 
-    def _receive_some(self, into: memoryview, step: str) -> int:
+    def _read_some(self, into: memoryview, step: str) -> int:
         try:
             count = self._end.recv_into(into)
         except TimeoutError:
             raise self._silent(step) from None
-        except BlockingIOError:
-            return 0
         except OSError:
             raise self._gone(step) from None
         if not count:
@@ -95,6 +81,56 @@ class SocketWire:
         return PeerGone(self._peer, step, "the connection was closed")
 
 
+class _Rest:
+    """What did not fit into the socket at once, in order, and the thread that sends it."""
+
+    def __init__(self, end: socket.socket, deadline: float) -> None:
+        self._end = end
+        self._deadline = deadline
+        self._parts: deque[memoryview] = deque()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self.failed = ""
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._parts)
+
+    def put(self, part: memoryview) -> None:
+        with self._changed:
+            self._parts.append(part)
+            self._changed.notify_all()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._send_all, name="writer", daemon=True)
+            self._thread.start()
+
+    def finish(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._parts or self.failed, self._deadline)
+
+    def _send_all(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._parts))
+            try:
+                self._end.sendall(self._parts[0])
+            except TimeoutError:
+                self._fail("silent")
+                return
+            except OSError:
+                self._fail("gone")
+                return
+            with self._changed:
+                self._parts.popleft()
+                self._changed.notify_all()
+
+    def _fail(self, how: str) -> None:
+        with self._changed:
+            self.failed = how
+            self._parts.clear()
+            self._changed.notify_all()
+
+
 def channel(peer: str, end: socket.socket, deadline: float = DEADLINE) -> Channel:
     """The channel to `peer` over this end of a socket pair."""
     return Channel(peer, SocketWire(peer, end, deadline))
@@ -106,7 +142,7 @@ def _view(part: Buffer) -> memoryview:
 
 def _gathered(parts: Sequence[Buffer]) -> list[memoryview]:
     """Small messages leave in one piece, large ones without a copy."""
-    views = [_view(part) for part in parts if _view(part).nbytes]
-    if sum(v.nbytes for v in views) <= 1 << 15:
+    views = [view for view in map(_view, parts) if len(view)]
+    if sum(map(len, views)) <= _SMALL:
         return [memoryview(b"".join(views))]
     return views
