@@ -20,7 +20,7 @@ def missing(cells: Texts) -> NDArray[np.bool_]:
 
 def numbers(cells: Texts) -> NDArray[np.float64]:
     """Each cell as the number Python reads in it; not-a-number where it is none. `nan` and `inf` are none."""
-    present = np.where(missing(cells), "nan", cells)
+    present = np.where(missing(cells), "nan", cells)  # else one `?` would send the whole column the slow way
     try:
         values = present.astype(np.float64)
     except ValueError:

@@ -101,6 +101,25 @@ def answer_partner(me: Party, partner: Line[SentPool], layout: Layout, model: Mo
         label.to_partner(me, winners(me, share, form.width), form.classes)
 
 
+def show_partner(me: Party, layout: Layout, model: Model, codes: Values) -> Labels:
+    """Two hospitals alone, the asking one, for rows that it shows the other."""
+    form = Form.of(layout, model.width)
+    labels = []
+    for piece in form.pieces(codes.shape[1]):
+        rows.send(me.channel, layout, codes[:, piece])
+        hot = winners(me, scores(model, codes[:, piece]), form.width)
+        labels.append(label.from_partner(me, hot, form.classes))
+    return _joined(labels)
+
+
+def see_partner(me: Party, layout: Layout, model: Model, count: int) -> None:
+    """Two hospitals alone, the other one, for rows that it is shown."""
+    form = Form.of(layout, model.width)
+    for piece in form.pieces(count):
+        codes = rows.receive(me.channel, layout, piece.stop - piece.start)
+        label.to_partner(me, winners(me, scores(model, codes), form.width), form.classes)
+
+
 class _Labels:
     """The labels an asker waits for, collected piece by piece in the order in which it asked."""
 

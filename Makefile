@@ -1,0 +1,63 @@
+PYTHON ?= python3
+BIN := .venv/bin
+PROTO_OUT ?= src
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+REAL_TABLES := $(abspath $(wildcard ../shared/data))
+
+.PHONY: demo test ci lint fresh bench proto lock venv
+
+demo: venv
+	$(BIN)/mixbayes simulate --bins 5
+
+test: venv
+	$(BIN)/python -m pytest
+
+ci: export CI = true
+ifneq ($(REAL_TABLES),)
+ci: export MIXBAYES_DATA ?= $(REAL_TABLES)
+endif
+ci: lint fresh test
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+# The committed generated code is what the locked generator makes, and nothing is left of a removed message.
+fresh: venv
+	@set -eu; made=$$(mktemp -d); trap 'rm -rf "$$made"' EXIT; \
+	$(MAKE) --no-print-directory proto PROTO_OUT="$$made"; \
+	diff -r -x __init__.py -x __pycache__ "$$made/mixbayes/wire" src/mixbayes/wire \
+	|| { echo "src/mixbayes/wire is not what proto/ generates: run make proto" >&2; exit 1; }
+
+bench: venv
+	$(BIN)/mixbayes bench
+
+proto: venv
+	$(BIN)/python -m grpc_tools.protoc -I proto --python_out=$(PROTO_OUT) --pyi_out=$(PROTO_OUT) \
+		$$(find proto -name '*.proto')
+
+venv: .venv/package
+
+# A changed lock starts from an empty environment, so that nothing stays which the lock no longer names.
+.venv/lock: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo \
+		"mixbayes needs Python 3.11 or newer, and '$(PYTHON)' is not: try make PYTHON=python3.11 (or newer)" >&2; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	$(PIP) install --require-hashes --only-binary :all: -r requirements.lock
+	@touch $@
+
+.venv/package: .venv/lock pyproject.toml
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# What is pinned stays as it is while it fits; LOCK=--upgrade moves everything. The file names no index and no path.
+lock:
+	@set -eu; tools=$$(mktemp -d); trap 'rm -rf "$$tools"' EXIT; \
+	$(PYTHON) -m venv "$$tools"; \
+	"$$tools/bin/python" -m pip --disable-pip-version-check --quiet install pip-tools==7.6.2; \
+	CUSTOM_COMPILE_COMMAND='make lock' "$$tools/bin/pip-compile" --quiet --extra dev --generate-hashes --allow-unsafe \
+		$(LOCK) --strip-extras --no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+		--output-file requirements.lock pyproject.toml

@@ -1,0 +1,1 @@
+"""The two mixers: they collect, check, train and answer, and keep their state on disk."""

@@ -1,0 +1,139 @@
+"""Reading a hospital's table from disk: CSV with a header, or Parquet by its name's ending; all as text."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mixbayes.protocol.cells import Texts
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import BadData
+
+PARQUET = (".parquet", ".pq")
+BLOCK = 1 << 12  # rows read at a time: Python's lists of them stay in the cache
+WIDEST = 1 << 32  # bytes of one column in memory, where its longest cell sets the width of all
+MOST_SHOWN = 20
+
+
+class _Lines(Protocol):
+    """What Python's csv reader is: rows, and the number of the line just read."""
+
+    @property
+    def line_num(self) -> int: ...
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+    def __next__(self) -> list[str]: ...
+
+
+def read_table(path: str | Path) -> Columns:
+    """The table in this file. CSV cells are as Python's csv module reads them; blank lines are no rows."""
+    path = Path(path)
+    try:
+        return _read_parquet(path) if path.suffix.lower() in PARQUET else _read_csv(path)
+    except OSError as error:
+        raise BadData(f"{path} cannot be read: {error.strerror or 'damaged file'}.") from error
+    except BadData as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _read_csv(path: Path) -> Columns:
+    _refuse_binary(path)
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file)
+        try:
+            return _from_rows(reader)
+        except _Ragged:
+            file.seek(0)
+            raise BadData(_ragged(csv.reader(file))) from None
+        except UnicodeDecodeError as error:
+            raise BadData("The file is not UTF-8 text. Save it as CSV in UTF-8.") from error
+        except csv.Error as error:
+            raise BadData(f"Line {reader.line_num} is not CSV: {error}.") from error
+
+
+def _refuse_binary(path: Path) -> None:
+    # UTF-16, as spreadsheets export it, has NUL bytes. Besides, numpy drops a NUL at the end of a cell.
+    with open(path, "rb") as file:
+        while part := file.read(1 << 20):
+            if b"\0" in part:
+                raise BadData("The file holds NUL bytes. Save it as CSV in UTF-8.")
+
+
+class _Ragged(Exception):
+    """Some row has more or fewer cells than the header."""
+
+
+def _from_rows(reader: Iterator[list[str]]) -> Columns:
+    rows = filter(None, reader)
+    names = next(rows, None)
+    if names is None:
+        raise BadData("The file is empty; its first line must name the columns.")
+    blocks = []
+    while block := list(islice(rows, BLOCK)):
+        if set(map(len, block)) != {len(names)}:
+            raise _Ragged
+        blocks.append([np.array(cells, np.str_) for cells in zip(*block, strict=True)])
+    columns = tuple(_joined(name, parts) for name, *parts in zip(names, *blocks, strict=True))
+    return Columns(tuple(names), columns, len(columns[0]))
+
+
+def _ragged(reader: _Lines) -> str:
+    """Name the lines; the file is read a second time, because only now they matter."""
+    rows = filter(None, reader)
+    width = len(next(rows))
+    wrong = ((reader.line_num, len(row)) for row in rows if len(row) != width)
+    shown = ", ".join(f"line {line} has {cells}" for line, cells in islice(wrong, MOST_SHOWN))
+    more = sum(1 for _ in wrong)
+    lines = shown + (f" and {more} more lines are wrong" if more else "")
+    return f"The header names {width} columns, but {lines}. Quote cells that hold commas."
+
+
+def _joined(name: str, parts: Sequence[Texts]) -> Texts:
+    rows, width = sum(map(len, parts)), max((part.itemsize for part in parts), default=0)
+    _refuse_wide(name, rows, width)
+    return np.concatenate(parts) if parts else np.array([], np.str_)
+
+
+def _refuse_wide(name: str, rows: int, width: int) -> None:
+    if rows * width > WIDEST:
+        raise BadData(
+            f"Column {name!r} has {rows} rows and a cell of {width // 4} characters, too much to hold. "
+            "Remove columns of free text."
+        )
+
+
+def _read_parquet(path: Path) -> Columns:
+    with open(path, "rb") as file:
+        try:
+            table = pq.ParquetFile(file).read()
+        except pa.ArrowInvalid as error:
+            raise BadData("The file is not Parquet, or is damaged.") from error
+    names = tuple(table.column_names)
+    columns = tuple(_texts(name, column) for name, column in zip(names, table.columns, strict=True))
+    return Columns(names, columns, table.num_rows)
+
+
+def _texts(name: str, column: pa.ChunkedArray) -> Texts:
+    """Numbers as their shortest text, so that 1.0 is `1`; null is the empty cell."""
+    try:
+        chunks = [_as_text(chunk).dictionary_encode() for chunk in column.chunks]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise BadData(f"Column {name!r} holds {column.type}, which has no text. Remove it.") from error
+    distinct = [np.array(chunk.dictionary.to_pylist(), np.str_) for chunk in chunks]
+    _refuse_wide(name, len(column), max((values.itemsize for values in distinct), default=0))
+    indices = [chunk.indices.to_numpy() for chunk in chunks]
+    return _joined(name, [values[at] for values, at in zip(distinct, indices, strict=True)])
+
+
+def _as_text(chunk: pa.Array) -> pa.StringArray:
+    if pa.types.is_decimal(chunk.type) and chunk.type.scale > 0:
+        chunk = chunk.cast(pa.float64())  # else 1.5 in a column of two decimals would be `1.50`
+    return chunk.cast(pa.string()).fill_null("")

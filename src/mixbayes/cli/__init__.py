@@ -1,0 +1,21 @@
+"""The command line: stdout is data, stderr is talk, and the exit code says what kind of failure it was."""
+
+import sys
+
+from mixbayes.protocol.errors import MixbayesError
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """The `mixbayes` command."""
+    from mixbayes.cli.app import app  # typer and rich are slow to import, and only needed here
+
+    try:
+        app()
+    except MixbayesError as error:
+        print(f"mixbayes: {error} [{error.code}]", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("mixbayes: stopped", file=sys.stderr)
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,7 @@
+"""`mixbayes bench`."""
+
+from __future__ import annotations
+
+
+def bench() -> None:
+    """Measure."""

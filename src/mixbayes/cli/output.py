@@ -1,0 +1,44 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from mixbayes.protocol.errors import BadData
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace the file with this text, or leave it as it was."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", newline="", delete=False
+        ) as draft:
+            draft.write(text)
+    except OSError as error:
+        raise BadData(f"{path} cannot be written: {error.strerror}.") from None
+    try:
+        os.chmod(draft.name, 0o666 & ~_umask())
+        os.replace(draft.name, path)
+    except OSError as error:
+        os.unlink(draft.name)
+        raise BadData(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def labels_text(labels: Iterable[str]) -> str:
+    """A CSV table of one column, `label`."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["label"])
+    writer.writerows([label] for label in labels)
+    return text.getvalue()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

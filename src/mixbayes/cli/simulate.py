@@ -1,0 +1,137 @@
+"""`mixbayes simulate`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from mixbayes.cli.output import labels_text, write_whole
+from mixbayes.cli.progress import Talk
+from mixbayes.parties.breast_cancer import breast_cancer
+from mixbayes.parties.table import read_table
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.simulation.outcome import Outcome
+from mixbayes.simulation.run import simulate as run_simulation
+
+EXAMPLES = """Examples:
+
+mixbayes simulate --bins 5
+
+mixbayes simulate patients.csv --hospitals 5 --holdout 0.2
+
+mixbayes simulate north.csv south.csv --classify new.csv --labels labels.csv
+
+mixbayes simulate north.csv south.csv --two-party --json
+"""
+
+
+class Protocol(StrEnum):
+    SHARES = "shares"
+    PAILLIER = "paillier"
+
+
+def simulate(
+    tables: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[TABLE...]", help="None: a table that scikit-learn carries. One: split at random. "
+                       "Several: one hospital each."),
+    ] = None,
+    hospitals: Annotated[int | None, typer.Option(min=2, help="Over how many hospitals one table is split.")] = None,
+    two_party: Annotated[bool, typer.Option("--two-party", help="Two hospitals alone, without mixers.")] = False,
+    protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
+    bins: Annotated[int | None, typer.Option(min=1, help="Cut numeric attributes into so many bins.")] = None,
+    smoothing: Annotated[str, typer.Option(help="Added to every count: 1, 0.5, 1/3.")] = "1",
+    private: Annotated[
+        bool,
+        typer.Option("--private-instances/--public-instances", help="Whether the mixers see the rows asked about."),
+    ] = True,
+    classify: Annotated[Path | None, typer.Option(metavar="TABLE", help="Classify these rows.")] = None,
+    holdout: Annotated[
+        float, typer.Option(min=0.0, max=0.9, help="Without --classify: the share of rows kept back to be classified.")
+    ] = 0.3,
+    labels: Annotated[Path | None, typer.Option(metavar="OUT.csv", help="Write the labels there.")] = None,
+    class_column: Annotated[str | None, typer.Option(help="Default: `class`, else the last column.")] = None,
+    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
+    numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Who holds which rows; never the protocol's randomness.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Train and classify with every role in a process of its own on this machine, and compare with pooling."""
+    if protocol is Protocol.PAILLIER:
+        raise Unsupported("The Paillier protocol is not part of this version. Use --protocol shares.")
+    given = _tables(tables or [])
+    asked = read_table(classify) if classify else None
+    with Talk() as talk:
+        outcome = run_simulation(
+            given,
+            hospitals=hospitals,
+            two_party=two_party,
+            bins=bins,
+            smoothing=smoothing,
+            private=private,
+            classify=asked,
+            holdout=holdout,
+            class_column=class_column,
+            nominal=_names(nominal),
+            numeric=_names(numeric),
+            seed=seed,
+            progress=talk,
+        )
+    if labels:
+        write_whole(labels, labels_text(outcome.labels))
+    if as_json:
+        typer.echo(json.dumps(outcome.document(), indent=2))
+    else:
+        _show(outcome)
+
+
+def _tables(paths: list[Path]) -> dict[str, Columns]:
+    """The hospitals' tables by name; files of the same name get a number."""
+    if not paths:
+        return {"breast-cancer": breast_cancer()}
+    stems = Counter(path.stem for path in paths)
+    seen: Counter[str] = Counter()
+    tables = {}
+    for path in paths:
+        seen[path.stem] += 1
+        name = path.stem if stems[path.stem] == 1 else f"{path.stem}-{seen[path.stem]}"
+        tables[name] = read_table(path)
+    return tables
+
+
+def _names(listed: str) -> list[str]:
+    return [name for name in listed.split(",") if name]
+
+
+def _show(outcome: Outcome) -> None:
+    """The results for people, on stdout."""
+    console = Console(highlight=False)
+    table = Table("", "rows", "accuracy", title=f"{outcome.instances} rows classified, {len(outcome.classes)} classes")
+    for hospital in outcome.hospitals:
+        table.add_row(f"{hospital.name} alone", str(hospital.rows), _percent(outcome.accuracy.alone[hospital.name]))
+    everybody = str(sum(hospital.rows for hospital in outcome.hospitals))
+    table.add_row("all tables pooled", everybody, _percent(outcome.accuracy.pooled))
+    table.add_row("jointly, nothing pooled", everybody, _percent(outcome.accuracy.joint))
+    console.print(table)
+    console.print(f"Labels equal to the pooled classifier's: {_percent(outcome.agreement_with_pooled)}")
+    seconds, moved, rounds = outcome.seconds, outcome.bytes, outcome.rounds
+    console.print(
+        f"Seconds: set-up {seconds.setup:.2f}, contributions {seconds.contribute:.2f}, "
+        f"training {seconds.train:.2f}, classification {seconds.classify:.2f}"
+    )
+    console.print(
+        f"Bytes: contributions {moved.hospitals_to_mixers:,}, training {moved.training:,} in {rounds.training} rounds, "
+        f"classification {moved.classification:,} in {rounds.classification} rounds"
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "unknown" if share is None else f"{share:.2%}"

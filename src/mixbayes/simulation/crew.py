@@ -1,0 +1,119 @@
+"""The processes of a simulation: started together, heard one by one, stopped together whatever happens."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import socket
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from types import TracebackType
+from typing import Any
+
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
+
+_GRACE = 1.0
+
+
+class Crew:
+    """Roles in processes of their own. A role is a function of a `Connection` to here and its arguments."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._context = multiprocessing.get_context("spawn")
+        self._processes: dict[str, SpawnProcess] = {}
+        self._lines: dict[str, Connection] = {}
+        self._heard: dict[str, list[Any]] = {}
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for process in self._processes.values():
+            process.terminate()
+        for process in self._processes.values():
+            process.join(self._deadline)
+
+    def start(self, name: str, role: Callable[..., None], *arguments: object) -> None:
+        """Start a role. Sockets among the arguments are its own from now on."""
+        here, there = self._context.Pipe()
+        process = self._context.Process(target=_run, args=(there, role, arguments), name=name, daemon=True)
+        process.start()
+        there.close()
+        for end in _sockets(arguments):
+            end.close()
+        self._processes[name], self._lines[name], self._heard[name] = process, here, []
+
+    def tell(self, name: str, message: object) -> None:
+        """Send a role what it waits for."""
+        try:
+            self._lines[name].send(message)
+        except OSError:
+            self._fail()
+
+    def hear(self, name: str) -> Any:
+        """The next thing a role says. Any role's failure is raised here."""
+        until = time.monotonic() + self._deadline
+        while not self._heard[name]:
+            if not self._listen(max(0.0, until - time.monotonic())):
+                raise PeerSilent(name, "simulation", f"it said nothing for {self._deadline:g} s")
+        return self._heard[name].pop(0)
+
+    def _listen(self, patience: float) -> bool:
+        """Take in what any role has said; False if nobody said anything in time."""
+        ready = wait(list(self._lines.values()), patience)
+        for name in [name for name, line in self._lines.items() if line in ready]:
+            try:
+                said = self._lines[name].recv()
+            except (EOFError, OSError):
+                said = PeerGone(name, "simulation", "its process ended")
+            if isinstance(said, BaseException):
+                self._fail(said)
+            self._heard[name].append(said)
+        return bool(ready)
+
+    def _fail(self, first: BaseException | None = None) -> None:
+        """Raise the failure that explains the others: one that is not only about somebody else being gone."""
+        failures = [first] if first else []
+        until = time.monotonic() + _GRACE
+        lines = list(self._lines.values())
+        while lines and (ready := wait(lines, max(0.0, until - time.monotonic()))):
+            for line in ready:
+                lines.remove(line)  # type: ignore[arg-type]
+                failures += [said for said in _last_words(line) if isinstance(said, BaseException)]
+        blunt = [f for f in failures if not isinstance(f, PeerGone | PeerSilent)]
+        raise (blunt or failures or [PeerGone("a role", "simulation", "its process ended")])[0]
+
+
+def _last_words(line: object) -> list[Any]:
+    assert isinstance(line, Connection)
+    said = []
+    try:
+        while line.poll():
+            said.append(line.recv())
+    except (EOFError, OSError):
+        pass
+    return said
+
+
+def _run(line: Connection, role: Callable[..., None], arguments: tuple[object, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent stops us
+    try:
+        role(line, *arguments)
+    except MixbayesError as error:
+        line.send(error)
+
+
+def _sockets(arguments: object) -> list[socket.socket]:
+    """Every socket anywhere in the arguments of a role."""
+    if isinstance(arguments, socket.socket):
+        return [arguments]
+    if isinstance(arguments, dict):
+        return [end for value in arguments.values() for end in _sockets(value)]
+    if isinstance(arguments, list | tuple):
+        return [end for value in arguments for end in _sockets(value)]
+    return []

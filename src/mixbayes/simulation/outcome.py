@@ -1,0 +1,115 @@
+"""What a simulation found, and how it compares with pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.cells import positions
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.dictionary import Dictionary
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.reference import real_scores
+
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Hospital:
+    """One hospital of a simulation."""
+
+    name: str
+    rows: int
+    protect: str | None = None
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The share of right labels: of the protocol, of pooling, of each hospital by itself; None where no truth is known."""
+
+    joint: float | None
+    pooled: float | None
+    pooled_unprotected: float | None
+    alone: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Seconds:
+    setup: float
+    contribute: float
+    train: float
+    classify: float
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Bytes over every channel, both directions, transfers made ahead included."""
+
+    hospitals_to_mixers: int
+    training: int
+    classification: int
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Changes of direction between the computing parties; in classification, at the asker too."""
+
+    training: int
+    classification: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything `mixbayes simulate` reports; `labels` are for --labels."""
+
+    hospitals: list[Hospital]
+    protocol: str
+    classes: list[str]
+    instances: int
+    agreement_with_pooled: float | None
+    accuracy: Accuracy
+    seconds: Seconds
+    bytes: Moved
+    rounds: Rounds
+    labels: list[str]
+
+    def document(self) -> dict[str, Any]:
+        """What --json prints."""
+        return {key: value for key, value in asdict(self).items() if key != "labels"}
+
+
+def pooled_labels(layout: Layout, vectors: list[Words], codes: Values) -> Labels:
+    """The labels of section 2's classifier on the union, in float64."""
+    total = np.sum(np.stack(vectors), axis=0, dtype=np.uint64)
+    return real_scores(layout, total, codes).argmax(axis=0).astype(np.int64)
+
+
+def compare(
+    layout: Layout, vectors: Mapping[str, Words], codes: Values, questions: Columns, labels: Labels
+) -> tuple[float | None, Accuracy]:
+    """Agreement with pooling, and accuracies where the questions carry classes."""
+    pooled = pooled_labels(layout, list(vectors.values()), codes)
+    truth = _truth(layout.dictionary, questions)
+    right = _share_right(truth, pooled)
+    alone = {name: _share_right(truth, pooled_labels(layout, [vector], codes)) for name, vector in vectors.items()}
+    agreement = float(np.mean(pooled == labels)) if labels.size else None
+    return agreement, Accuracy(_share_right(truth, labels), right, right, alone)
+
+
+def _truth(dictionary: Dictionary, questions: Columns) -> NDArray[np.int32] | None:
+    """The classes of the questions as positions; one beyond the last where none or an unknown one is given."""
+    if dictionary.class_column not in questions.names:
+        return None
+    return positions(questions.column(dictionary.class_column), dictionary.classes)
+
+
+def _share_right(truth: NDArray[np.int32] | None, labels: Labels) -> float | None:
+    if truth is None:
+        return None
+    known = truth < truth.max(initial=0) + 1
+    return float(np.mean(truth[known] == labels[known])) if known.any() else None

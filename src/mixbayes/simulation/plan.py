@@ -1,0 +1,76 @@
+"""What a simulation is asked to do: which hospital holds which rows, and which rows are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import BadData, Unsupported
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Training tables by hospital, and the rows to classify (with their classes, where the table has them)."""
+
+    training: Mapping[str, Columns]
+    questions: Columns
+
+
+def split_at_random(table: Columns, hospitals: int, random: np.random.Generator) -> dict[str, Columns]:
+    """One table over so many hospitals, every row to one of them."""
+    if table.rows < hospitals:
+        raise BadData(f"{table.rows} rows cannot be split over {hospitals} hospitals: give more rows or fewer hospitals.")
+    parts = np.array_split(random.permutation(table.rows), hospitals)
+    return {f"hospital-{i}": table.take(np.sort(rows)) for i, rows in enumerate(parts, start=1)}
+
+
+def plan(
+    tables: Mapping[str, Columns],
+    *,
+    hospitals: int | None,
+    two_party: bool,
+    classify: Columns | None,
+    holdout: float,
+    seed: int,
+) -> Plan:
+    """Who holds what and what is asked, reproducibly."""
+    random = np.random.default_rng(seed)
+    wanted = 2 if two_party else hospitals
+    if len(tables) == 1:
+        held = split_at_random(next(iter(tables.values())), wanted or 3, random)
+    else:
+        _check_number(len(tables), wanted, two_party)
+        held = dict(tables)
+    if classify is not None:
+        return Plan(held, classify)
+    return _held_out(held, holdout, random)
+
+
+def _check_number(tables: int, wanted: int | None, two_party: bool) -> None:
+    if wanted is not None and wanted != tables:
+        why = "--two-party takes two hospitals" if two_party else f"--hospitals says {wanted}"
+        raise Unsupported(f"{tables} tables were given, one hospital each, and {why}.")
+
+
+def _held_out(held: Mapping[str, Columns], share: float, random: np.random.Generator) -> Plan:
+    """The same share of every hospital's rows is asked about, the others are trained on."""
+    training, questions = {}, []
+    for name, table in held.items():
+        order = random.permutation(table.rows)
+        out = round(share * table.rows)
+        questions.append(table.take(np.sort(order[:out])))
+        training[name] = table.take(np.sort(order[out:]))
+    return Plan(training, joined(questions))
+
+
+def joined(tables: Sequence[Columns]) -> Columns:
+    """The rows of several tables with the same columns, in the first one's order of columns."""
+    names = tables[0].names
+    for table in tables[1:]:
+        if set(table.names) != set(names):
+            raise BadData("The tables have different columns. All hospitals need the same ones.")
+    cells = tuple(np.concatenate([table.column(name) for table in tables]) for name in names)
+    return Columns(names, cells, sum(table.rows for table in tables))

@@ -1,0 +1,166 @@
+"""What each process of a simulation does: the same steps that nodes take, over local sockets."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from mixbayes.mixers.collect import agree_on_set, collect, joint_share
+from mixbayes.protocol import label
+from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.classification import (
+    answer_partner,
+    answer_private,
+    answer_public,
+    ask_partner,
+    ask_private,
+    ask_public,
+    see_partner,
+    show_partner,
+)
+from mixbayes.protocol.dictionary import Dictionary
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.party import A, Party
+from mixbayes.protocol.pool import connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.precision import precision_for
+from mixbayes.protocol.question import Line
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.training import train
+from mixbayes.transport import local
+
+ROUND = 1
+BATCH = 1 << 14
+"""Rows asked at a time, between two reports of progress."""
+MIXERS = "mixer a", "mixer b"
+
+
+@dataclass(frozen=True)
+class Link:
+    """One end of the two socket pairs between two roles: for the protocol, and for transfers made ahead."""
+
+    now: socket.socket
+    ahead: socket.socket
+
+    @classmethod
+    def pair(cls) -> tuple[Link, Link]:
+        now, ahead = socket.socketpair(), socket.socketpair()
+        return cls(now[0], ahead[0]), cls(now[1], ahead[1])
+
+    def channels(self, peer: str, deadline: float) -> tuple[Channel, Channel]:
+        return local.channel(peer, self.now, deadline), local.channel(peer, self.ahead, deadline)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is public about a simulation."""
+
+    dictionary: Dictionary
+    instances: int
+    private: bool
+    deadline: float
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.dictionary)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one role has moved over its channels so far."""
+
+    bytes: int
+    rounds: int
+
+    @classmethod
+    def by(cls, *channels: Channel) -> Seen:
+        return cls(
+            sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels)
+        )
+
+
+def batches(count: int) -> Iterator[slice]:
+    return (slice(start, min(start + BATCH, count)) for start in range(0, count, BATCH))
+
+
+def mixer(report: Connection, role: int, job: Job, other: Link, asker: Link, hospitals: dict[str, socket.socket]) -> None:
+    """Collect, check that both mixers hold the same set, train, answer."""
+    layout, random = job.layout, Randomness.from_system()
+    to_other, ahead = other.channels(MIXERS[1 - role], job.deadline)
+    to_asker, asker_ahead = asker.channels("the asking hospital", job.deadline)
+    doors = {name: local.channel(f"party {name}", end, job.deadline) for name, end in hospitals.items()}
+    me = Party(role, to_other, connect_pair(role, ahead, random), random)
+    blinding = label.common_blinding(me)
+    pool = connect_answerer(asker_ahead, random) if job.private else None
+    before = Seen.by(to_other, ahead)
+    report.send(before)
+
+    contributions = collect(role, layout, ROUND, doors)
+    agree_on_set(me, contributions)
+    report.send("collected")
+    model = train(me, layout, joint_share(layout, contributions))
+    report.send(Seen.by(to_other, ahead))
+    for batch in batches(job.instances):
+        count = batch.stop - batch.start
+        if pool:
+            answer_private(me, Line(to_asker, pool), layout, model, count, blinding)
+        else:
+            answer_public(me, to_asker, layout, model, count, blinding)
+    report.send(Seen.by(to_other, ahead))
+
+
+def asker(report: Connection, job: Job, mixers: tuple[Link, Link]) -> None:
+    """Connect to both mixers, wait for the rows, ask, report the labels batch by batch."""
+    layout, random = job.layout, Randomness.from_system()
+    (to_a, ahead_a), (to_b, ahead_b) = (
+        link.channels(name, job.deadline) for link, name in zip(mixers, MIXERS, strict=True)
+    )
+    width = precision_for(job.dictionary).width
+    pools = (connect_asker(ahead_a, random), connect_asker(ahead_b, random)) if job.private else None
+    report.send(Seen.by(to_a, to_b, ahead_a, ahead_b))
+
+    codes = report.recv()
+    for batch in batches(job.instances):
+        if pools:
+            lines = Line(to_a, pools[0]), Line(to_b, pools[1])
+            labels = ask_private(lines, layout, width, codes[:, batch])
+        else:
+            labels = ask_public((to_a, to_b), layout, width, codes[:, batch])
+        report.send(labels)
+    report.send(Seen.by(to_a, to_b, ahead_a, ahead_b))
+
+
+def partner(report: Connection, role: int, name: str, job: Job, other: Link, questions: Link) -> None:
+    """One of two hospitals alone: its counts are its share; the first one asks."""
+    layout, random = job.layout, Randomness.from_system()
+    to_other, ahead = other.channels(f"party {name}", job.deadline)
+    on_questions, questions_ahead = questions.channels(f"party {name}", job.deadline)
+    channels = to_other, ahead, on_questions, questions_ahead
+    me = Party(role, to_other, connect_pair(role, ahead, random), random)
+    asks, answers = None, None
+    if job.private and role == A:
+        asks = Line(on_questions, connect_asker(questions_ahead, random))
+    elif job.private:
+        answers = Line(on_questions, connect_answerer(questions_ahead, random))
+    report.send(Seen.by(*channels))
+
+    vector: Words = report.recv()
+    model = train(me, layout, vector)
+    report.send(Seen.by(*channels))
+    codes = report.recv() if role == A else np.empty((0, 0), np.int32)
+    for batch in batches(job.instances):
+        count = batch.stop - batch.start
+        if role == A:
+            rows = codes[:, batch]
+            report.send(
+                ask_partner(me, asks, layout, model, rows) if asks else show_partner(me, layout, model, rows)
+            )
+        elif answers:
+            answer_partner(me, answers, layout, model, count)
+        else:
+            see_partner(me, layout, model, count)
+    report.send(Seen.by(*channels))

@@ -1,0 +1,192 @@
+"""Start every role, let the hospitals contribute, train, classify, stop everything."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from mixbayes.parties.contribution import contribute, messages
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.counts import count
+from mixbayes.protocol.encoding import encode_query, encode_training
+from mixbayes.protocol.inference import infer
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.party import A, B
+from mixbayes.protocol.precision import precision_for
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.simulation import roles
+from mixbayes.simulation.crew import Crew
+from mixbayes.simulation.outcome import Hospital, Labels, Moved, Outcome, Rounds, Seconds, compare
+from mixbayes.simulation.plan import plan
+from mixbayes.simulation.roles import MIXERS, Job, Link, Seen
+from mixbayes.transport import local
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+ASKER = "the asking hospital"
+DEADLINE = 60.0
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What the protocol alone yields."""
+
+    labels: Labels
+    seconds: Seconds
+    bytes: Moved
+    rounds: Rounds
+
+
+def simulate(
+    tables: Mapping[str, Columns],
+    *,
+    hospitals: int | None = None,
+    two_party: bool = False,
+    bins: int | None = None,
+    smoothing: str = "1",
+    private: bool = True,
+    classify: Columns | None = None,
+    holdout: float = 0.3,
+    class_column: str | None = None,
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    seed: int = 0,
+    deadline: float = DEADLINE,
+    progress: Progress = lambda what, done, total: None,
+) -> Outcome:
+    """Train on the union of the hospitals' tables and classify, with every role in a process of its own.
+
+    `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
+    randomness of the protocol.
+    """
+    planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
+    training = planned.training
+    dictionary = infer(
+        list(training.values()), class_column, nominal=nominal, numeric=numeric, bins=bins, smoothing=smoothing
+    )
+    precision_for(dictionary)
+    layout = Layout(dictionary)
+    vectors = {name: count(layout, encode_training(dictionary, table)[0]) for name, table in training.items()}
+    codes = encode_query(dictionary, planned.questions).codes
+    job = Job(dictionary, codes.shape[1], private, deadline)
+    run = _alone if two_party else _with_mixers
+    answers = run(job, vectors, codes, progress)
+    agreement, accuracy = compare(layout, vectors, codes, planned.questions, answers.labels)
+    return Outcome(
+        hospitals=[Hospital(name, table.rows) for name, table in training.items()],
+        protocol="shares",
+        classes=list(dictionary.classes),
+        instances=codes.shape[1],
+        agreement_with_pooled=agreement,
+        accuracy=accuracy,
+        seconds=answers.seconds,
+        bytes=answers.bytes,
+        rounds=answers.rounds,
+        labels=np.array(dictionary.classes)[answers.labels].tolist(),
+    )
+
+
+def _with_mixers(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Progress) -> _Answers:
+    """Two mixers and an asker; this process plays the hospitals that contribute."""
+    watch = _Watch()
+    with Crew(job.deadline) as crew:
+        (a_b, b_a), (a_ask, ask_a), (b_ask, ask_b) = Link.pair(), Link.pair(), Link.pair()
+        doors = {name: (socket.socketpair(), socket.socketpair()) for name in vectors}
+        crew.start(MIXERS[A], roles.mixer, A, job, a_b, a_ask, {name: d[A][1] for name, d in doors.items()})
+        crew.start(MIXERS[B], roles.mixer, B, job, b_a, b_ask, {name: d[B][1] for name, d in doors.items()})
+        crew.start(ASKER, roles.asker, job, (ask_a, ask_b))
+        before, _, asked_before = (crew.hear(name) for name in (*MIXERS, ASKER))
+        setup = watch.lap()
+
+        to_mixers = {
+            name: tuple(local.channel(mixer, end[0], job.deadline) for mixer, end in zip(MIXERS, d, strict=True))
+            for name, d in doors.items()
+        }
+        for done, (name, (to_a, to_b)) in enumerate(to_mixers.items(), start=1):
+            both = messages(name, job.dictionary.digest(), roles.ROUND, vectors[name], Randomness.from_system())
+            contribute((to_a, to_b), both)
+            progress(f"contributed: {name}", done, len(vectors))
+        for mixer in MIXERS:
+            crew.hear(mixer)
+        contributed = watch.lap()
+
+        progress("training", 0, 1)
+        trained, _ = (crew.hear(name) for name in MIXERS)
+        training = watch.lap()
+        crew.tell(ASKER, codes)
+        labels = _listen(partial(crew.hear, ASKER), job.instances, progress)
+        classification = watch.lap()
+        asked, answered, _ = (crew.hear(name) for name in (ASKER, *MIXERS))
+    return _Answers(
+        labels,
+        Seconds(setup, contributed, training, classification),
+        Moved(
+            sum(channel.traffic.sent for both in to_mixers.values() for channel in both),
+            trained.bytes - before.bytes,
+            answered.bytes - trained.bytes + asked.bytes - asked_before.bytes,
+        ),
+        Rounds(
+            trained.rounds - before.rounds,
+            answered.rounds - trained.rounds + asked.rounds - asked_before.rounds,
+        ),
+    )
+
+
+def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Progress) -> _Answers:
+    """Two hospitals and nobody else; the first one asks."""
+    watch = _Watch()
+    first, second = vectors
+    with Crew(job.deadline) as crew:
+        (now_a, now_b), (questions_a, questions_b) = Link.pair(), Link.pair()
+        crew.start(first, roles.partner, A, second, job, now_a, questions_a)
+        crew.start(second, roles.partner, B, first, job, now_b, questions_b)
+        before: Seen = crew.hear(first)
+        crew.hear(second)
+        setup = watch.lap()
+
+        # Each hospital's own counts are its share: nothing is sent before training.
+        for name in vectors:
+            crew.tell(name, vectors[name])
+        contributed = watch.lap()
+        progress("training", 0, 1)
+        trained: Seen = crew.hear(first)
+        crew.hear(second)
+        training = watch.lap()
+        crew.tell(first, codes)
+        labels = _listen(partial(crew.hear, first), job.instances, progress)
+        classification = watch.lap()
+        answered: Seen = crew.hear(first)
+        crew.hear(second)
+    return _Answers(
+        labels,
+        Seconds(setup, contributed, training, classification),
+        Moved(0, trained.bytes - before.bytes, answered.bytes - trained.bytes),
+        Rounds(trained.rounds - before.rounds, answered.rounds - trained.rounds),
+    )
+
+
+def _listen(hear: Callable[[], Labels], instances: int, progress: Progress) -> Labels:
+    labels = []
+    for batch in roles.batches(instances):
+        labels.append(hear())
+        progress("rows classified", batch.stop, instances)
+    return np.concatenate(labels) if labels else np.empty(0, np.int64)
+
+
+class _Watch:
+    """Seconds since the last lap."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+
+    def lap(self) -> float:
+        now = time.perf_counter()
+        passed, self._last = now - self._last, now
+        return passed

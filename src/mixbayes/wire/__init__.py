@@ -1,0 +1,1 @@
+"""What travels between machines, generated from `proto/`."""

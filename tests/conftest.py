@@ -1,0 +1,16 @@
+import os
+
+import pytest
+from hypothesis import settings
+
+# No deadline: the first call of a numpy or cryptography routine is much slower than the next.
+settings.register_profile("mixbayes", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("mixbayes")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if os.environ.get("MIXBAYES_DATA"):
+        return
+    without = [item for item in items if item.get_closest_marker("real_tables")]
+    config.hook.pytest_deselected(items=without)
+    items[:] = [item for item in items if item not in without]

@@ -1,0 +1,180 @@
+"""Two parties in memory for the tests of every step: connected once, shared by many examples.
+
+Import it as `from tests.protocol.pairs import both`; pytest's importlib mode finds it without any setting.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mixbayes.protocol import memory
+from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.memory import MemoryWire
+from mixbayes.protocol.party import A, B, Party
+from mixbayes.protocol.pool import Marks, PairPool, ReceivedPool, SentPool
+from mixbayes.protocol.pool import connect_answerer as answerer_pool
+from mixbayes.protocol.pool import connect_asker as asker_pool
+from mixbayes.protocol.pool import connect_pair as pair_pool
+from mixbayes.protocol.randomness import Randomness
+
+DEADLINE = 30.0
+"""How long a role of a test waits for the other: never reached unless a step is broken."""
+MARKS = Marks()
+
+
+def seed(number: int) -> bytes:
+    """The 32 bytes by which a test draws."""
+    return number.to_bytes(32, "little")
+
+
+def random_for(number: int) -> Randomness:
+    return Randomness(seed(number))
+
+
+class Ends:
+    """Both ends of one conversation in memory, which can be cut."""
+
+    def __init__(self, first: str = "party A", second: str = "party B", deadline: float = DEADLINE) -> None:
+        there: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        back: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.wires = MemoryWire(second, back, there, deadline), MemoryWire(first, there, back, deadline)
+        self.first = Channel(second, self.wires[0])
+        self.second = Channel(first, self.wires[1])
+
+    def cut(self) -> None:
+        """Whoever waits, or will, learns at once that nothing comes any more."""
+        for wire in self.wires:
+            wire.close()
+
+
+def converse(ends: list[Ends], *roles: Callable[[], Any]) -> list[Any]:
+    """`memory.together`, but a role that fails cuts all conversations: the others end then, not at the deadline."""
+
+    def guarded(role: Callable[[], Any]) -> Any:
+        try:
+            return role()
+        except BaseException:
+            for end in ends:
+                end.cut()
+            raise
+
+    return memory.together(*(lambda role=role: guarded(role) for role in roles))
+
+
+class Pair:
+    """A and B, connected, each with randomness from its own seed."""
+
+    def __init__(self, number: int = 1, marks: Marks = MARKS, deadline: float = DEADLINE) -> None:
+        self.talk, self.ahead = Ends(deadline=deadline), Ends(deadline=deadline)
+        ends = [self.talk, self.ahead]
+        self.a, self.b = converse(
+            ends, lambda: self._party(A, number, marks), lambda: self._party(B, number, marks)
+        )
+
+    def _party(self, role: int, number: int, marks: Marks) -> Party:
+        random = random_for(1000 * number + role)
+        talk, ahead = (
+            (self.talk.first, self.ahead.first) if role == A else (self.talk.second, self.ahead.second)
+        )
+        return Party(role, talk, pair_pool(role, ahead, random, marks), random)
+
+    def run(self, step: Callable[..., Any], of_a: tuple[Any, ...], of_b: tuple[Any, ...]) -> tuple[Any, Any]:
+        """What `step(party, *its inputs)` returns to A and to B."""
+        ends = [self.talk, self.ahead]
+        share_a, share_b = converse(ends, lambda: step(self.a, *of_a), lambda: step(self.b, *of_b))
+        return share_a, share_b
+
+    @property
+    def pools(self) -> tuple[PairPool, PairPool]:
+        return self.a.pool, self.b.pool
+
+
+_pair: Pair | None = None
+
+
+def shared_pair() -> Pair:
+    """The pair that examples share. Its draws go on from example to example."""
+    global _pair
+    if _pair is None:
+        _pair = Pair()
+    return _pair
+
+
+def forget_pair() -> None:
+    """Connect anew for the next example."""
+    global _pair
+    _pair = None
+
+
+def both(
+    step: Callable[..., Any], of_a: tuple[Any, ...], of_b: tuple[Any, ...] | None = None
+) -> tuple[Any, Any]:
+    """Run one step with A's and B's inputs (B's are A's unless given) on the shared pair.
+
+    A step that fails leaves nothing behind: the next example gets a new pair. One after which the two ends hold
+    different stocks has failed.
+    """
+    pair = shared_pair()
+    try:
+        results = pair.run(step, of_a, of_a if of_b is None else of_b)
+        left_a, left_b = (pool.left for pool in pair.pools)
+        if left_a != left_b:
+            raise AssertionError(f"A has {left_a} transfers left and B has {left_b}")
+    except BaseException:
+        forget_pair()
+        raise
+    return results
+
+
+def connect_asker(number: int = 1, marks: Marks = MARKS) -> tuple[ReceivedPool, SentPool, Ends]:
+    """A hospital that asks and a mixer that answers: both pools, and the channel on which they are filled."""
+    ends = Ends("party asker", "mixer a")
+    asker, answerer = converse(
+        [ends],
+        lambda: asker_pool(ends.first, random_for(1000 * number + 2), marks),
+        lambda: answerer_pool(ends.second, random_for(1000 * number + 3), marks),
+    )
+    return asker, answerer, ends
+
+
+def additive(words: Words, width: int, number: int) -> tuple[Words, Words]:
+    """Two additive shares modulo 2^width."""
+    of_a = random_for(number).words(*words.shape) & mask(width)
+    return of_a, (words - of_a) & mask(width)
+
+
+def xored(words: Words, width: int, number: int) -> tuple[Words, Words]:
+    """Two XOR shares of words of `width` bits."""
+    of_a = random_for(number).words(*words.shape) & mask(width)
+    return of_a, words ^ of_a
+
+
+def xored_bits(bits: Bits, number: int) -> tuple[Bits, Bits]:
+    """Two XOR shares of bits."""
+    of_a = random_for(number).bits(*bits.shape)
+    return of_a, bits ^ of_a
+
+
+def added(shares: tuple[Words, Words], width: int) -> list[int]:
+    """What two additive shares stand for, as plain integers."""
+    return ((shares[0] + shares[1]) & mask(width)).reshape(-1).tolist()
+
+
+def opened(shares: tuple[Any, Any]) -> list[int]:
+    """What two XOR shares stand for, as plain integers."""
+    joined: list[int] = np.bitwise_xor(*shares).reshape(-1).tolist()
+    return joined
+
+
+def words_of(values: list[int]) -> Words:
+    """Plain integers as an array of words."""
+    return np.array(values, np.uint64)
+
+
+def bits_of(values: list[int]) -> Bits:
+    return np.array(values, np.uint8)

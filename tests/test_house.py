@@ -1,0 +1,89 @@
+"""What holds for the repository as a whole."""
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import mixbayes
+from mixbayes.protocol.errors import MixbayesError
+
+ROOT = Path(__file__).parents[1]
+
+# Written so that this file does not contain what it looks for.
+REGISTRY = r"pypi[.]org|python[h]osted|registry[.]npmjs|deb[.]debian"
+MACHINE_PATH = r"(?:^|[^A-Za-z])/(?:home|root|Users|work|farm)/"
+
+
+def shipped_files() -> list[Path]:
+    """What a clone holds; in an unpacked archive, where git knows nothing, all but hidden folders."""
+    if (ROOT / ".git").exists():
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        paths = [ROOT / name for name in listed.split("\0")]
+    else:
+        paths = [path for path in ROOT.rglob("*") if "/." not in f"/{path.relative_to(ROOT)}"]
+    return [path for path in paths if path.is_file() and "__pycache__" not in path.parts]
+
+
+@pytest.mark.parametrize("forbidden", [REGISTRY, MACHINE_PATH], ids=["registry", "machine_path"])
+def test_files_name_no(forbidden: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in shipped_files()
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1)
+        if re.search(forbidden, line)
+    ]
+    assert found == []
+
+
+def locked() -> dict[str, list[str]]:
+    """The lock as requirement and options, e.g. numpy==2.4.6 and its hashes."""
+    lines = (ROOT / "requirements.lock").read_text().replace("\\\n", " ").splitlines()
+    words = [line.split() for line in lines if line and not line.startswith("#")]
+    return {requirement: options for requirement, *options in words}
+
+
+def test_lock_pins_everything_by_hash() -> None:
+    for requirement, options in locked().items():
+        assert re.fullmatch(r"[a-z0-9-]+==[\w.]+", requirement)
+        assert options
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", option) for option in options), requirement
+
+
+def test_lock_satisfies_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = dict(requirement.split("==") for requirement in locked())
+    for wanted in map(Requirement, [*project["dependencies"], *project["optional-dependencies"]["dev"]]):
+        assert pinned.get(canonicalize_name(wanted.name), "missing") in wanted.specifier, wanted
+
+
+@pytest.mark.parametrize("room", ["protocol", "parties", "mixers", "local_methods"])
+def test_room_is_linked_relatively(room: str) -> None:
+    assert (ROOT / "src" / "mixbayes" / room).readlink() == Path("..", "..", room)
+
+
+def test_proto_holds_no_python() -> None:
+    """With a module in it, the folder would hide the installed package of the same name."""
+    assert [path for path in (ROOT / "proto").rglob("*") if path.is_file() and path.suffix != ".proto"] == []
+
+
+def error_codes() -> set[str]:
+    for module in pkgutil.walk_packages(mixbayes.__path__, "mixbayes."):
+        if not module.name.endswith(".__main__"):
+            importlib.import_module(module.name)
+    kinds: list[type[MixbayesError]] = [MixbayesError]
+    for kind in kinds:  # grows while it is walked
+        kinds += kind.__subclasses__()
+    return {kind.code for kind in kinds if kind.__module__.startswith("mixbayes.")}
+
+
+def test_every_error_code_has_its_page_and_every_page_its_code() -> None:
+    pages = {page.stem for page in (ROOT / "docs" / "errors").glob("*.md")}
+    assert pages - {"README", "index"} == error_codes()
