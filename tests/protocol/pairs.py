@@ -10,10 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from mixbayes.protocol import memory
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Bits, Values, Words, mask
 from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.dictionary import MOST_ROWS, Dictionary, Nominal
+from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.memory import MemoryWire
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import Marks, PairPool, ReceivedPool, SentPool
@@ -53,7 +56,7 @@ class Ends:
 
 
 def converse(ends: list[Ends], *roles: Callable[[], Any]) -> list[Any]:
-    """`memory.together`, but a role that fails cuts all conversations: the others end then, not at the deadline."""
+    """`memory.together`, but a role that fails cuts all conversations, so that the others end at once."""
 
     def guarded(role: Callable[[], Any]) -> Any:
         try:
@@ -72,15 +75,11 @@ class Pair:
     def __init__(self, number: int = 1, marks: Marks = MARKS, deadline: float = DEADLINE) -> None:
         self.talk, self.ahead = Ends(deadline=deadline), Ends(deadline=deadline)
         ends = [self.talk, self.ahead]
-        self.a, self.b = converse(
-            ends, lambda: self._party(A, number, marks), lambda: self._party(B, number, marks)
-        )
+        self.a, self.b = converse(ends, lambda: self._party(A, number, marks), lambda: self._party(B, number, marks))
 
     def _party(self, role: int, number: int, marks: Marks) -> Party:
         random = random_for(1000 * number + role)
-        talk, ahead = (
-            (self.talk.first, self.ahead.first) if role == A else (self.talk.second, self.ahead.second)
-        )
+        talk, ahead = (self.talk.first, self.ahead.first) if role == A else (self.talk.second, self.ahead.second)
         return Party(role, talk, pair_pool(role, ahead, random, marks), random)
 
     def run(self, step: Callable[..., Any], of_a: tuple[Any, ...], of_b: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -111,13 +110,11 @@ def forget_pair() -> None:
     _pair = None
 
 
-def both(
-    step: Callable[..., Any], of_a: tuple[Any, ...], of_b: tuple[Any, ...] | None = None
-) -> tuple[Any, Any]:
+def both(step: Callable[..., Any], of_a: tuple[Any, ...], of_b: tuple[Any, ...] | None = None) -> tuple[Any, Any]:
     """Run one step with A's and B's inputs (B's are A's unless given) on the shared pair.
 
-    A step that fails leaves nothing behind: the next example gets a new pair. One after which the two ends hold
-    different stocks has failed.
+    A step that fails leaves nothing behind: the next example gets a new pair. It has failed too if the two
+    ends hold different stocks of transfers afterwards.
     """
     pair = shared_pair()
     try:
@@ -178,3 +175,72 @@ def words_of(values: list[int]) -> Words:
 
 def bits_of(values: list[int]) -> Bits:
     return np.array(values, np.uint8)
+
+
+def ring(width: int) -> st.SearchStrategy[int]:
+    """Words of a width, its borders more often than chance would."""
+    top = 1 << width
+    borders = {n % top for n in (0, 1, top // 2 - 1, top // 2, top // 2 + 1, top - 2, top - 1)}
+    return st.one_of(st.integers(0, top - 1), st.sampled_from(sorted(borders)))
+
+
+@st.composite
+def words_and_width(
+    draw: st.DrawFn, widths: st.SearchStrategy[int], columns: int = 1, size: int = 9
+) -> tuple[int, list[list[int]]]:
+    """A width, and as many equally long lists of words of it as there are columns."""
+    width = draw(widths)
+    rows = draw(st.lists(st.tuples(*[ring(width)] * columns), min_size=1, max_size=size))
+    return width, [list(column) for column in zip(*rows, strict=True)]
+
+
+WIDTHS = st.integers(1, 64)
+SEEDS = st.integers(0, 2**32 - 1)
+"""What the shares of an example are drawn from."""
+
+
+def layout_of(classes: int, sizes: list[int], max_rows: int = MOST_ROWS, smoothing: str = "1") -> Layout:
+    """A dictionary of nominal attributes with this many values each."""
+    attributes = [Nominal(name=f"a{i}", values=tuple(str(v) for v in range(size))) for i, size in enumerate(sizes)]
+    return Layout(
+        Dictionary.model_validate(
+            {
+                "class_column": "class",
+                "classes": [str(c) for c in range(classes)],
+                "attributes": attributes,
+                "smoothing": smoothing,
+                "max_rows": max_rows,
+            }
+        )
+    )
+
+
+def sizes_of(layout: Layout) -> list[int]:
+    """The numbers of values, without the missing one."""
+    return [rows - 1 for rows in layout.rows]
+
+
+def random_counts(layout: Layout, rng: np.random.Generator, rows: int, empty: float = 0.2) -> Words:
+    """Consistent counts of so many patients: in every attribute, values and missing add up to the class count.
+
+    Classes stay empty with probability `empty`; some attributes are spread evenly, some lie almost in one cell.
+    """
+    weights = rng.dirichlet(np.full(layout.classes, rng.choice([0.1, 1.0])))
+    weights[rng.random(layout.classes) < empty] = 0
+    if not weights.any():
+        weights[rng.integers(layout.classes)] = 1
+    of_class = rng.multinomial(rows, weights / weights.sum())
+    vector = np.zeros(layout.size, np.uint64)
+    layout.class_counts(vector)[:] = of_class
+    for a, cells in enumerate(layout.rows):
+        shape = rng.dirichlet(np.full(cells, rng.choice([0.02, 1.0])) + 1e-3, layout.classes)
+        layout.block(vector, a)[:] = rng.multinomial(of_class, shape).T
+    return vector
+
+
+def random_codes(layout: Layout, rng: np.random.Generator, rows: int) -> Values:
+    """Instances with values and missing cells, all missing now and then."""
+    entries = np.array(layout.rows)[:, None]
+    codes = rng.integers(0, entries, (len(layout.rows), rows))
+    codes[:, rng.random(rows) < 0.05] = entries - 1
+    return codes.astype(np.int32)

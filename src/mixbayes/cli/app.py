@@ -16,7 +16,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(name="simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
-app.command(name="bench")(bench.bench)
+app.command(name="bench", epilog=bench.EXAMPLES)(bench.bench)
 
 
 def _show_version(asked: bool) -> None:

@@ -1,0 +1,230 @@
+"""How fast: the computing parties in two processes over socket pairs, the asker in a third, everything counted.
+
+Every job runs several times from empty pools, so that making transfers is part of it ("all"), and then with transfers
+made beforehand ("online"). The median counts.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, Literal
+
+import numpy as np
+
+from mixbayes.protocol import label
+from mixbayes.protocol.classification import answer_private, answer_public, ask_private, ask_public
+from mixbayes.protocol.dictionary import Dictionary, Nominal
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.logarithm import shared_log2
+from mixbayes.protocol.model import Model
+from mixbayes.protocol.party import A, B, Party
+from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.precision import Precision, precision_for
+from mixbayes.protocol.question import Line
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.training import train
+from mixbayes.simulation.crew import Crew
+from mixbayes.simulation.roles import MIXERS, Link, Seen
+
+ATTRIBUTES, VALUES, MAX_ROWS = 13, 10, 2**20
+ASKER = "asker"
+DEADLINE = 120.0
+AHEAD_PAIRS, AHEAD_QUESTIONS = 1 << 21, 1 << 20
+TRANSFERS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to measure."""
+
+    kind: Literal["transfers", "train", "public", "private"]
+    size: int
+    classes: int = 2
+
+    def named(self) -> str:
+        if self.kind == "transfers":
+            return f"{2 * self.size:,} random transfers between two parties"
+        if self.kind == "train":
+            return f"{self.size:,} cells to log-probabilities"
+        rows = f"{self.size:,} {self.kind} instance" + "s" * (self.size > 1)
+        return f"{rows}, {self.classes} classes"
+
+
+TASKS = (
+    Task("transfers", TRANSFERS),
+    Task("train", 210),
+    Task("train", 5000),
+    *(Task(kind, size, classes) for kind in ("public", "private") for size in (1, 10_000) for classes in (2, 5)),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a task took. Seconds are medians; bytes are over all channels, both directions."""
+
+    task: str
+    size: int
+    seconds: float
+    seconds_online: float
+    bytes: int
+    bytes_ahead: int
+    rounds: int
+    peak_megabytes: float
+
+
+def measure(repeats: int = 7, tasks: tuple[Task, ...] = TASKS) -> Iterator[Result]:
+    """Run every task and yield its result."""
+    with Crew(DEADLINE) as crew:
+        (a_b, b_a), (a_ask, ask_a), (b_ask, ask_b) = Link.pair(), Link.pair(), Link.pair()
+        crew.start(MIXERS[A], mixer, A, a_b, a_ask)
+        crew.start(MIXERS[B], mixer, B, b_a, b_ask)
+        crew.start(ASKER, asker, ask_a, ask_b)
+        for task in tasks:
+            _run(crew, task, ahead=False)  # the first run of a kind also warms allocators and caches
+            cold = [_run(crew, task, ahead=False) for _ in range(repeats)]
+            warm = [_run(crew, task, ahead=True) for _ in range(1 if task.kind == "transfers" else repeats)]
+            yield _result(task, cold, warm)
+
+
+@dataclass(frozen=True)
+class _Lap:
+    """What one role saw of one run."""
+
+    seconds: float
+    now: Seen
+    ahead: Seen
+    peak_megabytes: float
+
+
+def _run(crew: Crew, task: Task, *, ahead: bool) -> list[_Lap]:
+    for name in (*MIXERS, ASKER):
+        crew.tell(name, (task, ahead))
+    for name in (*MIXERS, ASKER):
+        crew.hear(name)  # everybody is ready
+    for name in (*MIXERS, ASKER):
+        crew.tell(name, "go")
+    return [crew.hear(name) for name in (*MIXERS, ASKER)]
+
+
+def _result(task: Task, cold: list[list[_Lap]], warm: list[list[_Lap]]) -> Result:
+    timed = 2 if task.kind in ("public", "private") else 0  # the asker's clock, or mixer a's
+    last = cold[-1]
+    counted = [last[0], last[2]]  # each channel once: those of mixer a, and the asker's
+    ahead = round(statistics.mean(run[0].ahead.bytes + run[2].ahead.bytes for run in cold))
+    return Result(
+        task=task.named(),
+        size=task.size,
+        seconds=statistics.median(run[timed].seconds for run in cold),
+        seconds_online=0.0 if task.kind == "transfers" else statistics.median(run[timed].seconds for run in warm),
+        bytes=sum(lap.now.bytes for lap in counted) + ahead,
+        bytes_ahead=ahead,
+        rounds=max(lap.now.rounds for lap in counted),
+        peak_megabytes=max(lap.peak_megabytes for run in cold for lap in run),
+    )
+
+
+def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
+    """Connect once, then do what is asked, measured."""
+    random = Randomness.from_system()
+    to_other, ahead = other.channels(MIXERS[1 - role], DEADLINE)
+    to_asker, asker_ahead = asking.channels(ASKER, DEADLINE)
+    me = Party(role, to_other, connect_pair(role, ahead, random), random)
+    blinding = label.common_blinding(me)
+    line = Line(to_asker, connect_answerer(asker_ahead, random))
+    models = {classes: _model(me, classes) for classes in (2, 5)}
+    while True:
+        task, prepared = report.recv()
+        _stock(me.pool, AHEAD_PAIRS if prepared else 0)
+        _stock(line.pool, AHEAD_QUESTIONS if prepared and task.kind == "private" else 0)
+        with _Timed(report, (to_other,), (ahead,)):
+            layout = Layout(dictionary(task.classes))
+            if task.kind == "transfers":
+                me.pool.take(task.size)
+            elif task.kind == "train":
+                precision = precision_for(layout.dictionary)
+                shared_log2(me, _counts(task.size, role), precision.count_bits, precision.width)
+            elif task.kind == "public":
+                answer_public(me, to_asker, layout, models[task.classes], task.size, blinding)
+            else:
+                answer_private(me, line, layout, models[task.classes], task.size, blinding)
+
+
+def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
+    """The hospital that asks."""
+    random = Randomness.from_system()
+    (to_a, ahead_a), (to_b, ahead_b) = to_mixer_a.channels(MIXERS[A], DEADLINE), to_mixer_b.channels(MIXERS[B], DEADLINE)
+    lines = Line(to_a, connect_asker(ahead_a, random)), Line(to_b, connect_asker(ahead_b, random))
+    while True:
+        task, prepared = report.recv()
+        codes = _instances(task)
+        precision = _precision(task.classes)
+        for line in lines:
+            _stock(line.pool, AHEAD_QUESTIONS if prepared and task.kind == "private" else 0)
+        with _Timed(report, (to_a, to_b), (ahead_a, ahead_b)):
+            layout = Layout(dictionary(task.classes))
+            if task.kind == "public":
+                ask_public((to_a, to_b), layout, precision.width, codes)
+            elif task.kind == "private":
+                ask_private(lines, layout, precision.width, codes)
+
+
+def dictionary(classes: int) -> Dictionary:
+    """13 attributes of 10 values, and a million rows."""
+    values = tuple(str(v) for v in range(VALUES))
+    attributes = tuple(Nominal(name=f"attribute {a}", values=values) for a in range(ATTRIBUTES))
+    names = tuple(f"class {c}" for c in range(classes))
+    return Dictionary(class_column="class", classes=names, attributes=attributes, max_rows=MAX_ROWS)
+
+
+def _precision(classes: int) -> Precision:
+    return precision_for(dictionary(classes))
+
+
+def _model(me: Party, classes: int) -> Model:
+    layout = Layout(dictionary(classes))
+    return train(me, layout, _counts(layout.size, me.role))
+
+
+def _counts(cells: int, role: int) -> np.ndarray:
+    """A share of some counts; what they are changes nothing."""
+    counts = np.random.default_rng(1).integers(0, 1000, cells).astype(np.uint64)
+    return counts if role == A else np.zeros_like(counts)
+
+
+def _instances(task: Task) -> np.ndarray:
+    return np.random.default_rng(2).integers(0, VALUES + 1, (ATTRIBUTES, task.size)).astype(np.int32)
+
+
+def _stock(pool: PairPool | SentPool | ReceivedPool, count: int) -> None:
+    """Bring a pool to so many, or to none."""
+    if count:
+        pool.reserve(count)
+    else:
+        pool.take(pool.left)
+
+
+class _Timed:
+    """Says that it is ready, waits for the start, and reports what happened until its end."""
+
+    def __init__(self, report: Connection, now: tuple[Any, ...], ahead: tuple[Any, ...]) -> None:
+        self._report, self._now, self._ahead = report, now, ahead
+
+    def __enter__(self) -> None:
+        self._before = Seen.by(*self._now), Seen.by(*self._ahead)
+        self._report.send("ready")
+        self._report.recv()
+        self._start = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        seconds = time.perf_counter() - self._start
+        now, ahead = (
+            Seen(after.bytes - before.bytes, after.rounds - before.rounds)
+            for after, before in zip((Seen.by(*self._now), Seen.by(*self._ahead)), self._before, strict=True)
+        )
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        self._report.send(_Lap(seconds, now, ahead, peak))

@@ -1,0 +1,126 @@
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.protocol import memory
+from mixbayes.protocol.channel import Buffer, Channel, Traffic
+from mixbayes.protocol.errors import PeerGone, PeerSilent
+from tests.protocol.pairs import Ends, converse
+
+HEADER = 16
+
+steps = st.text(max_size=20)
+payloads = st.binary(max_size=100)
+verbs = st.sampled_from(["first sends", "second sends", "both swap"])
+
+
+@given(st.lists(st.tuples(verbs, steps, payloads, payloads), max_size=8))
+def test_messages_arrive_as_they_were_sent(script: list[tuple[str, str, bytes, bytes]]) -> None:
+    ends = Ends()
+
+    def role(channel: Channel, name: str) -> list[bytes]:
+        heard = []
+        for verb, step, of_first, of_second in script:
+            mine, theirs = (of_first, of_second) if name == "first" else (of_second, of_first)
+            if verb == "both swap":
+                heard.append(channel.swap(step, mine, len(theirs)).tobytes())
+            elif verb.startswith(name):
+                channel.send(step, mine)
+            else:
+                heard.append(channel.receive(step, len(theirs)).tobytes())
+        return heard
+
+    heard_first, heard_second = converse(
+        [ends], lambda: role(ends.first, "first"), lambda: role(ends.second, "second")
+    )
+    assert heard_first == [second for verb, _, _, second in script if verb != "first sends"]
+    assert heard_second == [first for verb, _, first, _ in script if verb != "second sends"]
+    sent = sum(HEADER + len(first) for verb, _, first, _ in script if verb != "second sends")
+    received = sum(HEADER + len(second) for verb, _, _, second in script if verb != "first sends")
+    assert (ends.first.traffic.sent, ends.first.traffic.received) == (sent, received)
+    assert (ends.second.traffic.sent, ends.second.traffic.received) == (received, sent)
+    assert ends.first.traffic.rounds == ends.second.traffic.rounds == slow_rounds([s[0] for s in script])
+
+
+def slow_rounds(verbs: list[str]) -> int:
+    """A swap is a round; so is every run of messages in one direction."""
+    runs = [verb for verb, before in zip(verbs, ["", *verbs], strict=False) if verb != before]
+    return verbs.count("both swap") + len([verb for verb in runs if verb != "both swap"])
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        bytes(range(24)),
+        bytearray(range(24)),
+        memoryview(bytes(range(24))),
+        np.arange(24, dtype=np.uint8),
+        np.arange(24, dtype=np.uint8).view(np.uint64),
+        np.arange(48, dtype=np.uint8)[:24].reshape(4, 6),
+    ],
+    ids=["bytes", "bytearray", "memoryview", "array", "words", "rows"],
+)
+def test_every_kind_of_buffer_travels_as_its_bytes(payload: Buffer) -> None:
+    ends = Ends()
+    ends.first.send("step", payload)
+    assert ends.second.receive("step", 24).tobytes() == bytes(range(24))
+    assert ends.first.traffic == Traffic(sent=40, rounds=1, _last="sent")
+
+
+def test_what_arrived_can_be_written_to() -> None:
+    ends = Ends()
+    ends.first.send("step", bytes(8))
+    arrived = ends.second.receive("step", 8)
+    arrived[:] = 1
+    assert arrived.sum() == 8
+
+
+def test_peer_is_the_other_one() -> None:
+    first, second = memory.channels("mixer a", "mixer b")
+    assert (first.peer, second.peer) == ("mixer b", "mixer a")
+
+
+def test_both_may_write_much_before_either_reads() -> None:
+    ends, much = Ends(), bytes(2**22)
+    first, second = converse(
+        [ends], lambda: ends.first.swap("step", much), lambda: ends.second.swap("step", much)
+    )
+    assert first.size == second.size == 2**22
+
+
+def test_silence_ends_at_the_deadline() -> None:
+    ends = Ends(deadline=0.01)
+    with pytest.raises(PeerSilent, match="party B, at step"):
+        ends.first.receive("step", 1)
+
+
+def test_peer_that_stopped_is_gone_once_its_messages_are_read() -> None:
+    ends = Ends()
+    ends.first.send("step", b"last")
+    ends.cut()
+    assert ends.second.receive("step", 4).tobytes() == b"last"
+    with pytest.raises(PeerGone, match="party A, at next step"):
+        ends.second.receive("next step", 1)
+
+
+def test_together_returns_what_every_role_returns() -> None:
+    assert memory.together(lambda: 1, lambda: "two", lambda: None) == [1, "two", None]
+
+
+def test_together_raises_the_cause_and_not_what_followed_from_it() -> None:
+    ends = Ends()
+
+    def fails() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        converse([ends], lambda: ends.first.receive("step", 1), fails)
+
+
+def test_together_leaves_no_thread_behind() -> None:
+    before = threading.active_count()
+    memory.together(*[threading.active_count] * 5)
+    assert threading.active_count() == before
