@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.choice import Slots, choose_slots
 from mixbayes.protocol.party import A, Party
@@ -20,28 +21,29 @@ _GENERATE = np.uint8(1)
 
 
 def to_bits(me: Party, word: Words, width: int) -> Words:
-    """A2B: XOR shares of the sum modulo 2^width of the parties' private words (n,)."""
-    digits = _digits(word & mask(width), width)
+    """A2B: XOR shares of the sum modulo 2^width of the parties' private words."""
+    digits = ring.digits(ring.reduced(word, width), 0, DIGIT, -(-width // DIGIT))
     carries, propagates = _within_digits(me, digits)
     into = _carries_into(me, carries >> np.uint8(DIGIT - 1), propagates >> np.uint8(DIGIT - 1))
     inside = carries ^ gate(me, into, propagates, DIGIT)
     sums = digits ^ (into ^ (inside << np.uint8(1))) & np.uint8((1 << DIGIT) - 1)
-    return _undigits(sums) & mask(width)
+    return ring.joined(sums, DIGIT, width)
 
 
 def add(me: Party, x: Words, y: Words, width: int, carry_in: int = 0) -> Words:
-    """XOR shares of x + y + carry_in modulo 2^width, both (n,) XOR-shared."""
-    x_bits, y_bits = _bits(x, width), _bits(y, width)
-    first = me.constant(np.full((1, x.size), carry_in, np.uint64)).astype(np.uint8)
+    """XOR shares of x + y + carry_in modulo 2^width, both XOR-shared."""
+    x_bits, y_bits = ring.bits(x, width), ring.bits(y, width)
+    first = me.constant(np.full((1, x.shape[-1]), carry_in, np.uint64)).astype(np.uint8)
     generate = np.concatenate([first, gate(me, x_bits, y_bits, 1)])
     propagate = np.concatenate([np.zeros_like(first), x_bits ^ y_bits])
     into = _carries_into(me, generate, propagate)[1:]
-    return _unbits(x_bits ^ y_bits ^ into)
+    return ring.joined(x_bits ^ y_bits ^ into, 1, width)
 
 
 def subtract(me: Party, x: Words, y: Words, width: int) -> Words:
     """XOR shares of x − y modulo 2^width: x plus the complement of y plus one."""
-    return add(me, x, y ^ me.constant(np.full(y.shape, mask(width))), width, carry_in=1)
+    ones = np.full_like(y, mask(ring.WORD))
+    return add(me, x, y ^ me.constant(ring.reduced(ones, width)), width, carry_in=1)
 
 
 def _within_digits(me: Party, digits: Bits) -> tuple[Bits, Bits]:
@@ -86,22 +88,3 @@ def _digit_sums() -> Words:
 @lru_cache
 def _every_slot() -> Words:
     return np.array([sum(s << (DIGIT * v) for v in range(1 << DIGIT)) for s in range(1 << DIGIT)], np.uint64)
-
-
-def _digits(words: Words, width: int) -> Bits:
-    shifts = np.arange(0, width, DIGIT, dtype=np.uint64)[:, None]
-    return ((words[None] >> shifts) & mask(DIGIT)).astype(np.uint8)
-
-
-def _undigits(digits: Bits) -> Words:
-    shifts = np.arange(0, DIGIT * len(digits), DIGIT, dtype=np.uint64)[:, None]
-    return np.bitwise_or.reduce(digits.astype(np.uint64) << shifts, axis=0)
-
-
-def _bits(words: Words, width: int) -> Bits:
-    return ((words[None] >> np.arange(width, dtype=np.uint64)[:, None]) & np.uint64(1)).astype(np.uint8)
-
-
-def _unbits(bits: Bits) -> Words:
-    places = np.arange(len(bits), dtype=np.uint64)[:, None]
-    return np.bitwise_or.reduce(bits.astype(np.uint64) << places, axis=0)

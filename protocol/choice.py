@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
 from mixbayes.protocol.party import Party
@@ -36,7 +37,7 @@ def choose_slots(me: Party, parts: list[Slots]) -> list[Bits]:
     counts = [part.bits * part.index.size for part in parts]
     sent, received = me.pool.take(sum(counts))
     cuts = np.cumsum(counts)[:-1]
-    wanted = np.concatenate([_index_bits(part.index, part.bits).reshape(-1) for part in parts])
+    wanted = np.concatenate([ring.bits(part.index, part.bits).reshape(-1) for part in parts])
     announced = wanted ^ received.choices
     step = "announce choice of slots"
     theirs = unpack_bits(me.channel.swap(step, pack_bits(announced)), announced.size, me.channel.peer, step)
@@ -51,10 +52,6 @@ def choose_slots(me: Party, parts: list[Slots]) -> list[Bits]:
         _chosen_slots(part, answer, pads)
         for part, answer, pads in zip(parts, answers, np.split(received.pads, cuts), strict=True)
     ]
-
-
-def _index_bits(index: Bits, bits: int) -> Bits:
-    return (index[None] >> np.arange(bits, dtype=index.dtype)[:, None]).astype(np.uint8) & np.uint8(1)
 
 
 def _slot_masks(part: Slots, pads: Words, flips: Bits) -> Words:

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol import ring
+from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.choice import Slots, choose_slots
 from mixbayes.protocol.party import A, Party
 from mixbayes.protocol.products import gate
@@ -24,33 +25,35 @@ _GREATER, _EQUAL = 1, 2
 
 
 def carry(me: Party, word: Words, width: int) -> Bits:
-    """XOR shares of [a + b ≥ 2^width], `word` (n,) being this party's private one of the two, below 2^width."""
-    padded = np.append(word, np.zeros(word.size % 2, np.uint64))
-    half = padded.size // 2
-    first, second = padded[:half], padded[half:]
-    sends, asks = (first, second) if me.role == A else (second, first)
-    asks = ~asks & mask(width)
+    """XOR shares (n,) of [a + b ≥ 2^width], `word` being this party's private one of the two, below 2^width."""
+    n = word.shape[-1]
+    padded = np.concatenate([word, word[..., :1] * 0], axis=-1) if n % 2 else word
+    half = padded.shape[-1] // 2
+    first, second = padded[..., :half], padded[..., half:]
+    sends, asks = (first, ~second) if me.role == A else (second, ~first)
     shares, parts = [], []
     for start, bits, count in _digits(width):
         share = me.random.bits(2 * count * half).reshape(2, count * half)
         shares.append((share[0] | share[1] << np.uint8(1)).reshape(count, half))
-        tables = _compared(bits)[_cut(sends, start, bits, count)] ^ _every_slot(bits)[shares[-1]]
-        parts.append(Slots(bits, 2, tables.reshape(1, -1), _cut(asks, start, bits, count).reshape(-1)))
+        tables = _compared(bits)[ring.digits(sends, start, bits, count)] ^ _every_slot(bits)[shares[-1]]
+        parts.append(Slots(bits, 2, tables.reshape(1, -1), ring.digits(asks, start, bits, count).reshape(-1)))
     chosen = [got.reshape(-1, half) for got in choose_slots(me, parts)]
     kept = np.concatenate(shares), np.concatenate(chosen)
     state = np.concatenate(kept if me.role == A else kept[::-1], axis=1)
-    return _tree(me, state)[: word.size] & np.uint8(_GREATER)
+    return _tree(me, state)[:n] & np.uint8(_GREATER)
 
 
 def negative(me: Party, word: Words, width: int) -> Bits:
-    """XOR shares of the sign bit of additively shared words (n,) modulo 2^width."""
-    low = carry(me, word & mask(width - 1), width - 1)
-    return low ^ (word >> np.uint64(width - 1)).astype(np.uint8) & np.uint8(1)
+    """XOR shares (n,) of the sign bit of additively shared words modulo 2^width."""
+    top = ring.digits(word, width - 1, 1, 1)[0]
+    if width == 1:
+        return top
+    return top ^ carry(me, ring.low_bits(word, width, width - 1), width - 1)
 
 
 def less(me: Party, x: Words, y: Words, width: int) -> Bits:
     """XOR shares of [x < y] for additively shared signed words whose difference fits the width."""
-    return negative(me, (x - y) & mask(width), width)
+    return negative(me, ring.subtract(x, y, width), width)
 
 
 def combine(me: Party, high: Bits, low: Bits) -> Bits:
@@ -71,11 +74,6 @@ def _digits(width: int) -> list[tuple[int, int, int]]:
     full, rest = divmod(width, DIGIT)
     runs = [(0, DIGIT, full), (full * DIGIT, rest, 1)]
     return [run for run in runs if run[1] and run[2]]
-
-
-def _cut(words: Words, start: int, bits: int, count: int) -> Bits:
-    shifts = np.arange(start, start + bits * count, bits, dtype=np.uint64)[:, None]
-    return ((words[None] >> shifts) & mask(bits)).astype(np.uint8)
 
 
 @lru_cache

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.choice import Slots, choose_slots
 from mixbayes.protocol.party import A, Party
@@ -16,8 +17,8 @@ _SOME = np.uint64(1)
 
 
 def leading_one(me: Party, word: Words, width: int) -> tuple[Bits, Words]:
-    """XOR shares of [word ≠ 0] and of the position of its leading one (0 for the word 0); `word` is (n,)."""
-    state = _within_digits(me, word & mask(width), width)
+    """XOR shares of [word ≠ 0] and of the position of its leading one (0 for the word 0)."""
+    state = _within_digits(me, ring.digits(word, 0, DIGIT, -(-width // DIGIT)))
     size = 2
     while len(state) > 1:
         pairs = len(state) // 2
@@ -28,36 +29,39 @@ def leading_one(me: Party, word: Words, width: int) -> tuple[Bits, Words]:
 
 
 def shift_left(me: Party, word: Words, amount: Words, stages: int, width: int) -> Words:
-    """XOR shares of word · 2^amount modulo 2^width, the amount XOR-shared and below 2^stages."""
+    """XOR shares of word · 2^amount modulo 2^width, the amount (n,) XOR-shared and below 2^stages."""
     for stage in range(stages):
         bit = (amount >> np.uint64(stage)).astype(np.uint8) & np.uint8(1)
-        moved = (word << np.uint64(1 << stage)) & mask(width)
-        word = word ^ gate(me, bit, word ^ moved, width)
+        moved = word ^ ring.shifted(word, 1 << stage, width)
+        word = word ^ gate(me, np.broadcast_to(bit, word.shape), moved, min(width, ring.WORD))
     return word
 
 
 def normalise(me: Party, word: Words, width: int) -> tuple[Bits, Words, Words]:
-    """[word ≠ 0], the exponent (position of the leading one), and the word shifted until bit 63 is the leading one."""
+    """[word ≠ 0], the exponent (position of the leading one), and the word shifted until it fills its limbs."""
     some, position = leading_one(me, word, width)
     stages = max(1, (width - 1).bit_length())
     room = 1 << stages
     # room − 1 − position, as a complement of bits.
     amount = position ^ me.constant(np.full(position.shape, room - 1, np.uint64))
-    return some, position, shift_left(me, word, amount, stages, room) << np.uint64(64 - room)
+    if room < ring.WORD:
+        return some, position, shift_left(me, word, amount, stages, room) << np.uint64(ring.WORD - room)
+    wide = np.zeros((ring.limbs(room), word.shape[-1]), np.uint64)
+    wide[: ring.limbs(width)] = ring.limbed(word, width)
+    return some, position, shift_left(me, wide if len(wide) > 1 else wide[0], amount, stages, room)
 
 
-def _within_digits(me: Party, word: Words, width: int) -> Words:
+def _within_digits(me: Party, digits: Bits) -> Words:
     """Per digit: bit 0 [digit ≠ 0], the bits above it the position of its leading one."""
-    shifts = np.arange(0, width, DIGIT, dtype=np.uint64)[:, None]
-    padded = np.append(word, np.zeros(word.size % 2, np.uint64))
-    digits = ((padded[None] >> shifts) & mask(DIGIT)).astype(np.uint8)
-    halves = digits[:, : padded.size // 2], digits[:, padded.size // 2 :]
+    count, n = digits.shape
+    padded = np.concatenate([digits, np.zeros((count, n % 2), np.uint8)], axis=1)
+    halves = padded[:, : padded.shape[1] // 2], padded[:, padded.shape[1] // 2 :]
     sends, asks = halves if me.role == A else halves[::-1]
     share = me.random.words(*sends.shape) & mask(3)
     tables = _found()[sends] ^ _every_slot()[share]
     (chosen,) = choose_slots(me, [Slots(DIGIT, DIGIT, tables.reshape(1, -1), asks.reshape(-1))])
     kept = share, chosen.reshape(asks.shape).astype(np.uint64) & mask(3)
-    return np.concatenate(kept if me.role == A else kept[::-1], axis=1)[:, : word.size]
+    return np.concatenate(kept if me.role == A else kept[::-1], axis=1)[:, :n]
 
 
 def _combine(me: Party, high: Words, low: Words, size: int) -> Words:

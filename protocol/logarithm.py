@@ -14,13 +14,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from mixbayes.protocol import ring
 from mixbayes.protocol.addition import to_bits
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.comparison import carry
 from mixbayes.protocol.leading import normalise
 from mixbayes.protocol.long_choice import look_up
 from mixbayes.protocol.party import Party
-from mixbayes.protocol.products import product_of_bits, scale, to_arithmetic
+from mixbayes.protocol.products import product_of_bits, scale, weighted
 
 FRACTION = 31
 ERROR = 2.0**-30.9
@@ -58,15 +59,11 @@ def _index(normal: Words) -> Words:
 
 def _coefficients(me: Party, rows: Words) -> tuple[Words, Words, Words]:
     """The looked-up coefficients as additive shares."""
-    places = [(0, i) for i in range(_Q0_BITS)] + [(1, i) for i in range(_Q1_BITS + _Q2_BITS)]
-    bits = np.stack([(rows[:, word] >> np.uint64(i)) & np.uint64(1) for word, i in places]).astype(np.uint8)
-    shares = to_arithmetic(me, bits, _RING)
-    q0, q1, q2 = np.split(shares, [_Q0_BITS, _Q0_BITS + _Q1_BITS])
-    return _weighted(q0), _weighted(q1), _weighted(q2)
-
-
-def _weighted(bits: Words) -> Words:
-    return (bits << np.arange(len(bits), dtype=np.uint64)[:, None]).sum(axis=0, dtype=np.uint64)
+    sizes = _Q0_BITS, _Q1_BITS, _Q2_BITS
+    bits = np.concatenate([ring.bits(rows[:, 0], _Q0_BITS), ring.bits(rows[:, 1], _Q1_BITS + _Q2_BITS)])
+    weights = [1 << i for size in sizes for i in range(size)]
+    q0, q1, q2 = np.split(weighted(me, bits, weights, _RING), np.cumsum(sizes)[:-1])
+    return ring.total(q0, _RING), ring.total(q1, _RING), ring.total(q2, _RING)
 
 
 def _polynomial(me: Party, normal: Words, bits: int, q1: Words, q2: Words) -> Words:
@@ -78,10 +75,10 @@ def _polynomial(me: Party, normal: Words, bits: int, q1: Words, q2: Words) -> Wo
     t = ((normal >> (np.uint64(63 - INDEX - PLACE) + places[:, None])) & np.uint64(1)).astype(np.uint8)
     high = places >= PLACE - UPPER
     shifts = (places[high] - np.uint64(PLACE - UPPER))[:, None]
-    slope = scale(me, t[high], q2 << shifts, _RING).sum(axis=0, dtype=np.uint64)
+    slope = ring.total(scale(me, t[high], q2 << shifts, _RING), _RING)
     words = q1 << places[:, None]
     words[high] -= slope << shifts
-    return scale(me, t, words, _RING).sum(axis=0, dtype=np.uint64)
+    return ring.total(scale(me, t, words, _RING), _RING)
 
 
 def _truncate(me: Party, total: Words, exponent: Words, exponent_bits: int, width: int) -> Words:
@@ -91,20 +88,17 @@ def _truncate(me: Party, total: Words, exponent: Words, exponent_bits: int, widt
     the total is below 2^63, they do exactly if either has its top bit set.
     """
     drop = _SCALE - FRACTION
-    wrap = 1 << (_RING - drop)
     into = carry(me, total & mask(drop), drop)
-    top = (total >> np.uint64(_RING - 1)).astype(np.uint8)
-    powers = np.arange(exponent_bits, dtype=np.uint64)[:, None]
-    exponents = ((exponent >> powers) & np.uint64(1)).astype(np.uint8)
-    bits = np.concatenate([into[None], top[None], exponents])
-    weights = [1, -wrap] + [1 << (FRACTION + i) for i in range(exponent_bits)]
-    products = [-2, wrap] + [-2 * weight for weight in weights[2:]]
-    both = product_of_bits(me, bits, _ring(products), width) + bits * _ring(weights)
-    return ((total >> np.uint64(drop)) + both.sum(axis=0, dtype=np.uint64)) & mask(width)
+    powers = [1 << (FRACTION + i) for i in range(exponent_bits)]
+    bits = np.concatenate([into[None], ring.bits(exponent, exponent_bits)])
+    both = ring.total(weighted(me, bits, [1, *powers], width), width)
+    wraps = _either(me, (total >> np.uint64(_RING - 1)).astype(np.uint8), 1 << (_RING - drop), width)
+    return ((total >> np.uint64(drop)) + both - wraps) & mask(width)
 
 
-def _ring(numbers: list[int]) -> Words:
-    return np.array([n % (1 << _RING) for n in numbers], np.uint64)[:, None]
+def _either(me: Party, bit: Bits, weight: int, width: int) -> Words:
+    """Additive shares of weight · (a or b), of private bits."""
+    return bit * ring.constant([weight], width) + product_of_bits(me, bit, [-weight], width)
 
 
 @lru_cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.fixed_key import FixedKeyHash
 from mixbayes.protocol.packing import pack_bits, unpack_bits
@@ -16,11 +17,6 @@ from mixbayes.protocol.party import A, Party
 
 _PIECE = 1 << 15
 """Entries masked at a time: half a megabyte of blocks."""
-
-
-def index_bits(index: Words, bits: int) -> Bits:
-    """(bits, n), the lowest first."""
-    return ((index[None] >> np.arange(bits, dtype=np.uint64)[:, None]) & np.uint64(1)).astype(np.uint8)
 
 
 def all_masks(hashing: FixedKeyHash, pads: Words, flips: Bits, entries: int, words: int) -> Words:
@@ -80,7 +76,7 @@ def look_up(me: Party, index: Words, table: Words) -> Words:
 
 def _announce(me: Party, asked: Words, bits: int, choices: Bits) -> Bits:
     step = "announce table look-up"
-    announced = index_bits(asked, bits).reshape(-1) ^ choices
+    announced = ring.bits(asked, bits).reshape(-1) ^ choices
     theirs = me.channel.swap(step, pack_bits(announced))
     return unpack_bits(theirs, announced.size, me.channel.peer, step).reshape(bits, -1)
 

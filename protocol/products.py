@@ -8,13 +8,15 @@ word − (p_1 − p_0) turns it into a share of choice·word. Both announcements
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixbayes.protocol.arrays import Bits, Words, mask
-from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words
+from mixbayes.protocol import ring
+from mixbayes.protocol.arrays import Bits, Bytes, Words
+from mixbayes.protocol.fixed_key import FixedKeyHash
+from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.party import A, Party
 
 Xored = TypeVar("Xored", Bits, Words)
@@ -22,16 +24,17 @@ Xored = TypeVar("Xored", Bits, Words)
 
 def cross(me: Party, choice: Bits, word: Words, width: int) -> tuple[Words, Words]:
     """Additive shares modulo 2^width of (their choice · my word, my choice · their word), element by element."""
-    shape = word.shape
-    choice, word = choice.reshape(-1), word.reshape(-1)
-    sent, received = me.pool.take(word.size)
-    zero = sent.pads[0, :, 0]
-    announced = choice ^ received.choices
-    difference = (word - sent.pads[1, :, 0] + zero) & mask(width)
+    bits, words = choice.reshape(-1), ring.limbed(word, width)
+    sent, received = me.pool.take(bits.size)
+    limbs = ring.limbs(width)
+    zero, one = (_long_pads(pads, limbs, me.pool.sent_hash, width) for pads in sent.pads)
+    chosen = _long_pads(received.pads, limbs, me.pool.received_hash, width)
+    announced = bits ^ received.choices
+    difference = ring.subtract(words, ring.subtract(one, zero, width), width)
     theirs, offset = _swap(me, "bit times word", announced, difference, width)
-    kept = theirs * word - _signed(theirs, zero)
-    got = _signed(announced, received.pads[:, 0] + received.choices * offset)
-    return (kept & mask(width)).reshape(shape), (got & mask(width)).reshape(shape)
+    kept = ring.subtract(theirs * words, ring.signed(theirs, zero, width), width)
+    got = ring.signed(announced, ring.add(chosen, received.choices * offset, width), width)
+    return kept.reshape(word.shape), got.reshape(word.shape)
 
 
 def cross_xor(me: Party, choice: Bits, word: Xored, width: int) -> Xored:
@@ -45,67 +48,101 @@ def cross_xor(me: Party, choice: Bits, word: Xored, width: int) -> Xored:
     )
     announced = choice ^ received.choices
     theirs, offset = _swap(me, "bit and word", announced, word ^ zero ^ one, width)
-    share = (theirs * word) ^ zero ^ chosen ^ (received.choices * offset.astype(kind))
+    share = (theirs * word) ^ zero ^ chosen ^ (received.choices * offset[0].astype(kind))
     return share.reshape(shape)
 
 
 def gate(me: Party, bit: Bits, word: Xored, width: int) -> Xored:
-    """XOR shares of bit · word, both XOR-shared. With width 1 this is AND."""
+    """XOR shares of bit · word, both XOR-shared, the word of at most 64 bits. With width 1 this is AND."""
     return (bit * word) ^ cross_xor(me, bit, word, width)
 
 
 def scale(me: Party, bit: Bits, word: Words, width: int) -> Words:
     """Additive shares of bit · word: the bit XOR-shared, the word additively."""
     # x = a ⊕ b makes x·w = a·w + b·(1 − 2a)·w for the part w that the holder of a holds.
-    kept, got = cross(me, bit, _signed(bit, word), width)
-    return (bit * word + kept + got) & mask(width)
+    kept, got = cross(me, bit, ring.signed(bit, word, width), width)
+    return ring.add(bit * word, ring.add(kept, got, width), width)
 
 
-def product_of_bits(me: Party, bits: Bits, factor: Words, width: int) -> Words:
-    """Additive shares of a·b·factor: A's private bit times B's times a public factor. One transfer each.
+def product_of_bits(me: Party, bits: Bits, factors: Sequence[int], width: int) -> Words:
+    """Additive shares of a·b·factor: A's private bit times B's times a public factor, one for each row of `bits`.
 
-    A sends for the first half and B for the second, so both directions of the pool are used alike.
+    One transfer each: A sends for the first half and B for the second, so both directions of the pool are used alike.
     """
-    flat, factors = _even(bits.reshape(-1)), _even(np.broadcast_to(factor, bits.shape).reshape(-1))
+    flat = _even(bits.reshape(-1))
+    words = ring.limbed(ring.constant(factors, width), width)
+    factor = _even(np.repeat(words, bits.size // len(factors), axis=1))
     half = flat.size // 2
     mine, other = (slice(0, half), slice(half, None)) if me.role == A else (slice(half, None), slice(0, half))
-    kept, got = cross(me, flat[other], flat[mine] * factors[mine], width)
-    share = np.empty(flat.size, np.uint64)
-    share[mine], share[other] = kept, got
-    return share[: bits.size].reshape(bits.shape)
+    kept, got = cross(me, flat[other], flat[mine] * factor[:, mine], width)
+    share = np.empty(factor.shape, np.uint64)
+    share[:, mine], share[:, other] = kept, got
+    return share[:, : bits.size].reshape(_shape(bits, width))
+
+
+def weighted(me: Party, bits: Bits, weights: Sequence[int], width: int) -> Words:
+    """B2A with weights: additive shares of XOR-shared bits, each row times its weight, by a ⊕ b = a + b − 2ab."""
+    products = product_of_bits(me, bits, [-2 * weight for weight in weights], width)
+    words = ring.limbed(ring.constant(weights, width), width).repeat(bits.size // len(weights), axis=1)
+    return ring.add((bits.reshape(-1) * words).reshape(products.shape), products, width)
 
 
 def to_arithmetic(me: Party, bits: Bits, width: int) -> Words:
-    """B2A: additive shares of XOR-shared bits, by a ⊕ b = a + b − 2ab."""
-    minus_two = np.uint64(-2 & 0xFFFFFFFFFFFFFFFF)
-    return (bits + product_of_bits(me, bits, np.full(bits.shape, minus_two), width)) & mask(width)
+    """B2A: additive shares of XOR-shared bits."""
+    return weighted(me, bits, [1], width)
+
+
+def to_number(me: Party, word: Words, bits: int, width: int) -> Words:
+    """B2A of words: additive shares modulo 2^width of XOR-shared words (n,) of so many bits."""
+    return ring.total(weighted(me, ring.bits(word, bits), [1 << i for i in range(bits)], width), width)
 
 
 def multiply(me: Party, x: Words, y: Words, width: int) -> Words:
-    """Additive shares of x·y: the cross terms bit by bit of the private words."""
-    places = np.arange(width, dtype=np.uint64)[:, None]
-    bits = ((y.reshape(1, -1) >> places) & np.uint64(1)).astype(np.uint8)
-    kept, got = cross(me, bits, x.reshape(1, -1) << places, width)
-    total = x.reshape(-1) * y.reshape(-1) + kept.sum(axis=0) + got.sum(axis=0)
-    return (total & mask(width)).reshape(x.shape)
+    """Additive shares of x · y, both (n,) additively shared: the cross terms bit by bit of the private words."""
+    shifts = np.stack([ring.shifted(x, i, width) for i in range(width)], axis=x.ndim - 1)
+    kept, got = cross(me, ring.bits(y, width), shifts, width)
+    own = ring.multiply(x, y, width)
+    return ring.add(own, ring.total(ring.add(kept, got, width), width), width)
 
 
-def _signed(negative: Bits, word: Words) -> Words:
-    """(1 − 2·negative) · word."""
-    return (word ^ -negative.astype(np.uint64)) + negative
+def _long_pads(pads: Words, limbs: int, hashing: FixedKeyHash, width: int) -> Words:
+    """(limbs, n): a pad's own two words, and beyond them what the hash makes of it."""
+    blocks = [pads]
+    for number in range(1, -(-limbs // 2)):
+        blocks.append(hashing(pads ^ np.uint64(number)))
+    words = np.concatenate([block.T for block in blocks])[:limbs] if len(blocks) > 1 else pads.T[:limbs]
+    return ring.reduced(words, width)
 
 
-def _even(flat: NDArray[np.generic]) -> NDArray[np.generic]:
-    return np.append(flat, flat[:1] * 0) if flat.size % 2 else flat
+def _shape(bits: Bits, width: int) -> tuple[int, ...]:
+    return bits.shape if ring.limbs(width) == 1 else (ring.limbs(width), *bits.shape)
 
 
-def _swap(me: Party, step: str, bits: Bits, words: Bits | Words, width: int) -> tuple[Bits, Words]:
-    """Swap one bit and one word of `width` bits an element."""
-    count, split = bits.size, bits_bytes(bits.size)
-    packed_words = pack_bits(words) if width == 1 else pack_words(words, width)
-    theirs = me.channel.swap(step, np.concatenate([pack_bits(bits), packed_words]))
-    peer = me.channel.peer
-    their_bits = unpack_bits(theirs[:split], count, peer, step)
-    if width == 1:
-        return their_bits, unpack_bits(theirs[split:], count, peer, step).astype(np.uint64)
-    return their_bits, unpack_words(theirs[split:], count, width, peer, step)
+def _even(row: Xored) -> Xored:
+    """With a zero at the end of the last axis if that makes its length even."""
+    return np.concatenate([row, row[..., :1] * 0], axis=-1) if row.shape[-1] % 2 else row
+
+
+def _swap(me: Party, step: str, bits: Bits, words: Xored, width: int) -> tuple[Bits, Words]:
+    """Swap one bit and one word of `width` bits an element; words come back as limbs."""
+    packed = np.concatenate([pack_bits(bits), *_packed(words.reshape(ring.limbs(width), -1), width)])
+    theirs = me.channel.swap(step, packed)
+    peer, count, at = me.channel.peer, bits.size, bits_bytes(bits.size)
+    their_bits = unpack_bits(theirs[:at], count, peer, step)
+    rows = []
+    for size in _limb_widths(width):
+        end = at + (bits_bytes(count) if size == 1 else words_bytes(count, size))
+        part = theirs[at:end]
+        rows.append(unpack_bits(part, count, peer, step) if size == 1 else unpack_words(part, count, size, peer, step))
+        at = end
+    return their_bits, np.stack(rows).astype(np.uint64, copy=False)
+
+
+def _packed(rows: Xored, width: int) -> list[Bytes]:
+    return [
+        pack_bits(row) if size == 1 else pack_words(row, size) for row, size in zip(rows, _limb_widths(width), strict=True)
+    ]
+
+
+def _limb_widths(width: int) -> list[int]:
+    return [min(ring.WORD, width - ring.WORD * limb) for limb in range(ring.limbs(width))]

@@ -14,10 +14,11 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Values, Words, mask
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.long_choice import all_masks, chosen_masks, index_bits
+from mixbayes.protocol.long_choice import all_masks, chosen_masks
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.pool import ReceivedPool, SentPool
@@ -80,7 +81,7 @@ class Question:
     def announce(self) -> None:
         """Tell the mixer, under the pool's random choices, which entries are wanted."""
         self._received = self._line.pool.take(self._transfers)
-        wanted = [index_bits(c, bits).reshape(-1) for c, bits in zip(self._codes, self._form.bits, strict=True)]
+        wanted = [ring.bits(c, bits).reshape(-1) for c, bits in zip(self._codes, self._form.bits, strict=True)]
         self._line.channel.send(_ANNOUNCE, pack_bits(np.concatenate(wanted) ^ self._received.choices))
 
     @property

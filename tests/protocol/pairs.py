@@ -82,10 +82,13 @@ class Pair:
         talk, ahead = (self.talk.first, self.ahead.first) if role == A else (self.talk.second, self.ahead.second)
         return Party(role, talk, pair_pool(role, ahead, random, marks), random)
 
-    def run(self, step: Callable[..., Any], of_a: tuple[Any, ...], of_b: tuple[Any, ...]) -> tuple[Any, Any]:
-        """What `step(party, *its inputs)` returns to A and to B."""
+    def run(
+        self, step: Callable[..., Any], of_a: tuple[Any, ...] = (), of_b: tuple[Any, ...] | None = None
+    ) -> tuple[Any, Any]:
+        """What `step(party, *its inputs)` returns to A and to B; B's inputs are A's unless given."""
+        others = of_a if of_b is None else of_b
         ends = [self.talk, self.ahead]
-        share_a, share_b = converse(ends, lambda: step(self.a, *of_a), lambda: step(self.b, *of_b))
+        share_a, share_b = converse(ends, lambda: step(self.a, *of_a), lambda: step(self.b, *others))
         return share_a, share_b
 
     @property
@@ -118,7 +121,7 @@ def both(step: Callable[..., Any], of_a: tuple[Any, ...], of_b: tuple[Any, ...] 
     """
     pair = shared_pair()
     try:
-        results = pair.run(step, of_a, of_a if of_b is None else of_b)
+        results = pair.run(step, of_a, of_b)
         left_a, left_b = (pool.left for pool in pair.pools)
         if left_a != left_b:
             raise AssertionError(f"A has {left_a} transfers left and B has {left_b}")

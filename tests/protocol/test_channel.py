@@ -33,9 +33,7 @@ def test_messages_arrive_as_they_were_sent(script: list[tuple[str, str, bytes, b
                 heard.append(channel.receive(step, len(theirs)).tobytes())
         return heard
 
-    heard_first, heard_second = converse(
-        [ends], lambda: role(ends.first, "first"), lambda: role(ends.second, "second")
-    )
+    heard_first, heard_second = converse([ends], lambda: role(ends.first, "first"), lambda: role(ends.second, "second"))
     assert heard_first == [second for verb, _, _, second in script if verb != "first sends"]
     assert heard_second == [first for verb, _, first, _ in script if verb != "second sends"]
     sent = sum(HEADER + len(first) for verb, _, first, _ in script if verb != "second sends")
@@ -85,9 +83,7 @@ def test_peer_is_the_other_one() -> None:
 
 def test_both_may_write_much_before_either_reads() -> None:
     ends, much = Ends(), bytes(2**22)
-    first, second = converse(
-        [ends], lambda: ends.first.swap("step", much), lambda: ends.second.swap("step", much)
-    )
+    first, second = converse([ends], lambda: ends.first.swap("step", much), lambda: ends.second.swap("step", much))
     assert first.size == second.size == 2**22
 
 

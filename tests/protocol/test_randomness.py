@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given
@@ -41,7 +40,7 @@ def test_long_draws_are_the_same_stream(size: int) -> None:
 @given(SEEDS, st.integers(0, 5), st.integers(0, 5))
 def test_words_are_eight_bytes_each_lowest_first(number: int, rows: int, columns: int) -> None:
     words = random_for(number).words(rows, columns)
-    assert (words.dtype, words.shape) == (np.uint64, (rows, columns))
+    assert words.shape == (rows, columns)
     assert words.astype("<u8").tobytes() == random_for(number).bytes(8 * rows * columns)
 
 
@@ -50,7 +49,7 @@ def test_bits_are_those_of_the_bytes_highest_first(number: int, rows: int, colum
     count = rows * columns
     text = "".join(f"{byte:08b}" for byte in random_for(number).bytes(-(-count // 8)))
     bits = random_for(number).bits(rows, columns)
-    assert (bits.dtype, bits.shape) == (np.uint8, (rows, columns))
+    assert bits.shape == (rows, columns)
     assert bits.reshape(-1).tolist() == [int(bit) for bit in text[:count]]
 
 

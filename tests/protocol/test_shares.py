@@ -23,14 +23,13 @@ def test_shares_add_up_to_the_vector(vector: list[int], number: int) -> None:
 def test_sums_of_shares_are_shares_of_the_sums(cells: list[tuple[int, int, int]], number: int) -> None:
     hospitals = np.array(cells, np.uint64).T
     shares = [split(vector, seed(number + i)) for i, vector in enumerate(hospitals)]
-    joint = sum(share.for_a() for share in shares) + sum(share.for_b() for share in shares)
-    assert joint.tolist() == [sum(cell) % 2**64 for cell in cells]
+    of_a = np.array([share.for_a() for share in shares]).sum(axis=0)
+    of_b = np.array([share.for_b() for share in shares]).sum(axis=0)
+    assert (of_a + of_b).tolist() == [sum(cell) % 2**64 for cell in cells]
 
 
 @given(vectors, vectors, SEEDS)
-def test_share_of_a_depends_on_the_seed_and_the_size_alone(
-    one: list[int], other: list[int], number: int
-) -> None:
+def test_share_of_a_depends_on_the_seed_and_the_size_alone(one: list[int], other: list[int], number: int) -> None:
     size = min(len(one), len(other))
     of_one = split(words_of(one[:size]), seed(number)).for_a()
     of_other = split(words_of(other[:size]), seed(number)).for_a()

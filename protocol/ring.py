@@ -1,0 +1,162 @@
+"""Integers modulo 2^width in numpy words: one word up to 64 bits, beyond that limbs along the first axis, lowest first.
+
+A narrow array has the shape of its elements; a wide one has the limbs in front of it. `limbed` shows both as limbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mixbayes.protocol.arrays import Bits, Words, mask
+
+WORD = 64
+
+
+def limbs(width: int) -> int:
+    """Words an element needs."""
+    return -(-width // WORD)
+
+
+def limbed(words: Words, width: int) -> Words:
+    """(limbs, n): a view of narrow and wide arrays alike."""
+    return words.reshape(limbs(width), -1)
+
+
+def reduced(words: Words, width: int) -> Words:
+    """The same modulo 2^width, in as many limbs."""
+    if limbs(width) == 1:
+        return words & mask(width)
+    low = words.copy()
+    low[-1] &= mask(width - WORD * (limbs(width) - 1))
+    return low
+
+
+def low_bits(words: Words, width: int, keep: int) -> Words:
+    """Elements of `width` bits modulo 2^keep, in as many limbs as those need."""
+    if limbs(width) == 1:
+        return words & mask(keep)
+    return reduced(words[: limbs(keep)] if limbs(keep) > 1 else words[0], keep)
+
+
+def constant(numbers: Sequence[int], width: int) -> Words:
+    """Python's integers, negative ones too, as an array of that many elements."""
+    rows = [[(number >> WORD * limb) & int(mask(WORD)) for number in numbers] for limb in range(limbs(width))]
+    words = np.array(rows, np.uint64)
+    return reduced(words[0] if limbs(width) == 1 else words, width)
+
+
+def integers(words: Words, width: int) -> list[int]:
+    """An array as Python's integers."""
+    rows = limbed(words, width).tolist()
+    return [sum(part << WORD * limb for limb, part in enumerate(parts)) for parts in zip(*rows, strict=True)]
+
+
+def add(x: Words, y: Words, width: int) -> Words:
+    if limbs(width) == 1:
+        return (x + y) & mask(width)
+    total = x + y
+    carry = total < x
+    for limb in range(1, len(total)):
+        total[limb] += carry[limb - 1]
+        carry[limb] |= carry[limb - 1] & (total[limb] == 0)
+    return reduced(total, width)
+
+
+def negate(x: Words, width: int) -> Words:
+    if limbs(width) == 1:
+        return -x & mask(width)
+    return add(~x, _one(x), width)
+
+
+def subtract(x: Words, y: Words, width: int) -> Words:
+    return (x - y) & mask(width) if limbs(width) == 1 else add(x, negate(y, width), width)
+
+
+def signed(negative: Bits, x: Words, width: int) -> Words:
+    """(1 − 2·negative) · x."""
+    flipped = x ^ -negative.astype(np.uint64)
+    if limbs(width) == 1:
+        return (flipped + negative) & mask(width)
+    return add(flipped, _one(x) * negative, width)
+
+
+def total(words: Words, width: int) -> Words:
+    """The sum over the first axis of the elements: of (k, n), or (limbs, k, n)."""
+    if limbs(width) == 1:
+        return words.sum(axis=0, dtype=np.uint64) & mask(width)
+    result = words[:, 0]
+    for k in range(1, words.shape[1]):
+        result = add(result, words[:, k], width)
+    return result
+
+
+def shifted(x: Words, places: int, width: int) -> Words:
+    """x · 2^places."""
+    if limbs(width) == 1:
+        return (x << np.uint64(places)) & mask(width) if places < WORD else np.zeros_like(x)
+    whole, part = divmod(places, WORD)
+    moved = np.zeros_like(x)
+    moved[whole:] = x[: len(x) - whole] << np.uint64(part)
+    if part:
+        moved[whole + 1 :] |= x[: max(0, len(x) - whole - 1)] >> np.uint64(WORD - part)
+    return reduced(moved, width)
+
+
+def multiply(x: Words, y: Words, width: int) -> Words:
+    """x · y, by halves of words so that no product overflows."""
+    if limbs(width) == 1:
+        return (x * y) & mask(width)
+    result = np.zeros_like(x)
+    halves_x, halves_y = _halves(x), _halves(y)
+    for i, a in enumerate(halves_x):
+        for j, b in enumerate(halves_y[: len(halves_x) - i]):
+            product = np.zeros_like(x)
+            product[0] = a * b
+            result = add(result, shifted(product, WORD // 2 * (i + j), width), width)
+    return result
+
+
+def _halves(x: Words) -> list[Words]:
+    return [part for limb in x for part in (limb & mask(WORD // 2), limb >> np.uint64(WORD // 2))]
+
+
+def _one(x: Words) -> Words:
+    one = np.zeros_like(x)
+    one[0] = 1
+    return one
+
+
+def bits(words: Words, width: int) -> Bits:
+    """(width, n): the bits of words, the lowest first."""
+    return digits(words, 0, 1, width)
+
+
+def digits(words: Words, start: int, size: int, count: int) -> Bits:
+    """(count, n): digits of `size` ≤ 8 bits, from bit `start` up; beyond the last limb there are zeros."""
+    rows = words.reshape(-1, words.shape[-1])
+    if len(rows) == 1:
+        places = np.arange(start, start + size * count, size, dtype=np.uint64)[:, None]
+        return (rows >> places).astype(np.uint8) & np.uint8((1 << size) - 1)
+    return np.stack([_digit(rows, start + size * i, size) for i in range(count)])
+
+
+def _digit(rows: Words, place: int, size: int) -> Bits:
+    limb, part = divmod(place, WORD)
+    digit = rows[limb] >> np.uint64(part)
+    if part + size > WORD and limb + 1 < len(rows):
+        digit = digit | rows[limb + 1] << np.uint64(WORD - part)
+    return digit.astype(np.uint8) & np.uint8((1 << size) - 1)
+
+
+def joined(parts: Bits, size: int, width: int) -> Words:
+    """The words whose digits of `size` bits these are: the inverse of `digits`, for sizes that divide a word."""
+    per_limb = WORD // size
+    rows = [_joined_limb(parts[per_limb * limb : per_limb * (limb + 1)], size) for limb in range(limbs(width))]
+    return reduced(rows[0] if len(rows) == 1 else np.stack(rows), width)
+
+
+def _joined_limb(parts: Bits, size: int) -> Words:
+    places = np.arange(0, size * len(parts), size, dtype=np.uint64)[:, None]
+    return np.bitwise_or.reduce(parts.astype(np.uint64) << places, axis=0)

@@ -1,0 +1,84 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.protocol.addition import add, subtract, to_bits
+from mixbayes.protocol.arrays import mask
+from tests.protocol.pairs import (
+    SEEDS,
+    WIDTHS,
+    additive,
+    both,
+    opened,
+    random_for,
+    shared_pair,
+    words_and_width,
+    words_of,
+    xored,
+)
+
+carries = st.sampled_from([0, 1])
+
+
+@given(words_and_width(WIDTHS), SEEDS)
+def test_to_bits_keeps_the_words(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (words,) = example
+    of_a, of_b = additive(words_of(words), width, number)
+    assert opened(both(to_bits, (of_a, width), (of_b, width))) == words
+
+
+@given(words_and_width(WIDTHS, columns=2))
+def test_to_bits_of_the_borders_of_the_ring(example: tuple[int, list[list[int]]]) -> None:
+    """Private words at their borders, where carries run far."""
+    width, (of_a, of_b) = example
+    shares = both(to_bits, (words_of(of_a), width), (words_of(of_b), width))
+    assert opened(shares) == [(a + b) % 2**width for a, b in zip(of_a, of_b, strict=True)]
+
+
+def test_to_bits_takes_words_modulo_the_width() -> None:
+    of_a, of_b = random_for(1).words(9), random_for(2).words(9)
+    for width in (1, 3, 40):
+        assert opened(both(to_bits, (of_a, width), (of_b, width))) == ((of_a + of_b) & mask(width)).tolist()
+
+
+@given(words_and_width(WIDTHS, columns=2), carries, SEEDS)
+def test_add_adds_in_bits(example: tuple[int, list[list[int]]], carry_in: int, number: int) -> None:
+    width, (xs, ys) = example
+    x_a, x_b = xored(words_of(xs), width, number)
+    y_a, y_b = xored(words_of(ys), width, number + 1)
+    shares = both(add, (x_a, y_a, width, carry_in), (x_b, y_b, width, carry_in))
+    assert opened(shares) == [(x + y + carry_in) % 2**width for x, y in zip(xs, ys, strict=True)]
+
+
+@given(words_and_width(WIDTHS, columns=2), SEEDS)
+def test_subtract_subtracts_in_bits(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (xs, ys) = example
+    x_a, x_b = xored(words_of(xs), width, number)
+    y_a, y_b = xored(words_of(ys), width, number + 1)
+    shares = both(subtract, (x_a, y_a, width), (x_b, y_b, width))
+    assert opened(shares) == [(x - y) % 2**width for x, y in zip(xs, ys, strict=True)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 33])
+def test_every_width_and_size(size: int) -> None:
+    for width in range(1, 65):
+        x, y = (random_for(2 * width + i).words(size) & mask(width) for i in range(2))
+        assert opened(both(to_bits, (x, width), (y, width))) == ((x + y) & mask(width)).tolist()
+        (x_a, x_b), (y_a, y_b) = xored(x, width, 1), xored(y, width, 2)
+        assert opened(both(add, (x_a, y_a, width), (x_b, y_b, width))) == ((x + y) & mask(width)).tolist()
+
+
+@pytest.mark.parametrize("width", [1, 4, 5, 16, 17, 52, 64])
+def test_carry_runs_through_the_whole_word(width: int) -> None:
+    ones, one = words_of([(1 << width) - 1] * 3), words_of([1] * 3)
+    assert opened(both(to_bits, (ones, width), (one, width))) == [0, 0, 0]
+    zero = words_of([0] * 3)
+    assert opened(both(subtract, (zero, zero, width), (zero, one, width))) == ones.tolist()
+
+
+def test_rounds_grow_with_the_logarithm_of_the_digits() -> None:
+    for width, rounds in [(4, 3), (8, 4), (16, 5), (32, 6), (52, 7), (64, 7)]:
+        traffic = shared_pair().talk.first.traffic
+        before = traffic.rounds
+        both(to_bits, (random_for(1).words(4), width))
+        assert traffic.rounds - before == rounds

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.protocol.arrays import Words, mask
+from mixbayes.protocol.comparison import carry, less, negative
+from tests.protocol.pairs import (
+    SEEDS,
+    WIDTHS,
+    additive,
+    both,
+    opened,
+    random_for,
+    ring,
+    shared_pair,
+    words_and_width,
+    words_of,
+)
+
+SIGNED = st.integers(2, 64)
+
+
+def signed(word: int, width: int) -> int:
+    return word - (word >> (width - 1) << width)
+
+
+@given(words_and_width(WIDTHS, columns=2))
+def test_carry_of_private_words(example: tuple[int, list[list[int]]]) -> None:
+    width, (of_a, of_b) = example
+    shares = both(carry, (words_of(of_a), width), (words_of(of_b), width))
+    assert opened(shares) == [a + b >> width for a, b in zip(of_a, of_b, strict=True)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_carry_at_its_border_for_every_width(size: int) -> None:
+    """Sums of 2^width − 1, 2^width and 2^width + 1."""
+    for width in range(1, 65):
+        of_a = random_for(width).words(size) & mask(width)
+        complement = ~of_a & mask(width)
+        for above in (-1, 0, 1):
+            of_b = [b + above for b in complement.tolist()]
+            inside = [b if 0 <= b < 1 << width else c for b, c in zip(of_b, complement.tolist(), strict=True)]
+            expected = [a + b >> width for a, b in zip(of_a.tolist(), inside, strict=True)]
+            assert opened(both(carry, (of_a, width), (words_of(inside), width))) == expected
+
+
+@pytest.mark.parametrize("width", [1, 4, 5, 6, 10, 11, 25, 26, 63, 64])
+def test_carry_of_words_that_differ_from_the_border_in_one_bit(width: int) -> None:
+    of_a = random_for(width).words(1) & mask(width)
+    flipped = (~of_a & mask(width)) ^ (np.uint64(1) << np.arange(width, dtype=np.uint64))
+    expected = [int(of_a[0]) + b >> width for b in flipped.tolist()]
+    assert opened(both(carry, (of_a.repeat(width), width), (flipped, width))) == expected
+
+
+def test_carry_of_every_pair_of_small_words() -> None:
+    for width in (1, 2, 3, 5):
+        a, b = np.meshgrid(np.arange(1 << width), np.arange(1 << width))
+        of_a, of_b = a.reshape(-1).astype(np.uint64), b.reshape(-1).astype(np.uint64)
+        shares = both(carry, (of_a, width), (of_b, width))
+        assert opened(shares) == ((of_a + of_b) >> np.uint64(width)).tolist()
+
+
+@given(words_and_width(SIGNED), SEEDS)
+def test_negative_is_the_sign(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (words,) = example
+    of_a, of_b = additive(words_of(words), width, number)
+    shares = both(negative, (of_a, width), (of_b, width))
+    assert opened(shares) == [word >> (width - 1) for word in words]
+
+
+@given(st.data(), SIGNED, SEEDS)
+def test_less_compares_words_whose_difference_fits(data: st.DataObject, width: int, number: int) -> None:
+    differences = data.draw(st.lists(ring(width), min_size=1, max_size=9))
+    ys = [data.draw(ring(width)) for _ in differences]
+    xs = [(y + d) % 2**width for y, d in zip(ys, differences, strict=True)]
+    x_a, x_b = additive(words_of(xs), width, number)
+    y_a, y_b = additive(words_of(ys), width, number + 1)
+    shares = both(less, (x_a, y_a, width), (x_b, y_b, width))
+    assert opened(shares) == [int(signed(d, width) < 0) for d in differences]
+
+
+@pytest.mark.parametrize("width", range(2, 65))
+def test_sign_around_zero_and_at_the_ends(width: int) -> None:
+    half = 1 << (width - 1)
+    words = [word % (1 << width) for word in (-half, 1 - half, -2, -1, 0, 1, half - 2, half - 1)]
+    of_a, of_b = additive(words_of(words), width, width)
+    assert opened(both(negative, (of_a, width), (of_b, width))) == [word // half for word in words]
+
+
+@pytest.mark.parametrize("width", [2, 31, 64])
+def test_sign_for_every_way_to_share_it(width: int) -> None:
+    """One share at a border of the ring, the other what is left."""
+    borders = [n % (1 << width) for n in (0, 1, -1, 1 << (width - 1), (1 << (width - 1)) - 1)]
+    pairs = [(a, word) for a in borders for word in borders]
+    of_a, words = (words_of(list(column)) for column in zip(*pairs, strict=True))
+    of_b: Words = (words - of_a) & mask(width)
+    expected = [word >> (width - 1) for word in words.tolist()]
+    assert opened(both(negative, (of_a, width), (of_b, width))) == expected
+
+
+def test_shares_of_a_carry_are_bits_and_fresh() -> None:
+    of_a, of_b = random_for(1).words(400), random_for(2).words(400)
+    first, second = (both(carry, (of_a, 64), (of_b, 64)) for _ in range(2))
+    assert opened(first) == opened(second)
+    for once, again in zip(first, second, strict=True):
+        assert set(once.tolist()) == {0, 1}
+        assert 100 < int(once.sum()) < 300
+        assert once.tolist() != again.tolist()
+
+
+def test_rounds_grow_with_the_logarithm_of_the_digits() -> None:
+    for width, rounds in [(5, 2), (10, 3), (20, 4), (40, 5), (64, 6)]:
+        traffic = shared_pair().talk.first.traffic
+        before = traffic.rounds
+        both(carry, (random_for(1).words(4) & mask(width), width))
+        assert traffic.rounds - before == rounds

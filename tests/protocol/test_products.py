@@ -1,0 +1,179 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.protocol.arrays import Words, mask
+from mixbayes.protocol.products import (
+    cross,
+    cross_xor,
+    gate,
+    multiply,
+    product_of_bits,
+    scale,
+    to_arithmetic,
+)
+from tests.protocol.pairs import (
+    SEEDS,
+    WIDTHS,
+    added,
+    additive,
+    bits_of,
+    both,
+    opened,
+    random_for,
+    shared_pair,
+    words_and_width,
+    words_of,
+    xored,
+    xored_bits,
+)
+
+bits = st.lists(st.integers(0, 1), min_size=1, max_size=9)
+EVERY_WIDTH = range(1, 65)
+
+
+def odd(words: list[int]) -> list[int]:
+    return [word & 1 for word in words]
+
+
+@given(words_and_width(WIDTHS, columns=4))
+def test_cross_shares_each_choice_times_the_other_s_word(example: tuple[int, list[list[int]]]) -> None:
+    width, (chosen_a, chosen_b, word_a, word_b) = example
+    (kept_a, got_a), (kept_b, got_b) = both(
+        cross,
+        (bits_of(odd(chosen_a)), words_of(word_a), width),
+        (bits_of(odd(chosen_b)), words_of(word_b), width),
+    )
+    assert added((kept_a, got_b), width) == [c % 2 * w for c, w in zip(chosen_b, word_a, strict=True)]
+    assert added((got_a, kept_b), width) == [c % 2 * w for c, w in zip(chosen_a, word_b, strict=True)]
+    assert max(kept_a.max(), got_a.max(), kept_b.max(), got_b.max()) <= mask(width)
+
+
+@given(words_and_width(WIDTHS, columns=4))
+def test_cross_xor_shares_both_products_in_one_word(example: tuple[int, list[list[int]]]) -> None:
+    width, (chosen_a, chosen_b, word_a, word_b) = example
+    shares = both(
+        cross_xor,
+        (bits_of(odd(chosen_a)), words_of(word_a), width),
+        (bits_of(odd(chosen_b)), words_of(word_b), width),
+    )
+    cells = zip(chosen_a, chosen_b, word_a, word_b, strict=True)
+    assert opened(shares) == [(ca % 2 * wb) ^ (cb % 2 * wa) for ca, cb, wa, wb in cells]
+
+
+@given(words_and_width(WIDTHS, columns=2), SEEDS)
+def test_gate_is_bit_times_word(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (chosen, words) = example
+    bit_a, bit_b = xored_bits(bits_of(odd(chosen)), number)
+    word_a, word_b = xored(words_of(words), width, number + 1)
+    shares = both(gate, (bit_a, word_a, width), (bit_b, word_b, width))
+    assert opened(shares) == [c % 2 * w for c, w in zip(chosen, words, strict=True)]
+
+
+@given(words_and_width(st.integers(1, 8), columns=2), SEEDS)
+def test_gate_takes_words_in_bytes(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (chosen, words) = example
+    bit_a, bit_b = xored_bits(bits_of(odd(chosen)), number)
+    word_a, word_b = xored(words_of(words), width, number + 1)
+    shares = both(gate, (bit_a, word_a.astype(np.uint8), width), (bit_b, word_b.astype(np.uint8), width))
+    assert shares[0].dtype == shares[1].dtype == np.uint8
+    assert opened(shares) == [c % 2 * w for c, w in zip(chosen, words, strict=True)]
+
+
+@given(words_and_width(WIDTHS, columns=2), SEEDS)
+def test_scale_is_a_shared_bit_times_a_shared_word(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (chosen, words) = example
+    bit_a, bit_b = xored_bits(bits_of(odd(chosen)), number)
+    word_a, word_b = additive(words_of(words), width, number + 1)
+    shares = both(scale, (bit_a, word_a, width), (bit_b, word_b, width))
+    assert added(shares, width) == [c % 2 * w for c, w in zip(chosen, words, strict=True)]
+
+
+@given(words_and_width(WIDTHS, columns=3))
+def test_product_of_private_bits_and_a_public_factor(example: tuple[int, list[list[int]]]) -> None:
+    width, (of_a, of_b, factors) = example
+    shares = both(
+        product_of_bits,
+        (bits_of(odd(of_a)), words_of(factors), width),
+        (bits_of(odd(of_b)), words_of(factors), width),
+    )
+    cells = zip(of_a, of_b, factors, strict=True)
+    assert added(shares, width) == [a % 2 * (b % 2) * factor for a, b, factor in cells]
+
+
+@given(words_and_width(WIDTHS), SEEDS)
+def test_to_arithmetic_keeps_the_bits(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (words,) = example
+    bit_a, bit_b = xored_bits(bits_of(odd(words)), number)
+    assert added(both(to_arithmetic, (bit_a, width), (bit_b, width)), width) == odd(words)
+
+
+@given(words_and_width(WIDTHS, columns=2), SEEDS)
+def test_multiply_shares_the_product(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (xs, ys) = example
+    x_a, x_b = additive(words_of(xs), width, number)
+    y_a, y_b = additive(words_of(ys), width, number + 1)
+    shares = both(multiply, (x_a, y_a, width), (x_b, y_b, width))
+    assert added(shares, width) == [x * y % 2**width for x, y in zip(xs, ys, strict=True)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 64, 65])
+def test_every_width_and_size(size: int) -> None:
+    for width in EVERY_WIDTH:
+        random = random_for(100 * size + width)
+        x, y, chosen = random.words(size) & mask(width), random.words(size) & mask(width), random.bits(size)
+        (x_a, x_b), (y_a, y_b) = additive(x, width, 1), additive(y, width, 2)
+        bit_a, bit_b = xored_bits(chosen, 3)
+        assert added(both(scale, (bit_a, x_a, width), (bit_b, x_b, width)), width) == (chosen * x).tolist()
+        products = [a * b % 2**width for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+        assert added(both(multiply, (x_a, y_a, width), (x_b, y_b, width)), width) == products
+        word_a, word_b = xored(x, width, 4)
+        assert opened(both(gate, (bit_a, word_a, width), (bit_b, word_b, width))) == (chosen * x).tolist()
+        assert added(both(to_arithmetic, (bit_a, width), (bit_b, width)), width) == chosen.tolist()
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (2, 3, 1), (1, 1)])
+def test_shapes_are_kept(shape: tuple[int, ...]) -> None:
+    random = random_for(1)
+    word, bit = random.words(*shape), random.bits(*shape)
+    for step in (gate, scale, cross_xor):
+        one, other = both(step, (bit, word, 64))
+        assert one.shape == other.shape == shape
+    for one, other in zip(*both(cross, (bit, word, 64)), strict=True):
+        assert one.shape == other.shape == shape
+    one, _ = both(to_arithmetic, (bit, 64))
+    assert one.shape == shape
+    one, _ = both(multiply, (word, word, 64))
+    assert one.shape == shape
+
+
+def test_public_factor_may_be_one_for_each_row() -> None:
+    of_a, of_b = random_for(1).bits(3, 5), random_for(2).bits(3, 5)
+    factors = words_of([1, 2, 2**64 - 1])[:, None]
+    shares = both(product_of_bits, (of_a, factors, 64), (of_b, factors, 64))
+    assert added(shares, 64) == (of_a * of_b * factors).reshape(-1).tolist()
+
+
+def swaps_bit_and_word(step: Callable[..., Words]) -> int:
+    """Rounds of a step over 100 words of 20 bits, after checking what each end sent."""
+    traffic = shared_pair().talk.first.traffic
+    sent, received, rounds = traffic.sent, traffic.received, traffic.rounds
+    both(step, (random_for(1).bits(100), random_for(2).words(100) & mask(20), 20))
+    assert traffic.sent - sent == traffic.received - received == 16 + 13 + 300
+    return traffic.rounds - rounds
+
+
+@pytest.mark.parametrize("step", [cross, cross_xor, gate, scale])
+def test_one_round_of_a_bit_and_a_word_an_element(step: Callable[..., Words]) -> None:
+    assert swaps_bit_and_word(step) == 1
+
+
+def test_announcements_are_fresh() -> None:
+    """The same inputs twice send different bytes and give different shares of the same words."""
+    step = (random_for(1).bits(100), random_for(2).words(100) & mask(20), 20)
+    once, twice = both(gate, step), both(gate, step)
+    assert opened(once) == opened(twice)
+    assert once[0].tolist() != twice[0].tolist()
