@@ -9,9 +9,7 @@ from mixbayes.protocol.shares import split
 from mixbayes.transport.contribution import DIGEST_BYTES, ID_BYTES, STEP, Contribution, encode
 
 
-def messages(
-    hospital: str, digest: str, round_number: int, vector: Words, random: Randomness
-) -> tuple[bytes, bytes]:
+def messages(hospital: str, digest: str, round_number: int, vector: Words, random: Randomness) -> tuple[bytes, bytes]:
     """For mixer a a new seed, for mixer b the counts masked by it; both under one new id."""
     share, contribution_id = split(vector, random.bytes(SEED_BYTES)), random.bytes(ID_BYTES)
     agreed = bytes.fromhex(digest)[:DIGEST_BYTES]

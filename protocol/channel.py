@@ -81,7 +81,7 @@ class Channel:
     def receive(self, step: str, size: int) -> Bytes:
         """Receive the message of this step, of exactly this size."""
         body = self._room_for(step, size)
-        self._wire.read(memoryview(body), step)
+        self._wire.read(body.data, step)
         self.traffic.count_received(_HEADER.size + size)
         return body
 
@@ -91,7 +91,7 @@ class Channel:
         receiving = sending if size is None else size
         self._wire.write([self._header(step, sending), payload], step)
         body = self._room_for(step, receiving)
-        self._wire.read(memoryview(body), step)
+        self._wire.read(body.data, step)
         self.traffic.count_swapped(_HEADER.size + sending, _HEADER.size + receiving)
         return body
 

@@ -43,9 +43,7 @@ def choose_slots(me: Party, parts: list[Slots]) -> list[Bits]:
     theirs = unpack_bits(me.channel.swap(step, pack_bits(announced)), announced.size, me.channel.peer, step)
     masked = [
         part.tables ^ _slot_masks(part, pads, flips)
-        for part, pads, flips in zip(
-            parts, np.split(sent.pads, cuts, axis=1), np.split(theirs, cuts), strict=True
-        )
+        for part, pads, flips in zip(parts, np.split(sent.pads, cuts, axis=1), np.split(theirs, cuts), strict=True)
     ]
     answers = _swap_tables(me, parts, masked)
     return [

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol import label, memory, rows
 from mixbayes.protocol.argmax import winners
-from mixbayes.protocol.arrays import Values, Words, mask
+from mixbayes.protocol.arrays import Values, mask
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model, scores
@@ -25,9 +25,7 @@ from mixbayes.protocol.randomness import Randomness
 Labels = NDArray[np.int64]
 
 
-def answer_public(
-    me: Party, asker: Channel, layout: Layout, model: Model, count: int, blinding: Randomness
-) -> None:
+def answer_public(me: Party, asker: Channel, layout: Layout, model: Model, count: int, blinding: Randomness) -> None:
     """A mixer's part for rows that the hospital shows."""
     for piece in Form.of(layout, model.width).pieces(count):
         codes = rows.receive(asker, layout, piece.stop - piece.start)
@@ -57,7 +55,9 @@ def answer_private(
         label.release(asker.channel, winners(me, share, model.width), model.classes, blinding)
 
 
-def ask_private(mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]], layout: Layout, width: int, codes: Values) -> Labels:
+def ask_private(
+    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]], layout: Layout, width: int, codes: Values
+) -> Labels:
     """The hospital's part: choose obliviously from both mixers' tables, and give each the other's sums."""
     form = Form.of(layout, width)
     labels = _Labels((mixers[0].channel, mixers[1].channel), form.classes)

@@ -64,9 +64,7 @@ class Received:
 class SenderExtension:
     """Makes transfers in which this end knows both pads."""
 
-    def __init__(
-        self, base: BaseReceived, channel: Channel, random: Randomness, *, checked: bool = False
-    ) -> None:
+    def __init__(self, base: BaseReceived, channel: Channel, random: Randomness, *, checked: bool = False) -> None:
         key = random.bytes(KEY_BYTES)
         channel.send("OT extension: hash key", key)
         self._hash = _Hashing(key)
@@ -126,14 +124,12 @@ class SenderExtension:
 class ReceiverExtension:
     """Makes transfers in which this end knows one pad, by random choices of its own."""
 
-    def __init__(
-        self, base: BaseSent, channel: Channel, random: Randomness, *, checked: bool = False
-    ) -> None:
+    def __init__(self, base: BaseSent, channel: Channel, random: Randomness, *, checked: bool = False) -> None:
         key = channel.receive("OT extension: hash key", KEY_BYTES).tobytes()
         self._hash = _Hashing(key)
         self.long_hash = long_hash(key)
         seeds, opened = _leaves(base, self._hash.current)
-        channel.send("OT extension: trees", opened)
+        channel.send("OT extension: trees", opened.view(np.uint8))
         self._leaves = _Leaves([list(group) for group in seeds])
         self._random = random
         self._checked = checked
@@ -217,10 +213,7 @@ def correction_bytes(count: int, checked: bool = False) -> int:
 def _blocks(columns: Words, count: int) -> list[tuple[int, Words]]:
     """The columns in pieces that fit the cache, each with the number of its first transfer."""
     words = count // 64
-    return [
-        (64 * start, columns[:, start : min(start + BLOCK_WORDS, words)])
-        for start in range(0, words, BLOCK_WORDS)
-    ]
+    return [(64 * start, columns[:, start : min(start + BLOCK_WORDS, words)]) for start in range(0, words, BLOCK_WORDS)]
 
 
 class _Leaves:
@@ -234,13 +227,13 @@ class _Leaves:
     def next(self, words: int) -> Iterator[tuple[slice, Words]]:
         """The next `words` of every stream, as (some groups, leaves, words)."""
         together = max(1, _LEAF_WORDS // (self._leaves * words))
-        zeros = np.zeros(8 * words, np.uint8)
+        zeros = memoryview(bytes(8 * words))
         for first in range(0, GROUPS, together):
             groups = slice(first, min(first + together, GROUPS))
             rows = self._room((groups.stop - groups.start) * self._leaves, words)
             streams = self._streams[groups.start * self._leaves : groups.stop * self._leaves]
             for stream, row in zip(streams, rows.view(np.uint8), strict=True):
-                stream.update_into(zeros, row)
+                stream.update_into(zeros, row.data)
             yield groups, rows.reshape(-1, self._leaves, words)
 
     def _room(self, rows: int, words: int) -> Words:
@@ -306,5 +299,3 @@ def _punctured_leaves(base: BaseReceived, opened: Words, hashing: FixedKeyHash) 
         nodes = children.reshape(GROUPS, 2 * size, 2)
         hole = hole + size * (1 - side)
     return nodes, hole.astype(np.uint8)
-
-

@@ -26,7 +26,7 @@ class FixedKeyHash:
         The spare block is what the cipher's interface asks for; it is left as it was or overwritten by the next call.
         """
         size = tweaked.size
-        self._cipher.update_into(tweaked.reshape(-1).view(np.uint8), out.reshape(-1).view(np.uint8))
+        self._cipher.update_into(tweaked.reshape(-1).view(np.uint8).data, out.reshape(-1).view(np.uint8).data)
         flat = out.reshape(-1)[:size]
         np.bitwise_xor(flat, tweaked.reshape(-1), out=flat)
 

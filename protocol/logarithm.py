@@ -10,6 +10,7 @@ Error: the fit 2^-33.0, t² 2^-33.5, coefficients and t below 2^-34, rounding 2^
 
 from __future__ import annotations
 
+from decimal import Context, Decimal, localcontext
 from functools import lru_cache
 
 import numpy as np
@@ -30,6 +31,8 @@ _SCALE = 62
 _Q0, _Q1, _Q2 = 38, 36, 32
 """Fraction bits of the coefficients; the last two are also how many more than the scale of t and t² they need."""
 _Q0_BITS, _Q1_BITS, _Q2_BITS = 38, 28, 14
+_ENTRY = 64, 16
+"""The coefficients of an interval, one behind the other, as words of these widths."""
 _RING = 64
 
 
@@ -37,8 +40,7 @@ def fixed_log2(x: Words) -> Words:
     """log2 x with FRACTION fraction bits, for 1 ≤ x < 2^53; 0 for x = 0."""
     exponent = (np.frexp(np.maximum(x, 1).astype(np.float64))[1] - 1).astype(np.uint64)
     normal = x << (np.uint64(63) - exponent)
-    rows = _table()[_index(normal).astype(np.intp)]
-    q0, q1, q2 = rows[:, 0], rows[:, 1] & mask(_Q1_BITS), rows[:, 1] >> np.uint64(_Q1_BITS)
+    q0, q1, q2 = _fitted()[:, _index(normal).astype(np.intp)]
     t = (normal >> np.uint64(63 - INDEX - PLACE)) & mask(PLACE)
     upper = t >> np.uint64(PLACE - UPPER)
     total = (q0 << np.uint64(_SCALE - _Q0)) + q1 * t - q2 * upper * upper
@@ -48,7 +50,7 @@ def fixed_log2(x: Words) -> Words:
 def shared_log2(me: Party, x: Words, bits: int, width: int) -> tuple[Words, Bits]:
     """Additive shares modulo 2^width of `fixed_log2`, and XOR shares of [x ≠ 0], for additively shared x < 2^bits."""
     some, exponent, normal = normalise(me, to_bits(me, x, bits), bits)
-    q0, q1, q2 = _coefficients(me, look_up(me, _index(normal), _table()))
+    q0, q1, q2 = _coefficients(me, look_up(me, _index(normal), _table(), _ENTRY))
     total = (q0 << np.uint64(_SCALE - _Q0)) + _polynomial(me, normal, bits, q1, q2)
     return _truncate(me, total, exponent, (bits - 1).bit_length(), width), some
 
@@ -60,7 +62,7 @@ def _index(normal: Words) -> Words:
 def _coefficients(me: Party, rows: Words) -> tuple[Words, Words, Words]:
     """The looked-up coefficients as additive shares."""
     sizes = _Q0_BITS, _Q1_BITS, _Q2_BITS
-    bits = np.concatenate([ring.bits(rows[:, 0], _Q0_BITS), ring.bits(rows[:, 1], _Q1_BITS + _Q2_BITS)])
+    bits = np.concatenate([ring.bits(word, width) for word, width in zip(rows.T, _ENTRY, strict=True)])
     weights = [1 << i for size in sizes for i in range(size)]
     q0, q1, q2 = np.split(weighted(me, bits, weights, _RING), np.cumsum(sizes)[:-1])
     return ring.total(q0, _RING), ring.total(q1, _RING), ring.total(q2, _RING)
@@ -103,20 +105,37 @@ def _either(me: Party, bit: Bits, weight: int, width: int) -> Words:
 
 @lru_cache
 def _table() -> Words:
-    """(512, 2): q0, and q1 with q2 above it.
+    """(512, 2): the coefficients packed into entries."""
+    q0, q1, q2 = _fitted()
+    low = q0 | q1 << np.uint64(_Q0_BITS)
+    return np.stack([low, q1 >> np.uint64(64 - _Q0_BITS) | q2 << np.uint64(_Q0_BITS + _Q1_BITS - 64)], axis=1)
 
-    Interpolation at the three Chebyshev points of each interval; what rounding q2 loses is given back to the others
-    as its best straight line, and the mean of what t² loses by its low bits is put into q1. Half a unit of the
-    result is in q0, so that truncation rounds.
+
+@lru_cache
+def _fitted() -> Words:
+    """q0, q1 and q2 of every interval, (3, 512).
+
+    Both parties must hold the same integers, so they are computed in decimal arithmetic, which is the same everywhere.
     """
-    h = 2.0**-INDEX
-    start = 1 + np.arange(1 << INDEX)[:, None] * h
-    nodes = 0.5 + 0.5 * np.cos(np.pi * np.array([1, 3, 5]) / 6)
-    values = np.log2(start + nodes * h).T
-    c2, c1, c0 = np.polyfit(nodes, values, 2)
-    q2 = np.rint(-c2 * 2.0**_Q2)
-    lost = c2 + q2 * 2.0**-_Q2
-    c1 += lost - q2 * 2.0 ** -(_Q2 + UPPER)
-    c0 += 2.0 ** -(FRACTION + 1) - lost / 8
-    q1, q0 = np.rint(c1 * 2.0**_Q1), np.rint(c0 * 2.0**_Q0)
-    return np.stack([q0.astype(np.uint64), q1.astype(np.uint64) | q2.astype(np.uint64) << np.uint64(_Q1_BITS)], axis=1)
+    with localcontext(Context(prec=30)):
+        one = Decimal(2).ln()
+        rows = [_interval(start, one) for start in range(1 << INDEX, 2 << INDEX)]
+    return np.array(rows, np.uint64).T.copy()
+
+
+def _interval(start: int, one: Decimal) -> tuple[int, int, int]:
+    """The coefficients for m in [start, start + 1] / 2^INDEX, as integers.
+
+    `one` is ln 2. Interpolation at the three Chebyshev points 1/2 and 1/2 ± √3/4. What rounding q2 loses is given back
+    to the others as its best straight line, and the mean of what t² loses by its low bits is put into q1. Half a unit
+    of the result is in q0, so that truncation rounds.
+    """
+    spread = Decimal(3).sqrt() / 4
+    centre = start + Decimal("0.5")
+    below, middle, above = (((centre + d) / (1 << INDEX)).ln() / one for d in (-spread, Decimal(0), spread))
+    rise, bend = (above - below) / (2 * spread), (above - 2 * middle + below) / (2 * spread * spread)
+    q2 = round(-bend * (1 << _Q2))
+    lost = bend + Decimal(q2) / (1 << _Q2)
+    c1 = rise - bend + lost - Decimal(q2) / (1 << _Q2 + UPPER)
+    c0 = middle - rise / 2 + bend / 4 - lost / 8 + Decimal(1) / (1 << FRACTION + 1)
+    return round(c0 * (1 << _Q0)), round(c1 * (1 << _Q1)), q2

@@ -7,12 +7,15 @@ every other mask is the permutation at a point unknown to it; distinct entries h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mixbayes.protocol import ring
-from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.fixed_key import FixedKeyHash
-from mixbayes.protocol.packing import pack_bits, unpack_bits
+from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
 from mixbayes.protocol.party import A, Party
 
 _PIECE = 1 << 15
@@ -46,11 +49,11 @@ def _masks(hashing: FixedKeyHash, keys: Words, numbers: Words, words: int) -> Wo
     return masks
 
 
-def look_up(me: Party, index: Words, table: Words) -> Words:
+def look_up(me: Party, index: Words, table: Words, widths: Sequence[int]) -> Words:
     """XOR shares (n, words) of a public table (2^k, words) at an XOR-shared index (n,). Two rounds.
 
     Each party sends for half of the elements: its table is the public one with its own share of the index added, under
-    a random row which is its share of the result.
+    a random row which is its share of the result. `widths` are the bits of the words.
     """
     entries, words = table.shape
     bits = entries.bit_length() - 1
@@ -59,19 +62,40 @@ def look_up(me: Party, index: Words, table: Words) -> Words:
     mine, other = (slice(0, half), slice(half, None)) if me.role == A else (slice(half, None), slice(0, half))
     sent, received = me.pool.take(bits * half)
     flips = _announce(me, padded[other], bits, received.choices)
-    share = np.empty((padded.size, words), np.uint64)
-    share[mine] = me.random.words(half, words)
-    pads = sent.pads.reshape(2, bits, half, 2)
-    message = np.empty((half, entries, words), np.uint64)
-    for piece in _pieces(half, entries):
-        masks = all_masks(me.pool.sent_hash, pads[:, :, piece], flips[:, piece], entries, words)
-        rows = np.arange(entries, dtype=np.uint64) ^ padded[mine][piece, None]
-        message[piece] = table[rows] ^ share[mine][piece, None] ^ masks.transpose(1, 0, 2)
-    answer = me.channel.swap("table look-up", message.reshape(-1)).view(np.uint64).reshape(message.shape)
+    kept = me.random.words(half, words)
+    offered = _offered(me, padded[mine], table, kept, sent.pads.reshape(2, bits, half, 2), flips)
     asked = padded[other]
+    answer = _swap_entries(me, offered, widths, asked.astype(np.intp))
     chosen = chosen_masks(me.pool.received_hash, received.pads.reshape(bits, half, 2), asked, words)
-    share[other] = answer[np.arange(half), asked.astype(np.intp)] ^ chosen
-    return share[: index.size]
+    share = np.empty((padded.size, words), np.uint64)
+    share[mine], share[other] = kept, answer ^ chosen
+    return share[: index.size] & np.array([mask(width) for width in widths])
+
+
+def _offered(me: Party, index: Words, table: Words, kept: Words, pads: Words, flips: Bits) -> Words:
+    """(words, n, entries): the table seen from this party's index, under its share and the masks."""
+    entries, words = table.shape
+    offered = np.empty((words, index.size, entries), np.uint64)
+    numbers = np.arange(entries, dtype=np.uint64)
+    for piece in _pieces(index.size, entries):
+        masks = all_masks(me.pool.sent_hash, pads[:, :, piece], flips[:, piece], entries, words)
+        rows = numbers ^ index[piece, None]
+        for word in range(words):
+            offered[word, piece] = table[:, word].take(rows) ^ kept[piece, word, None] ^ masks[:, :, word].T
+    return offered
+
+
+def _swap_entries(me: Party, offered: Words, widths: Sequence[int], asked: NDArray[np.intp]) -> Words:
+    """Swap the offered entries; returns those asked for, (n, words)."""
+    step = "table look-up"
+    packed = [pack_words(words & mask(width), width) for words, width in zip(offered, widths, strict=True)]
+    theirs = me.channel.swap(step, np.concatenate(packed))
+    rows, at = [], 0
+    for width, part in zip(widths, packed, strict=True):
+        words = unpack_words(theirs[at : at + part.size], offered[0].size, width, me.channel.peer, step)
+        rows.append(words.reshape(offered[0].shape)[np.arange(asked.size), asked])
+        at += part.size
+    return np.stack(rows, axis=1)
 
 
 def _announce(me: Party, asked: Words, bits: int, choices: Bits) -> Bits:

@@ -84,5 +84,3 @@ def together(*roles: Callable[[], Any]) -> list[Any]:
     if errors:
         raise (blunt or errors)[0]
     return [r.result() for r in running]
-
-

@@ -29,19 +29,23 @@ def unpack_bits(packed: Bytes, count: int, peer: str, step: str) -> Bits:
 
 
 def words_bytes(count: int, width: int) -> int:
+    if width == 1:
+        return bits_bytes(count)
     return count * bits_bytes(width)
 
 
-def pack_words(words: Words, width: int) -> Bytes:
-    """Words below 2^width as bytes; higher bits must be clear."""
+def pack_words(words: Words | Bits, width: int) -> Bytes:
+    """Words below 2^width as bytes, those of one bit as bits; higher bits must be clear."""
+    if width == 1:
+        return pack_bits(words.astype(np.uint8, copy=False))
     flat = words.reshape(-1)
-    return np.concatenate(
-        [_plane(flat, shift, size).view(np.uint8) for shift, size in _planes(bits_bytes(width))]
-    )
+    return np.concatenate([_plane(flat, shift, size).view(np.uint8) for shift, size in _planes(bits_bytes(width))])
 
 
 def unpack_words(packed: Bytes, count: int, width: int, peer: str, step: str) -> Words:
     """The words of a message, flat."""
+    if width == 1:
+        return unpack_bits(packed, count, peer, step).astype(np.uint64)
     words = np.zeros(count, np.uint64)
     at = 0
     for shift, size in _planes(bits_bytes(width)):
@@ -65,7 +69,7 @@ def _planes(size: int) -> list[tuple[int, int]]:
     return planes
 
 
-def _plane(words: Words, shift: int, size: int) -> np.ndarray:
+def _plane(words: Words | Bits, shift: int, size: int) -> np.ndarray:
     return (words >> np.uint64(8 * shift)).astype(_TYPES[size]) if shift else words.astype(_TYPES[size])
 
 

@@ -176,28 +176,23 @@ class ReceivedPool(_Pool):
         """Begin to make what `take(count)` will need, without waiting for the sender."""
         if self.left < count and self._begun is None:
             with self._final_on_failure():
-                self._begin(min(self._stretch_size, self._missing(count)))
+                self._begun = self._begin(min(self._stretch_size, self._missing(count)))
 
     def take(self, count: int) -> Received:
         self.reserve(count)
         return self._stock.hand_out(count)
 
-    def _begin(self, count: int) -> None:
+    def _begin(self, count: int) -> tuple[int, Words]:
         packed, corrections = self._extension.start(count)
         self.channel.send(CORRECTIONS, corrections)
-        self._begun = count, packed
+        return count, packed
 
     def _stretch(self, count: int) -> int:
-        if self._begun is None:
-            self._begin(count)
-        assert self._begun is not None
-        made, packed = self._begun
+        made, packed = self._begun or self._begin(count)
         self._begun = None
         stock = self._stock
         stock.room(made)
-        self._extension.finish(
-            self.channel, made, packed, stock.choices[stock.left :], stock.pads[stock.left :]
-        )
+        self._extension.finish(self.channel, made, packed, stock.choices[stock.left :], stock.pads[stock.left :])
         stock.left += made
         return made
 
@@ -205,9 +200,7 @@ class ReceivedPool(_Pool):
 class PairPool(_Pool):
     """Both directions at once, as the two computing parties use them: `take(n)` is n transfers each way."""
 
-    def __init__(
-        self, sender: SenderExtension, receiver: ReceiverExtension, channel: Channel, marks: Marks
-    ) -> None:
+    def __init__(self, sender: SenderExtension, receiver: ReceiverExtension, channel: Channel, marks: Marks) -> None:
         super().__init__(channel, marks, STRETCH)
         self._sender, self._receiver = sender, receiver
         self._sent, self._received = SentStock(), ReceivedStock()

@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixbayes.protocol import ring
-from mixbayes.protocol.arrays import Bits, Bytes, Words
+from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.fixed_key import FixedKeyHash
-from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
+from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
 from mixbayes.protocol.party import A, Party
 
 Xored = TypeVar("Xored", Bits, Words)
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def cross(me: Party, choice: Bits, word: Words, width: int) -> tuple[Words, Words]:
@@ -43,9 +45,7 @@ def cross_xor(me: Party, choice: Bits, word: Xored, width: int) -> Xored:
     choice, word = choice.reshape(-1), word.reshape(-1)
     sent, received = me.pool.take(word.size)
     low = kind.type((1 << width) - 1)
-    zero, one, chosen = (
-        pad[:, 0].astype(kind) & low for pad in (sent.pads[0], sent.pads[1], received.pads)
-    )
+    zero, one, chosen = (pad[:, 0].astype(kind) & low for pad in (sent.pads[0], sent.pads[1], received.pads))
     announced = choice ^ received.choices
     theirs, offset = _swap(me, "bit and word", announced, word ^ zero ^ one, width)
     share = (theirs * word) ^ zero ^ chosen ^ (received.choices * offset[0].astype(kind))
@@ -118,31 +118,17 @@ def _shape(bits: Bits, width: int) -> tuple[int, ...]:
     return bits.shape if ring.limbs(width) == 1 else (ring.limbs(width), *bits.shape)
 
 
-def _even(row: Xored) -> Xored:
+def _even(row: NDArray[Scalar]) -> NDArray[Scalar]:
     """With a zero at the end of the last axis if that makes its length even."""
-    return np.concatenate([row, row[..., :1] * 0], axis=-1) if row.shape[-1] % 2 else row
+    return np.append(row, np.zeros_like(row[..., :1]), axis=-1) if row.shape[-1] % 2 else row
 
 
-def _swap(me: Party, step: str, bits: Bits, words: Xored, width: int) -> tuple[Bits, Words]:
+def _swap(me: Party, step: str, bits: Bits, words: Bits | Words, width: int) -> tuple[Bits, Words]:
     """Swap one bit and one word of `width` bits an element; words come back as limbs."""
-    packed = np.concatenate([pack_bits(bits), *_packed(words.reshape(ring.limbs(width), -1), width)])
-    theirs = me.channel.swap(step, packed)
-    peer, count, at = me.channel.peer, bits.size, bits_bytes(bits.size)
-    their_bits = unpack_bits(theirs[:at], count, peer, step)
-    rows = []
-    for size in _limb_widths(width):
-        end = at + (bits_bytes(count) if size == 1 else words_bytes(count, size))
-        part = theirs[at:end]
-        rows.append(unpack_bits(part, count, peer, step) if size == 1 else unpack_words(part, count, size, peer, step))
-        at = end
-    return their_bits, np.stack(rows).astype(np.uint64, copy=False)
-
-
-def _packed(rows: Xored, width: int) -> list[Bytes]:
-    return [
-        pack_bits(row) if size == 1 else pack_words(row, size) for row, size in zip(rows, _limb_widths(width), strict=True)
-    ]
-
-
-def _limb_widths(width: int) -> list[int]:
-    return [min(ring.WORD, width - ring.WORD * limb) for limb in range(ring.limbs(width))]
+    sizes = [min(ring.WORD, width - ring.WORD * limb) for limb in range(ring.limbs(width))]
+    rows = words.reshape(len(sizes), -1)
+    packed = [pack_bits(bits), *(pack_words(row, size) for row, size in zip(rows, sizes, strict=True))]
+    theirs = np.split(me.channel.swap(step, np.concatenate(packed)), np.cumsum([part.size for part in packed])[:-1])
+    peer, count = me.channel.peer, bits.size
+    their_words = [unpack_words(raw, count, size, peer, step) for raw, size in zip(theirs[1:], sizes, strict=True)]
+    return unpack_bits(theirs[0], count, peer, step), np.stack(their_words)

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 from mixbayes.protocol.arrays import Bits, Bytes, Words
 
 SEED_BYTES = 32
-_ZEROS = np.zeros(1 << 16, np.uint8)
+_ZEROS = memoryview(bytes(1 << 16))
 
 
 def key_stream(key: bytes) -> CipherContext:
@@ -20,9 +20,10 @@ def key_stream(key: bytes) -> CipherContext:
 
 def draw_into(stream: CipherContext, out: Bytes) -> None:
     """Fill `out` with the next bytes of the stream."""
-    for start in range(0, out.size, _ZEROS.size):
-        part = out[start : start + _ZEROS.size]
-        stream.update_into(_ZEROS[: part.size], part)
+    view = out.data
+    for start in range(0, len(view), len(_ZEROS)):
+        part = view[start : start + len(_ZEROS)]
+        stream.update_into(_ZEROS[: len(part)], part)
 
 
 class Randomness:

@@ -128,14 +128,14 @@ def _one(x: Words) -> Words:
     return one
 
 
-def bits(words: Words, width: int) -> Bits:
+def bits(words: Words | Bits, width: int) -> Bits:
     """(width, n): the bits of words, the lowest first."""
     return digits(words, 0, 1, width)
 
 
-def digits(words: Words, start: int, size: int, count: int) -> Bits:
+def digits(words: Words | Bits, start: int, size: int, count: int) -> Bits:
     """(count, n): digits of `size` ≤ 8 bits, from bit `start` up; beyond the last limb there are zeros."""
-    rows = words.reshape(-1, words.shape[-1])
+    rows = words.reshape(-1, words.shape[-1]).astype(np.uint64, copy=False)
     if len(rows) == 1:
         places = np.arange(start, start + size * count, size, dtype=np.uint64)[:, None]
         return (rows >> places).astype(np.uint8) & np.uint8((1 << size) - 1)

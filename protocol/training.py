@@ -55,7 +55,5 @@ def run_training(layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes,
         random = Randomness(seeds[1 + role])
         return train(Party(role, other, connect_pair(role, ahead, random), random), layout, share)
 
-    model_a, model_b = memory.together(
-        lambda: party(A, to_b, ahead_b, of_a), lambda: party(B, to_a, ahead_a, of_b)
-    )
+    model_a, model_b = memory.together(lambda: party(A, to_b, ahead_b, of_a), lambda: party(B, to_a, ahead_a, of_b))
     return model_a, model_b

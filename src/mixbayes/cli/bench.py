@@ -38,7 +38,7 @@ def bench(
 
 
 def _show(results: list[Result]) -> None:
-    table = Table("task", *(f"{name}" for name in ("all, ms", "online, ms", "MB", "bytes a piece", "rounds", "peak MB")))
+    table = Table("task", "all, ms", "online, ms", "MB", "bytes a piece", "rounds", "peak MB")
     for column in table.columns[1:]:
         column.justify = "right"
     for result in results:

@@ -41,8 +41,10 @@ class Protocol(StrEnum):
 def simulate(
     tables: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[TABLE...]", help="None: a table that scikit-learn carries. One: split at random. "
-                       "Several: one hospital each."),
+        typer.Argument(
+            metavar="[TABLE...]",
+            help="None: a table that scikit-learn carries. One: split at random. Several: one hospital each.",
+        ),
     ] = None,
     hospitals: Annotated[int | None, typer.Option(min=2, help="Over how many hospitals one table is split.")] = None,
     two_party: Annotated[bool, typer.Option("--two-party", help="Two hospitals alone, without mixers.")] = False,

@@ -157,7 +157,8 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
 def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
     """The hospital that asks."""
     random = Randomness.from_system()
-    (to_a, ahead_a), (to_b, ahead_b) = to_mixer_a.channels(MIXERS[A], DEADLINE), to_mixer_b.channels(MIXERS[B], DEADLINE)
+    to_a, ahead_a = to_mixer_a.channels(MIXERS[A], DEADLINE)
+    to_b, ahead_b = to_mixer_b.channels(MIXERS[B], DEADLINE)
     lines = Line(to_a, connect_asker(ahead_a, random)), Line(to_b, connect_asker(ahead_b, random))
     while True:
         task, prepared = report.recv()

@@ -24,7 +24,7 @@ class Crew:
         self._deadline = deadline
         self._context = multiprocessing.get_context("spawn")
         self._processes: dict[str, SpawnProcess] = {}
-        self._lines: dict[str, Connection] = {}
+        self._lines: dict[str, Any] = {}  # of connections, whose type depends on the system
         self._heard: dict[str, list[Any]] = {}
 
     def __enter__(self) -> Crew:
@@ -82,15 +82,14 @@ class Crew:
         until = time.monotonic() + _GRACE
         lines = list(self._lines.values())
         while lines and (ready := wait(lines, max(0.0, until - time.monotonic()))):
-            for line in ready:
-                lines.remove(line)  # type: ignore[arg-type]
+            for line in [line for line in lines if line in ready]:
+                lines.remove(line)
                 failures += [said for said in _last_words(line) if isinstance(said, BaseException)]
         blunt = [f for f in failures if not isinstance(f, PeerGone | PeerSilent)]
         raise (blunt or failures or [PeerGone("a role", "simulation", "its process ended")])[0]
 
 
-def _last_words(line: object) -> list[Any]:
-    assert isinstance(line, Connection)
+def _last_words(line: Connection) -> list[Any]:
     said = []
     try:
         while line.poll():

@@ -30,7 +30,7 @@ class Hospital:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of right labels: of the protocol, of pooling, of each hospital by itself; None where no truth is known."""
+    """The share of right labels: jointly, pooled, each hospital by itself; None where no true class is known."""
 
     joint: float | None
     pooled: float | None
@@ -85,7 +85,7 @@ class Outcome:
 
 def pooled_labels(layout: Layout, vectors: list[Words], codes: Values) -> Labels:
     """The labels of section 2's classifier on the union, in float64."""
-    total = np.sum(np.stack(vectors), axis=0, dtype=np.uint64)
+    total: Words = np.stack(vectors).sum(axis=0, dtype=np.uint64)
     return real_scores(layout, total, codes).argmax(axis=0).astype(np.int64)
 
 

@@ -22,7 +22,9 @@ class Plan:
 def split_at_random(table: Columns, hospitals: int, random: np.random.Generator) -> dict[str, Columns]:
     """One table over so many hospitals, every row to one of them."""
     if table.rows < hospitals:
-        raise BadData(f"{table.rows} rows cannot be split over {hospitals} hospitals: give more rows or fewer hospitals.")
+        raise BadData(
+            f"{table.rows} rows cannot be split over {hospitals} hospitals: give more rows or fewer hospitals."
+        )
     parts = np.array_split(random.permutation(table.rows), hospitals)
     return {f"hospital-{i}": table.take(np.sort(rows)) for i, rows in enumerate(parts, start=1)}
 

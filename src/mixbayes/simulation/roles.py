@@ -78,16 +78,16 @@ class Seen:
 
     @classmethod
     def by(cls, *channels: Channel) -> Seen:
-        return cls(
-            sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels)
-        )
+        return cls(sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels))
 
 
 def batches(count: int) -> Iterator[slice]:
     return (slice(start, min(start + BATCH, count)) for start in range(0, count, BATCH))
 
 
-def mixer(report: Connection, role: int, job: Job, other: Link, asker: Link, hospitals: dict[str, socket.socket]) -> None:
+def mixer(
+    report: Connection, role: int, job: Job, other: Link, asker: Link, hospitals: dict[str, socket.socket]
+) -> None:
     """Collect, check that both mixers hold the same set, train, answer."""
     layout, random = job.layout, Randomness.from_system()
     to_other, ahead = other.channels(MIXERS[1 - role], job.deadline)
@@ -156,9 +156,7 @@ def partner(report: Connection, role: int, name: str, job: Job, other: Link, que
         count = batch.stop - batch.start
         if role == A:
             rows = codes[:, batch]
-            report.send(
-                ask_partner(me, asks, layout, model, rows) if asks else show_partner(me, layout, model, rows)
-            )
+            report.send(ask_partner(me, asks, layout, model, rows) if asks else show_partner(me, layout, model, rows))
         elif answers:
             answer_partner(me, answers, layout, model, count)
         else:

@@ -137,7 +137,7 @@ def channel(peer: str, end: socket.socket, deadline: float = DEADLINE) -> Channe
 
 
 def _view(part: Buffer) -> memoryview:
-    return memoryview(np.ascontiguousarray(part) if isinstance(part, np.ndarray) else part).cast("B")
+    return np.ascontiguousarray(part).data.cast("B") if isinstance(part, np.ndarray) else memoryview(part).cast("B")
 
 
 def _gathered(parts: Sequence[Buffer]) -> list[memoryview]:
