@@ -127,7 +127,7 @@ def _swap(me: Party, step: str, bits: Bits, words: Bits | Words, width: int) -> 
     """Swap one bit and one word of `width` bits an element; words come back as limbs."""
     sizes = [min(ring.WORD, width - ring.WORD * limb) for limb in range(ring.limbs(width))]
     rows = words.reshape(len(sizes), -1)
-    packed = [pack_bits(bits), *(pack_words(row, size) for row, size in zip(rows, sizes, strict=True))]
+    packed = [pack_bits(bits), *(pack_words(rows[limb], size) for limb, size in enumerate(sizes))]
     theirs = np.split(me.channel.swap(step, np.concatenate(packed)), np.cumsum([part.size for part in packed])[:-1])
     peer, count = me.channel.peer, bits.size
     their_words = [unpack_words(raw, count, size, peer, step) for raw, size in zip(theirs[1:], sizes, strict=True)]

@@ -12,7 +12,7 @@ from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import scores
 from mixbayes.protocol.precision import precision_for
 from mixbayes.protocol.reference import fixed_labels, fixed_model, real_scores
-from tests.protocol.pairs import SEEDS, layout_of, random_codes, random_counts, sizes_of
+from tests.protocol.pairs import SEEDS, layout_of, random_codes, random_counts
 
 smoothings = st.sampled_from(["1", "1/2", "0.01", "3"])
 

@@ -5,13 +5,11 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol import training
 from mixbayes.protocol.arrays import Words, mask
-from mixbayes.protocol.errors import Unsupported
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.reference import fixed_model
 from mixbayes.protocol.training import run_training
 from tests.protocol.pairs import SEEDS, layout_of, random_counts, seed
-from tests.protocol.test_layout import MIXED
 
 SEEDS_OF_ROLES = seed(1), seed(2), seed(3)
 
@@ -100,8 +98,3 @@ def test_model_does_not_show_its_numbers() -> None:
     layout = layout_of(2, [3])
     model, _ = run_training(layout, [random_counts(layout, np.random.default_rng(1), 9)], SEEDS_OF_ROLES)
     assert str(model.prior[0]) not in repr(model)
-
-
-def test_gaussian_attributes_are_refused() -> None:
-    with pytest.raises(Unsupported, match="Gaussian"):
-        run_training(MIXED, [np.zeros(MIXED.size, np.uint64)], SEEDS_OF_ROLES)
