@@ -13,7 +13,7 @@ from mixbayes.protocol.comparison import negative
 from mixbayes.protocol.party import Party
 from mixbayes.protocol.products import gate, scale
 
-MOST_COMPARISONS_AT_ONCE = 2048
+MOST_COMPARISONS_AT_ONCE = 1024
 
 
 def winners(me: Party, scores: Words, width: int) -> Words:

@@ -117,7 +117,7 @@ class SenderExtension:
         step = "OT extension: check"
         answer = channel.receive(step, (ROWS + 1) * _TAG).reshape(ROWS + 1, _TAG)
         expected = answer[:ROWS] ^ (self._delta_bits[:, None] * answer[ROWS])
-        if not np.array_equal(_column_hashes(key, q), expected):
+        if not np.array_equal(column_hashes(key, q), expected):
             raise CheatingReceiver(channel.peer, step, "its choices differ from column to column")
 
 
@@ -178,8 +178,8 @@ class ReceiverExtension:
     def _answer(self, channel: Channel, t: Words, packed: Words) -> None:
         key = channel.receive("OT extension: challenge", KEY_BYTES).tobytes()
         zeros = np.zeros_like(packed)
-        of_choices = _column_hashes(key, packed[None]) ^ _column_hashes(key, zeros[None])
-        channel.send("OT extension: check", np.concatenate([_column_hashes(key, t), of_choices]))
+        of_choices = column_hashes(key, packed[None]) ^ column_hashes(key, zeros[None])
+        channel.send("OT extension: check", np.concatenate([column_hashes(key, t), of_choices]))
 
 
 class _Hashing:
@@ -248,7 +248,7 @@ def _sum(terms: list[Words], out: Words) -> None:
         np.bitwise_xor(out, term, out=out)
 
 
-def _column_hashes(key: bytes, columns: Words) -> Bytes:
+def column_hashes(key: bytes, columns: Words) -> Bytes:
     """GHASH of every row of `columns`, plus one constant: the tag of AES-GCM over it as associated data."""
     tag_of = AESGCM(key).encrypt
     tags = b"".join([tag_of(_NONCE, b"", column) for column in columns.view(np.uint8)])

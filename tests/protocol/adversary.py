@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from nacl import bindings
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
@@ -151,14 +152,15 @@ ROWS = 3
 MARKS = Marks(low=1 << 10, high=1 << 12)
 """So low that the pools are filled several times within a job."""
 
-Pool = PairPool | SentPool | ReceivedPool
 Lines = dict[str, Channel]
-Role = Callable[[Lines, list[Pool]], Any]
+Pools = dict[str, PairPool | SentPool | ReceivedPool]
+"""The pools a role has connected, by the line on which they are filled."""
+Role = Callable[[Lines, Pools], Any]
 
 
 @dataclass(frozen=True)
 class Job:
-    """Who talks with whom, and what each role does with its ends. A role appends the pools it connects."""
+    """Who talks with whom, and what each role does with its ends."""
 
     conversations: dict[str, tuple[str, str]]
     roles: dict[str, Role]
@@ -199,70 +201,70 @@ def some_codes() -> Values:
     return np.array([[0, 1, 2], [0, 2, 3]], np.int32)
 
 
-def _connected(role: int, talk: Channel, ahead: Channel, pools: list[Pool]) -> Party:
+def _connected(role: int, lines: Lines, pools: Pools) -> Party:
     random = random_for(60 + role)
-    pool = connect_pair(role, ahead, random, MARKS)
-    pools.append(pool)
-    return Party(role, talk, pool, random)
+    pool = connect_pair(role, lines["pair ahead"], random, MARKS)
+    pools["pair ahead"] = pool
+    return Party(role, lines["pair"], pool, random)
 
 
-def _asking(channel: Channel, ahead: Channel, pools: list[Pool]) -> Line[ReceivedPool]:
-    pool = connect_asker(ahead, random_for(70), MARKS)
-    pools.append(pool)
-    return Line(channel, pool)
+def _asking(name: str, lines: Lines, pools: Pools) -> Line[ReceivedPool]:
+    pool = connect_asker(lines[f"{name} ahead"], random_for(70 + len(pools)), MARKS)
+    pools[f"{name} ahead"] = pool
+    return Line(lines[name], pool)
 
 
-def _answering(channel: Channel, ahead: Channel, pools: list[Pool]) -> Line[SentPool]:
-    pool = connect_answerer(ahead, random_for(71), MARKS)
-    pools.append(pool)
-    return Line(channel, pool)
+def _answering(name: str, lines: Lines, pools: Pools) -> Line[SentPool]:
+    pool = connect_answerer(lines[f"{name} ahead"], random_for(80 + len(pools)), MARKS)
+    pools[f"{name} ahead"] = pool
+    return Line(lines[name], pool)
 
 
 def _training(role: int) -> Role:
-    def run(lines: Lines, pools: list[Pool]) -> Model:
-        me = _connected(role, lines["pair"], lines["pair ahead"], pools)
+    def run(lines: Lines, pools: Pools) -> Model:
+        me = _connected(role, lines, pools)
         return train(me, LAYOUT, vector_shares()[role])
 
     return run
 
 
 def _public_mixer(role: int, to: str) -> Role:
-    def run(lines: Lines, pools: list[Pool]) -> None:
-        me = _connected(role, lines["pair"], lines["pair ahead"], pools)
+    def run(lines: Lines, pools: Pools) -> None:
+        me = _connected(role, lines, pools)
         answer_public(me, lines[to], LAYOUT, model_shares()[role], ROWS, common_blinding(me))
 
     return run
 
 
 def _private_mixer(role: int, to: str) -> Role:
-    def run(lines: Lines, pools: list[Pool]) -> None:
-        me = _connected(role, lines["pair"], lines["pair ahead"], pools)
+    def run(lines: Lines, pools: Pools) -> None:
+        me = _connected(role, lines, pools)
         blinding = common_blinding(me)
-        line = _answering(lines[to], lines[f"{to} ahead"], pools)
+        line = _answering(to, lines, pools)
         answer_private(me, line, LAYOUT, model_shares()[role], ROWS, blinding)
 
     return run
 
 
-def _public_asker(lines: Lines, pools: list[Pool]) -> Any:
+def _public_asker(lines: Lines, pools: Pools) -> Any:
     return ask_public((lines["to a"], lines["to b"]), LAYOUT, model_shares()[0].width, some_codes())
 
 
-def _private_asker(lines: Lines, pools: list[Pool]) -> Any:
-    to_a = _asking(lines["to a"], lines["to a ahead"], pools)
-    to_b = _asking(lines["to b"], lines["to b ahead"], pools)
+def _private_asker(lines: Lines, pools: Pools) -> Any:
+    to_a = _asking("to a", lines, pools)
+    to_b = _asking("to b", lines, pools)
     return ask_private((to_a, to_b), LAYOUT, model_shares()[0].width, some_codes())
 
 
-def _partner_asker(lines: Lines, pools: list[Pool]) -> Any:
-    me = _connected(A, lines["pair"], lines["pair ahead"], pools)
-    line = _asking(lines["question"], lines["question ahead"], pools)
+def _partner_asker(lines: Lines, pools: Pools) -> Any:
+    me = _connected(A, lines, pools)
+    line = _asking("question", lines, pools)
     return ask_partner(me, line, LAYOUT, model_shares()[A], some_codes())
 
 
-def _partner(lines: Lines, pools: list[Pool]) -> None:
-    me = _connected(B, lines["pair"], lines["pair ahead"], pools)
-    line = _answering(lines["question"], lines["question ahead"], pools)
+def _partner(lines: Lines, pools: Pools) -> None:
+    me = _connected(B, lines, pools)
+    line = _answering("question", lines, pools)
     answer_partner(me, line, LAYOUT, model_shares()[B], ROWS)
 
 
@@ -352,7 +354,7 @@ def honest(name: str) -> Record:
 
     def run(role: str) -> Any:
         peers = job.lines_of(role)
-        return job.roles[role]({line: Channel(peers[line], ear) for line, ear in ears[role].items()}, [])
+        return job.roles[role]({line: Channel(peers[line], ear) for line, ear in ears[role].items()}, {})
 
     results = converse(list(ends.values()), *(lambda role=role: run(role) for role in job.roles))
     heard = {role: {line: ear.frames() for line, ear in lines.items()} for role, lines in ears.items()}
@@ -365,7 +367,7 @@ def scripts_of(name: str, role: str) -> dict[str, Script]:
     return {line: [frame.encoded() for frame in frames] for line, frames in heard.items()}
 
 
-def alone(name: str, role: str, scripts: dict[str, Script], pools: list[Pool], deadline: float = 0.01) -> Any:
+def alone(name: str, role: str, scripts: dict[str, Script], pools: Pools, deadline: float = 0.01) -> Any:
     """Run one role of a job against scripts, in memory."""
     peers = JOBS[name].lines_of(role)
     lines = {line: Channel(peers[line], _inbox(peers[line], parts, deadline)) for line, parts in scripts.items()}
@@ -380,21 +382,25 @@ def _inbox(peer: str, parts: Script, deadline: float) -> MemoryWire:
 
 
 def alone_over_sockets(
-    name: str, role: str, scripts: dict[str, Script], pools: list[Pool], deadline: float = 0.2
+    name: str, role: str, scripts: dict[str, Script], pools: Pools, deadline: float = 0.2, dead: str = ""
 ) -> Any:
-    """The same over local socket pairs."""
+    """The same over local socket pairs. On the line `dead` there is nobody."""
     peers = JOBS[name].lines_of(role)
-    with _reciting(scripts) as ends:
+    with _reciting(scripts, dead) as ends:
         lines = {line: local.channel(peers[line], end, deadline) for line, end in ends.items()}
         return JOBS[name].roles[role](lines, pools)
 
 
 @contextmanager
-def _reciting(scripts: dict[str, Script]) -> Iterator[dict[str, socket.socket]]:
+def _reciting(scripts: dict[str, Script], dead: str) -> Iterator[dict[str, socket.socket]]:
     """The role's ends of socket pairs; at the others, a thread each says its script and listens until the end."""
     pairs = {line: socket.socketpair() for line in scripts}
+    if dead:
+        pairs[dead][1].close()
     threads = [
-        threading.Thread(target=_recite, args=(pairs[line][1], parts)) for line, parts in scripts.items()
+        threading.Thread(target=_recite, args=(pairs[line][1], parts))
+        for line, parts in scripts.items()
+        if line != dead
     ]
     for thread in threads:
         thread.start()
@@ -419,6 +425,17 @@ def _recite(end: socket.socket, parts: Script) -> None:
                 pass
         except OSError:
             return  # the role has ended
+
+
+class RememberedGroup:
+    """The group's operations, each computed once for the same arguments: replays repeat them many times."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(bindings, name)
+        if callable(value):
+            value = lru_cache(maxsize=None)(value)
+            setattr(self, name, value)
+        return value
 
 
 @contextmanager

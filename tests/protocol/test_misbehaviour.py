@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from nacl import bindings as group
 
-from mixbayes.protocol import label
-from mixbayes.protocol.arrays import Bytes, Words
+from mixbayes.protocol import base_ot, label
 from mixbayes.protocol.base_ot import BaseReceived, BaseSent, receive_base, send_base
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.choice import Slots
@@ -27,7 +26,7 @@ from mixbayes.protocol.errors import (
     WrongLength,
     WrongStep,
 )
-from mixbayes.protocol.extension import Received, Sent
+from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool
 from mixbayes.protocol.packing import pack_words
 from mixbayes.protocol.question import Form, Line, Question
 from mixbayes.protocol.randomness import Randomness
@@ -37,7 +36,8 @@ from tests.protocol.adversary import (
     JOBS,
     LAYOUT,
     Frame,
-    Pool,
+    Pools,
+    RememberedGroup,
     Script,
     alone,
     alone_over_sockets,
@@ -48,7 +48,12 @@ from tests.protocol.adversary import (
 )
 from tests.protocol.pairs import Ends, Pair, connect_asker, random_for, seed, words_of
 
+CONNECTING = [where for where in EVERY_ROLE if where != ("public", "party va")]
+"""The roles that make random transfers with somebody."""
 every_role = pytest.mark.parametrize(("job", "role"), EVERY_ROLE, ids=[f"{job}-{role}" for job, role in EVERY_ROLE])
+
+Pool = PairPool | SentPool | ReceivedPool
+GROUP = RememberedGroup()
 
 # Tampering with message i of a line: the script, and what must come of it at that message's step.
 
@@ -127,6 +132,7 @@ OUTCOMES: dict[Tampering, type[PeerError]] = {
     hung_up: PeerGone,
     hung_up_half_way: PeerGone,
 }
+OVER_SOCKETS = (shortened, of_another_step, half_sent, hung_up)
 every_tampering = pytest.mark.parametrize("tampering", OUTCOMES, ids=lambda tampering: tampering.__name__)
 
 
@@ -153,19 +159,22 @@ def fails(error: type[MixbayesError], run: Callable[[], object]) -> PeerError:
     return caught.value
 
 
-def broken_or_unused(pools: list[Pool], filled_by: Channel | None = None) -> None:
-    for pool in pools:
-        if filled_by is None or pool.channel is filled_by:
-            with pytest.raises(Reuse) as caught:
-                pool.take(1)
-            assert caught.value.code == "E300"
+def hands_out_nothing(pool: Pool) -> None:
+    with pytest.raises(Reuse) as caught:
+        pool.take(1)
+    assert caught.value.code == "E300"
+
+
+@pytest.fixture(autouse=True)
+def remembered_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base_ot, "group", GROUP)
 
 
 @every_role
 def test_a_script_of_what_honest_peers_sent_ends_as_the_honest_run_did(job: str, role: str) -> None:
     expected = honest(job).results[role]
     for run in (alone, alone_over_sockets):
-        result = run(job, role, scripts_of(job, role), [])
+        result = run(job, role, scripts_of(job, role), {})
         if role == "party va":
             assert result.tolist() == expected.tolist()
         else:
@@ -177,45 +186,48 @@ def test_a_script_of_what_honest_peers_sent_ends_as_the_honest_run_did(job: str,
 def test_every_departure_at_every_message_names_peer_and_step(job: str, role: str, tampering: Tampering) -> None:
     for line, i, frames in every_message(job, role):
         scripts = scripts_of(job, role) | {line: tampering(frames, i)}
-        error = fails(OUTCOMES[tampering], lambda scripts=scripts: alone(job, role, scripts, []))
+        error = fails(OUTCOMES[tampering], lambda scripts=scripts: alone(job, role, scripts, {}))
         assert (error.peer, error.step) == (JOBS[job].lines_of(role)[line], frames[i].step)
 
 
-@every_tampering
+@pytest.mark.parametrize("tampering", OVER_SOCKETS, ids=lambda tampering: tampering.__name__)
 @every_role
-def test_so_it_does_over_local_sockets(job: str, role: str, tampering: Tampering) -> None:
+def test_so_it_does_at_every_step_over_local_sockets(job: str, role: str, tampering: Tampering) -> None:
     for line, i, frames in every_message(job, role):
         if frames[i].step in {frame.step for frame in frames[:i]}:
             continue
         scripts = scripts_of(job, role) | {line: tampering(frames, i)}
         error = fails(
-            OUTCOMES[tampering],
-            lambda scripts=scripts: alone_over_sockets(job, role, scripts, [], deadline=0.05),
+            OUTCOMES[tampering], lambda scripts=scripts: alone_over_sockets(job, role, scripts, {}, deadline=0.05)
         )
         assert (error.peer, error.step) == (JOBS[job].lines_of(role)[line], frames[i].step)
 
 
 @every_role
+def test_peer_that_is_dead_already_is_gone_whether_written_to_or_read(job: str, role: str) -> None:
+    for line, peer in JOBS[job].lines_of(role).items():
+        error = fails(
+            PeerGone, lambda line=line: alone_over_sockets(job, role, scripts_of(job, role), {}, dead=line)
+        )
+        assert error.peer == peer
+
+
+@pytest.mark.parametrize(("job", "role"), CONNECTING, ids=str)
 def test_pool_whose_making_was_disturbed_hands_out_nothing(job: str, role: str) -> None:
     disturbed = 0
     for line, i, frames in every_message(job, role):
-        if not line.endswith("ahead"):
-            continue
-        for tampering in (shortened, repeated, withheld, hung_up):
-            pools: list[Pool] = []
-            with pytest.raises(PeerError):
-                alone(job, role, scripts_of(job, role) | {line: tampering(frames, i)}, pools)
-            met = [pool for pool in pools if pool.channel.peer == JOBS[job].lines_of(role)[line]]
-            broken = [pool for pool in met if was_being_filled(pool, frames, i)]
-            broken_or_unused(broken)
-            disturbed += len(broken)
-    assert disturbed or (job, role) == ("public", "party va")
+        if frames[i].step in MAKING:
+            for tampering in (shortened, repeated, withheld, hung_up):
+                pools: Pools = {}
+                with pytest.raises(PeerError):
+                    alone(job, role, scripts_of(job, role) | {line: tampering(frames, i)}, pools)
+                if line in pools:  # else the connection itself was disturbed
+                    hands_out_nothing(pools[line])
+                    disturbed += 1
+    assert disturbed
 
 
-def was_being_filled(pool: Pool, frames: list[Frame], i: int) -> bool:
-    """Message i is not one of those by which the pool was connected."""
-    making = ("OT extension: corrections", "OT extension: challenge", "OT extension: check")
-    return frames[i].step in making
+MAKING = ("OT extension: corrections", "OT extension: challenge", "OT extension: check")
 
 
 # Contents
@@ -243,7 +255,7 @@ CONTENTS = ("ones", "zeros", "noise", "one bit")
 def test_false_contents_end_in_an_answer_or_in_an_error_of_ours(job: str, role: str, kind: str) -> None:
     for line, i, frames in every_message(job, role):
         try:
-            alone(job, role, scripts_of(job, role) | {line: contents_tampered(frames, i, kind)}, [])
+            alone(job, role, scripts_of(job, role) | {line: contents_tampered(frames, i, kind)}, {})
         except MixbayesError as error:
             tells_no_secret(error)
 
@@ -269,7 +281,7 @@ def test_bits_that_must_be_clear_are_refused_in_every_step_that_has_them() -> No
         for line, i, frames in every_message(job, role):
             peer, step = JOBS[job].lines_of(role)[line], frames[i].step
             try:
-                alone(job, role, scripts_of(job, role) | {line: contents_tampered(frames, i, "ones")}, [])
+                alone(job, role, scripts_of(job, role) | {line: contents_tampered(frames, i, "ones")}, {})
             except OutOfRange as error:
                 if (error.peer, error.step) == (peer, step):
                     refused.add(step)
@@ -292,7 +304,7 @@ def test_each_single_bit_that_must_be_clear_is_refused() -> None:
         scripts = scripts_of("private", "party va") | {
             line: with_frame(frames, i, replace(frames[i], payload=payload.tobytes()))
         }
-        error = fails(OutOfRange, lambda scripts=scripts: alone("private", "party va", scripts, []))
+        error = fails(OutOfRange, lambda scripts=scripts: alone("private", "party va", scripts, {}))
         assert (error.peer, error.step) == ("mixer a", step)
 
 
@@ -307,7 +319,7 @@ def test_cell_beyond_its_attribute_is_refused(cell: int) -> None:
     scripts = scripts_of("public", "mixer a") | {
         "to a": with_frame(frames, 0, replace(frames[0], payload=payload.tobytes()))
     }
-    error = fails(OutOfRange, lambda: alone("public", "mixer a", scripts, []))
+    error = fails(OutOfRange, lambda: alone("public", "mixer a", scripts, {}))
     assert (error.peer, error.step) == ("party va", "public instances")
 
 
@@ -323,7 +335,7 @@ def test_answer_that_names_no_class_or_several_is_refused(job: str, line: str, b
     scripts = scripts_of(job, "party va") | {
         line: with_frame(frames, len(frames) - 1, replace(frames[-1], payload=false.tobytes()))
     }
-    error = fails(OutOfRange, lambda: alone(job, "party va", scripts, []))
+    error = fails(OutOfRange, lambda: alone(job, "party va", scripts, {}))
     assert (error.peer, error.step) == (blamed, "label")
 
 
@@ -336,9 +348,9 @@ def point(y: int, sign: int = 0) -> bytes:
     return (y | sign << 255).to_bytes(32, "little")
 
 
-ORDER_8 = 2707385501144840649318225287225658788936804267575313519463743609750303021540
+ORDER_8 = int.from_bytes(bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little")
 SMALL = [point(y, sign) for y in (0, 1, P - 1, ORDER_8, P - ORDER_8) for sign in (0, 1)]
-"""Every point whose order divides eight, and encodings of them with a needless sign."""
+"""Every point whose order divides eight, and encodings of two of them with a needless sign."""
 NOT_CANONICAL = [point(y, sign) for y in range(P, 2**255) for sign in (0, 1)]
 """y is not reduced."""
 OFF_THE_CURVE = [point(2), point(P - 2)]
@@ -353,31 +365,31 @@ def mixed() -> bytes:
 
 
 BAD_POINTS = [*SMALL, *NOT_CANONICAL, *OFF_THE_CURVE, mixed()]
-BASE_OT = [(job, role, line, i) for job, role in EVERY_ROLE for line, i, frames in every_message(job, role) if frames[i].step.startswith("base OT")]
 
 
 def test_bad_points_are_what_they_are_called() -> None:
     assert group.crypto_core_ed25519_is_valid_point(GENERATOR)
     assert len(set(BAD_POINTS)) == len(BAD_POINTS) == 10 + 38 + 2 + 1
-    assert {step.rpartition(" ")[2] for *_, step in map(step_of, BASE_OT)} == {"offer", "answers"}
 
 
-def step_of(where: tuple[str, str, str, int]) -> tuple[str, str]:
-    job, role, line, i = where
-    return JOBS[job].lines_of(role)[line], honest(job).heard[role][line][i].step
+@pytest.mark.parametrize(("job", "role"), CONNECTING, ids=str)
+def test_point_outside_the_group_is_refused_wherever_points_are_sent(job: str, role: str) -> None:
+    steps = set()
+    for line, i, frames in every_message(job, role):
+        if frames[i].step.startswith("base OT"):
+            steps.add(frames[i].step)
+            for number, bad in enumerate(BAD_POINTS):
+                scripts = scripts_of(job, role) | {line: with_point(frames, i, number, bad)}
+                error = fails(BadGroupElement, lambda scripts=scripts: alone(job, role, scripts, {}))
+                assert (error.peer, error.step) == (JOBS[job].lines_of(role)[line], frames[i].step)
+    assert steps
 
 
-@pytest.mark.parametrize("where", BASE_OT, ids=str)
-def test_point_outside_the_group_is_refused_wherever_points_are_sent(where: tuple[str, str, str, int]) -> None:
-    job, role, line, i = where
-    frames = honest(job).heard[role][line]
-    count = len(frames[i].payload) // 32
-    for number, bad in enumerate(BAD_POINTS):
-        at = 32 * (number % count)
-        payload = frames[i].payload[:at] + bad + frames[i].payload[at + 32 :]
-        scripts = scripts_of(job, role) | {line: with_frame(frames, i, replace(frames[i], payload=payload))}
-        error = fails(BadGroupElement, lambda scripts=scripts: alone(job, role, scripts, []))
-        assert (error.peer, error.step) == step_of(where)
+def with_point(frames: list[Frame], i: int, number: int, bad: bytes) -> Script:
+    """In place of the first point of the message, or the second, …"""
+    payload = frames[i].payload
+    at = 32 * number % len(payload)
+    return with_frame(frames, i, replace(frames[i], payload=payload[:at] + bad + payload[at + 32 :]))
 
 
 def test_offer_that_comes_back_as_every_answer_ends_in_an_answer() -> None:
@@ -407,10 +419,10 @@ def test_false_proof_of_an_asker_is_called_cheating(byte: int) -> None:
     scripts = scripts_of("private", "mixer a") | {
         "to a ahead": with_frame(frames, i, replace(frames[i], payload=bytes(payload)))
     }
-    pools: list[Pool] = []
+    pools: Pools = {}
     error = fails(CheatingReceiver, lambda: alone("private", "mixer a", scripts, pools))
     assert (error.peer, error.step, error.code) == ("party va", "OT extension: check", "E204")
-    broken_or_unused([pool for pool in pools if pool.channel.peer == "party va"])
+    hands_out_nothing(pools["to a ahead"])
 
 
 # A broken connection discards its transfers
@@ -442,9 +454,9 @@ def test_disturbed_pool_begins_nothing_new() -> None:
 def test_pool_hands_out_nothing_after_the_conversation_it_serves_broke(tampering: Tampering) -> None:
     frames = honest("training").heard["mixer a"]["pair"]
     scripts = scripts_of("training", "mixer a") | {"pair": tampering(frames, 3)}
-    pools: list[Pool] = []
+    pools: Pools = {}
     fails(OUTCOMES[tampering], lambda: alone("training", "mixer a", scripts, pools))
-    broken_or_unused(pools)
+    hands_out_nothing(pools["pair ahead"])
 
 
 # What is printed of things that hide
@@ -500,10 +512,6 @@ def test_asker_meets_a_mixer_that_hangs_up_before_it_says_anything() -> None:
     to_a.cut()
     error = fails(PeerGone, lambda: ask_public((to_a.first, to_b.first), LAYOUT, 40, some_codes()))
     assert (error.peer, error.step) == ("mixer a", "label")
-
-
-def unused(_: Bytes | Words | Sent | Received) -> None:
-    """Types of this module's data."""
 
 
 def test_receiver_of_base_transfers_waits_for_the_offer_no_longer_than_the_deadline() -> None:
