@@ -62,7 +62,7 @@ def ask_private(
     form = Form.of(layout, width)
     labels = _Labels((mixers[0].channel, mixers[1].channel), form.classes)
     questions = [[Question(form, mixer, codes[:, p]) for mixer in mixers] for p in form.pieces(codes.shape[1])]
-    for (to_a, to_b), following in zip(questions, [*questions[1:], []], strict=True):
+    for (to_a, to_b), following in zip(questions, [*questions[1:], []], strict=False):
         to_a.prepare()
         to_b.prepare()
         to_a.announce()

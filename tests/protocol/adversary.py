@@ -382,7 +382,7 @@ def _inbox(peer: str, parts: Script, deadline: float) -> MemoryWire:
 
 
 def alone_over_sockets(
-    name: str, role: str, scripts: dict[str, Script], pools: Pools, deadline: float = 0.2, dead: str = ""
+    name: str, role: str, scripts: dict[str, Script], pools: Pools, deadline: float = 30.0, dead: str = ""
 ) -> Any:
     """The same over local socket pairs. On the line `dead` there is nobody."""
     peers = JOBS[name].lines_of(role)

@@ -26,7 +26,7 @@ from mixbayes.protocol.classification import (
 from mixbayes.protocol.dictionary import Dictionary
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.party import A, Party
-from mixbayes.protocol.pool import connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.precision import precision_for
 from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
@@ -96,6 +96,7 @@ def mixer(
     me = Party(role, to_other, connect_pair(role, ahead, random), random)
     blinding = label.common_blinding(me)
     pool = connect_answerer(asker_ahead, random) if job.private else None
+    _make_ahead(me.pool, pool)
     before = Seen.by(to_other, ahead)
     report.send(before)
 
@@ -103,6 +104,7 @@ def mixer(
     agree_on_set(me, contributions)
     report.send("collected")
     model = train(me, layout, joint_share(layout, contributions))
+    _make_ahead(me.pool)
     report.send(Seen.by(to_other, ahead))
     for batch in batches(job.instances):
         count = batch.stop - batch.start
@@ -113,6 +115,13 @@ def mixer(
     report.send(Seen.by(to_other, ahead))
 
 
+def _make_ahead(*pools: PairPool | SentPool | ReceivedPool | None) -> None:
+    """Fill what is low, at a moment when both ends have nothing better to do."""
+    for pool in pools:
+        if pool:
+            pool.top_up()
+
+
 def asker(report: Connection, job: Job, mixers: tuple[Link, Link]) -> None:
     """Connect to both mixers, wait for the rows, ask, report the labels batch by batch."""
     layout, random = job.layout, Randomness.from_system()
@@ -121,6 +130,7 @@ def asker(report: Connection, job: Job, mixers: tuple[Link, Link]) -> None:
     )
     width = precision_for(job.dictionary).width
     pools = (connect_asker(ahead_a, random), connect_asker(ahead_b, random)) if job.private else None
+    _make_ahead(*(pools or ()))
     report.send(Seen.by(to_a, to_b, ahead_a, ahead_b))
 
     codes = report.recv()
