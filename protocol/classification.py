@@ -80,15 +80,14 @@ def ask_private(
 def ask_partner(me: Party, partner: Line[ReceivedPool], layout: Layout, model: Model, codes: Values) -> Labels:
     """Two hospitals alone, the asking one: it reads its own share directly and asks the other obliviously."""
     form = Form.of(layout, model.width)
-    return _joined([_ask_partner(me, partner, form, model, codes[:, p]) for p in form.pieces(codes.shape[1])])
-
-
-def _ask_partner(me: Party, partner: Line[ReceivedPool], form: Form, model: Model, codes: Values) -> Labels:
-    question = Question(form, partner, codes)
-    question.announce()
-    share = scores(model, codes)
-    share[1:] = (share[1:] + question.add_up()) & mask(form.width)
-    return label.from_partner(me, winners(me, share, form.width), form.classes)
+    labels = []
+    for piece in form.pieces(codes.shape[1]):
+        question = Question(form, partner, codes[:, piece])
+        question.announce()
+        share = scores(model, codes[:, piece])
+        share[1:] = (share[1:] + question.add_up()) & mask(form.width)
+        labels.append(label.from_partner(me, winners(me, share, form.width), form.classes))
+    return _joined(labels)
 
 
 def answer_partner(me: Party, partner: Line[SentPool], layout: Layout, model: Model, count: int) -> None:

@@ -39,7 +39,18 @@ _RING = 64
 def fixed_log2(x: Words) -> Words:
     """log2 x with FRACTION fraction bits, for 1 ≤ x < 2^53; 0 for x = 0."""
     exponent = (np.frexp(np.maximum(x, 1).astype(np.float64))[1] - 1).astype(np.uint64)
-    normal = x << (np.uint64(63) - exponent)
+    return _of_normal(exponent, x << (np.uint64(63) - exponent))
+
+
+def fixed_log2_of(x: int) -> int:
+    """The same of one integer of any size."""
+    exponent = x.bit_length() - 1
+    normal = x << 63 - exponent if exponent < 63 else x >> exponent - 63
+    return int(_of_normal(np.array([exponent], np.uint64), np.array([normal], np.uint64))[0])
+
+
+def _of_normal(exponent: Words, normal: Words) -> Words:
+    """Of 2^exponent times what is left of the number once its leading one stands in bit 63."""
     q0, q1, q2 = _fitted()[:, _index(normal).astype(np.intp)]
     t = (normal >> np.uint64(63 - INDEX - PLACE)) & mask(PLACE)
     upper = t >> np.uint64(PLACE - UPPER)
@@ -49,7 +60,8 @@ def fixed_log2(x: Words) -> Words:
 
 def shared_log2(me: Party, x: Words, bits: int, width: int) -> tuple[Words, Bits]:
     """Additive shares modulo 2^width of `fixed_log2`, and XOR shares of [x ≠ 0], for additively shared x < 2^bits."""
-    some, exponent, normal = normalise(me, to_bits(me, x, bits), bits)
+    some, exponent, words = normalise(me, to_bits(me, x, bits), bits)
+    normal = words if words.ndim == 1 else words[-1]
     q0, q1, q2 = _coefficients(me, look_up(me, _index(normal), _table(), _ENTRY))
     total = (q0 << np.uint64(_SCALE - _Q0)) + _polynomial(me, normal, bits, q1, q2)
     return _truncate(me, total, exponent, (bits - 1).bit_length(), width), some

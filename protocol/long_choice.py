@@ -22,6 +22,14 @@ _PIECE = 1 << 15
 """Entries masked at a time: half a megabyte of blocks."""
 
 
+def pad_words(hashing: FixedKeyHash, pads: Words, words: int) -> Words:
+    """(words, n): the two words of each pad, and beyond them what the hash makes of it."""
+    if words <= 2:
+        return pads.T[:words]
+    more = [hashing(pads ^ np.uint64(number)).T for number in range(1, -(-words // 2))]
+    return np.concatenate([pads.T, *more])[:words]
+
+
 def all_masks(hashing: FixedKeyHash, pads: Words, flips: Bits, entries: int, words: int) -> Words:
     """The sender's masks (entries, n, words) from its pads (2, k, n, 2) and the receiver's announcement (k, n)."""
     k, n = flips.shape

@@ -11,11 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import floor, log2
 
-from mixbayes.protocol.dictionary import Binned, Dictionary, Nominal, Numeric
-from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
+from mixbayes.protocol import ring
+from mixbayes.protocol.dictionary import Dictionary, Numeric
+from mixbayes.protocol.errors import DictionaryTooLarge
 from mixbayes.protocol.logarithm import ERROR, FRACTION
 
 MOST_COUNT_BITS = 52
+MOST_ROWS_WITH_MOMENTS = 2**38
+GAUSSIAN_RANGE = 0.7214 * 2**20 + 16
+"""Between the largest and the smallest log-density of a value, the variance being at least its floor."""
+GAUSSIAN_ERROR = 0.7214 * 2**20 * 2.0**-27 + 2.0**-20
+"""Of a log-density, against the real one at the same 24-bit value: u² rounded under the steepest curve, and the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +30,10 @@ class Precision:
 
     count_bits: int
     """Every q·n + p·V is below 2^count_bits."""
+    fraction: int
+    """Fraction bits of a score: a logarithm's, and one more where there are Gaussian attributes."""
     width: int
-    """Differences of two scores, with FRACTION fraction bits, are signed words of this many bits."""
+    """Differences of two scores are signed words of this many bits."""
     empty: int
     """What stands, negated, for the logarithm of the prior of a class without rows."""
     margin: float
@@ -34,27 +42,28 @@ class Precision:
 
 def precision_for(dictionary: Dictionary) -> Precision:
     """The precision, or a refusal that says how many bits are too many."""
-    sizes = [attribute.size for attribute in discrete_attributes(dictionary)]
+    sizes = [a.size for a in dictionary.attributes if not isinstance(a, Numeric)]
+    gaussians = len(dictionary.attributes) - len(sizes)
     p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows
-    count_bits = (q * rows + p * max(sizes)).bit_length()
+    count_bits = (q * rows + p * max(sizes, default=0)).bit_length()
     if count_bits > MOST_COUNT_BITS:
         raise DictionaryTooLarge(
             f"Counts of up to {rows} rows smoothed by {dictionary.smoothing} need {count_bits} bits, {MOST_COUNT_BITS} "
             "are possible. Lower max_rows, or choose a smoothing with a smaller numerator and denominator."
         )
-    slack = (2 * len(sizes) + 1) * ERROR
-    worst = sum(log2((q * rows + p * size) / p) for size in sizes) + slack
-    empty = floor(worst) + 1
-    span = log2(rows) + empty + sum(map(log2, sizes)) + 2 * slack
-    return Precision(count_bits, floor(log2(span)) + 1 + FRACTION + 1, empty << FRACTION, 2 * slack)
-
-
-def discrete_attributes(dictionary: Dictionary) -> list[Nominal | Binned]:
-    """The attributes, all nominal or binned."""
-    gaussian = [a.name for a in dictionary.attributes if isinstance(a, Numeric)]
-    if gaussian:
-        raise Unsupported(
-            f"Gaussian attributes cannot be trained yet: {', '.join(gaussian)}. Give them cut points (--bins N), or "
-            "list their values (--nominal)."
+    if gaussians and rows > MOST_ROWS_WITH_MOMENTS:
+        raise DictionaryTooLarge(
+            f"max_rows is {rows}; with Gaussian attributes at most {MOST_ROWS_WITH_MOMENTS} are possible. Lower it."
         )
-    return [a for a in dictionary.attributes if not isinstance(a, Numeric)]
+    slack = (2 * len(sizes) + 1) * ERROR + gaussians
+    worst = sum(log2((q * rows + p * size) / p) for size in sizes) + gaussians * GAUSSIAN_RANGE + slack
+    empty = floor(worst) + 1
+    span = log2(rows) + empty + sum(map(log2, sizes)) + gaussians * GAUSSIAN_RANGE + 2 * slack
+    fraction = FRACTION + bool(gaussians)
+    width = floor(log2(span)) + 1 + fraction + 1
+    if width > ring.WORD:
+        raise DictionaryTooLarge(
+            f"Scores over {gaussians} Gaussian attributes need {width} bits, {ring.WORD} are possible. Bin some of them."
+        )
+    margin = 2 * ((2 * len(sizes) + 1) * ERROR + gaussians * GAUSSIAN_ERROR)
+    return Precision(count_bits, fraction, width, empty << fraction, margin)

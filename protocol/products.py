@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words
-from mixbayes.protocol.fixed_key import FixedKeyHash
+from mixbayes.protocol.long_choice import pad_words
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
 from mixbayes.protocol.party import A, Party
 
@@ -29,8 +29,8 @@ def cross(me: Party, choice: Bits, word: Words, width: int) -> tuple[Words, Word
     bits, words = choice.reshape(-1), ring.limbed(word, width)
     sent, received = me.pool.take(bits.size)
     limbs = ring.limbs(width)
-    zero, one = (_long_pads(pads, limbs, me.pool.sent_hash, width) for pads in sent.pads)
-    chosen = _long_pads(received.pads, limbs, me.pool.received_hash, width)
+    zero, one = (ring.reduced(pad_words(me.pool.sent_hash, pads, limbs), width) for pads in sent.pads)
+    chosen = ring.reduced(pad_words(me.pool.received_hash, received.pads, limbs), width)
     announced = bits ^ received.choices
     difference = ring.subtract(words, ring.subtract(one, zero, width), width)
     theirs, offset = _swap(me, "bit times word", announced, difference, width)
@@ -103,15 +103,6 @@ def multiply(me: Party, x: Words, y: Words, width: int) -> Words:
     kept, got = cross(me, ring.bits(y, width), shifts, width)
     own = ring.multiply(x, y, width)
     return ring.add(own, ring.total(ring.add(kept, got, width), width), width)
-
-
-def _long_pads(pads: Words, limbs: int, hashing: FixedKeyHash, width: int) -> Words:
-    """(limbs, n): a pad's own two words, and beyond them what the hash makes of it."""
-    blocks = [pads]
-    for number in range(1, -(-limbs // 2)):
-        blocks.append(hashing(pads ^ np.uint64(number)))
-    words = np.concatenate([block.T for block in blocks])[:limbs] if len(blocks) > 1 else pads.T[:limbs]
-    return ring.reduced(words, width)
 
 
 def _shape(bits: Bits, width: int) -> tuple[int, ...]:

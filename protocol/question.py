@@ -2,8 +2,9 @@
 
 The hospital is the receiver of a choice among V + 1 entries for every attribute. Entry v is the mixer's share of
 θ[v, c] − θ[v, 0] plus ρ, for every later class c; ρ is fresh for every row, attribute and class, and the last entry,
-"missing", is ρ alone. The hospital adds up over attributes, and hands A's sum to B and B's to A. A mixer that takes
-away its own Σρ holds a share; the other's ρ hides the other's part from it, and from a hospital that would help it.
+"missing", is ρ alone. For a Gaussian attribute it is the receiver of one correlated transfer a binary feature: the
+feature times its word, plus ρ. The hospital adds up over attributes, and hands A's sum to B and B's to A. A mixer that
+takes away its own Σρ holds a share; the other's ρ hides the other's part from it, and from a hospital that would help it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import numpy as np
 from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Values, Words, mask
 from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.dictionary import Numeric
+from mixbayes.protocol.gaussian import FEATURES, features
 from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.long_choice import all_masks, chosen_masks
+from mixbayes.protocol.long_choice import all_masks, chosen_masks, pad_words
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.pool import ReceivedPool, SentPool
@@ -32,27 +35,54 @@ Pool = TypeVar("Pool", ReceivedPool, SentPool)
 
 
 @dataclass(frozen=True, slots=True)
+class Field:
+    """One attribute of a question: V + 1 entries to choose one of, or features that are each there or not."""
+
+    gaussian: bool
+    words: int
+    """Entries, or features."""
+
+    @property
+    def transfers(self) -> int:
+        """Random transfers a row: the bits of the choice, or one a feature."""
+        return self.words if self.gaussian else (self.words - 1).bit_length()
+
+    def wanted(self, values: Values) -> Bits:
+        """(transfers, n): what the hospital chooses by."""
+        return features(values) if self.gaussian else ring.bits(values.astype(np.uint64), self.transfers)
+
+
+@dataclass(frozen=True, slots=True)
 class Form:
     """What is public about a question, and fixes the size of every message of it."""
 
-    entries: tuple[int, ...]
+    fields: tuple[Field, ...]
     classes: int
     width: int
 
     @classmethod
     def of(cls, layout: Layout, width: int) -> Form:
-        return cls(layout.rows, layout.classes, width)
+        attributes = zip(layout.dictionary.attributes, layout.rows, strict=True)
+        fields = [Field(True, FEATURES) if isinstance(a, Numeric) else Field(False, rows) for a, rows in attributes]
+        return cls(tuple(fields), layout.classes, width)
 
     @property
-    def bits(self) -> tuple[int, ...]:
-        """Bits of the choice for each attribute."""
-        return tuple((entries - 1).bit_length() for entries in self.entries)
+    def transfers(self) -> int:
+        """Random transfers a row."""
+        return sum(field.transfers for field in self.fields)
 
     def pieces(self, rows: int) -> Iterator[slice]:
         """The rows, as many at a time as the messages should hold."""
-        row_bytes = sum(self.entries) * (self.classes - 1) * 8
+        row_bytes = sum(field.words for field in self.fields) * (self.classes - 1) * 8
         step = min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes))
         return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+    def parts(self, rows: int) -> Iterator[tuple[Field, slice]]:
+        """Every field with its transfers among those of so many rows."""
+        at = 0
+        for field in self.fields:
+            yield field, slice(at, at + field.transfers * rows)
+            at += field.transfers * rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,64 +102,96 @@ class Question:
     def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values) -> None:
         self._form = form
         self._line = line
-        self._codes = codes.astype(np.uint64)
-
-    def prepare(self) -> None:
-        """Begin making the random transfers this question needs."""
-        self._line.pool.prepare(self._transfers)
-
-    def announce(self) -> None:
-        """Tell the mixer, under the pool's random choices, which entries are wanted."""
-        self._received = self._line.pool.take(self._transfers)
-        wanted = [ring.bits(c, bits).reshape(-1) for c, bits in zip(self._codes, self._form.bits, strict=True)]
-        self._line.channel.send(_ANNOUNCE, pack_bits(np.concatenate(wanted) ^ self._received.choices))
+        self._codes = codes
 
     @property
     def rows(self) -> int:
-        return self._codes.shape[1]
+        return int(self._codes.shape[1])
 
-    @property
-    def _transfers(self) -> int:
-        return sum(self._form.bits) * self.rows
+    def prepare(self) -> None:
+        """Begin making the random transfers this question needs."""
+        self._line.pool.prepare(self._form.transfers * self.rows)
+
+    def announce(self) -> None:
+        """Tell the mixer, under the pool's random choices, which entries are wanted."""
+        self._received = self._line.pool.take(self._form.transfers * self.rows)
+        fields = zip(self._form.fields, self._codes, strict=True)
+        wanted = np.concatenate([field.wanted(values).reshape(-1) for field, values in fields])
+        self._announced = wanted ^ self._received.choices
+        self._line.channel.send(_ANNOUNCE, pack_bits(self._announced))
 
     def add_up(self) -> Words:
         """Take the chosen entries of the mixer's tables and add them up: (K − 1, n), masked by the mixer's Σρ."""
-        form, channel, rows = self._form, self._line.channel, self.rows
-        total = np.zeros((form.classes - 1, rows), np.uint64)
-        at = 0
-        for codes, entries, bits in zip(self._codes, form.entries, form.bits, strict=True):
-            pads = self._received.pads[at : at + bits * rows].reshape(bits, rows, 2)
-            masks = chosen_masks(self._line.pool.hash, pads, codes, form.classes - 1)
-            shape = (entries, form.classes - 1, rows)
-            raw = channel.receive(_TABLES, words_bytes(int(np.prod(shape)), form.width))
-            tables = unpack_words(raw, int(np.prod(shape)), form.width, channel.peer, _TABLES).reshape(shape)
-            total += tables[codes.astype(np.intp), :, np.arange(rows)].T - masks.T
-            at += bits * rows
-        return total & mask(form.width)
+        total = np.zeros((self._form.classes - 1, self.rows), np.uint64)
+        for (field, part), values in zip(self._form.parts(self.rows), self._codes, strict=True):
+            total += self._features(part) if field.gaussian else self._entry(field, part, values)
+        return total & mask(self._form.width)
+
+    def _entry(self, field: Field, part: slice, values: Values) -> Words:
+        pads = self._received.pads[part].reshape(field.transfers, self.rows, 2)
+        index = values.astype(np.intp)
+        masks = chosen_masks(self._line.pool.hash, pads, index.astype(np.uint64), self._form.classes - 1)
+        tables = self._receive(field.words)
+        return tables[index, :, np.arange(self.rows)].T - masks.T
+
+    def _features(self, part: slice) -> Words:
+        shape = FEATURES, self.rows
+        chosen, flips = (bits[part].reshape(shape) for bits in (self._received.choices, self._announced))
+        pads = pad_words(self._line.pool.hash, self._received.pads[part], self._form.classes - 1)
+        offered = self._receive(FEATURES)
+        total = np.empty((self._form.classes - 1, self.rows), np.uint64)
+        for later, pad in enumerate(pads):
+            words = pad.reshape(shape) + chosen * offered[:, later]
+            total[later] = ring.signed(flips, words, ring.WORD).sum(axis=0, dtype=np.uint64)
+        return total
+
+    def _receive(self, words: int) -> Words:
+        """A mixer's words for one attribute, (entries or features, K − 1, n)."""
+        channel, shape = self._line.channel, (words, self._form.classes - 1, self.rows)
+        count = int(np.prod(shape))
+        raw = channel.receive(_TABLES, words_bytes(count, self._form.width))
+        return unpack_words(raw, count, self._form.width, channel.peer, _TABLES).reshape(shape)
 
 
 def answer(form: Form, line: Line[SentPool], model: Model, random: Randomness, rows: int) -> Words:
     """A mixer's side: offer the tables; returns Σρ (K − 1, n)."""
-    channel, count = line.channel, sum(form.bits) * rows
+    channel, count = line.channel, form.transfers * rows
     sent = line.pool.take(count)
     flips = unpack_bits(channel.receive(_ANNOUNCE, bits_bytes(count)), count, channel.peer, _ANNOUNCE)
     hidden = np.zeros((form.classes - 1, rows), np.uint64)
-    at = 0
-    for table, bits in zip(model.tables, form.bits, strict=True):
-        part = slice(at, at + bits * rows)
-        rho = random.words(form.classes - 1, rows)
-        pads = sent.pads[:, part].reshape(2, bits, rows, 2)
-        offered = _offer(line.pool, table, pads, flips[part].reshape(bits, rows), rho)
+    for (field, part), table in zip(form.parts(rows), model.tables, strict=True):
+        pads, announced = sent.pads[:, part], flips[part].reshape(field.transfers, rows)
+        if field.gaussian:
+            offered, rho = _offer_features(line.pool, table, pads, announced)
+        else:
+            rho = random.words(form.classes - 1, rows)
+            offered = _offer_entries(line.pool, table, pads, announced, rho)
         channel.send(_TABLES, pack_words(offered & mask(form.width), form.width))
         hidden += rho
-        at += bits * rows
     return hidden & mask(form.width)
 
 
-def _offer(pool: SentPool, table: Words, pads: Words, flips: Bits, rho: Words) -> Words:
+def _offer_entries(pool: SentPool, table: Words, pads: Words, flips: Bits, rho: Words) -> Words:
     """Every entry plus ρ under its mask: (V + 1, K − 1, n)."""
-    masks = all_masks(pool.hash, pads, flips, *table.shape)
+    masks = all_masks(pool.hash, pads.reshape(2, *flips.shape, 2), flips, *table.shape)
     return table[:, :, None] + rho[None] + masks.transpose(0, 2, 1)
+
+
+def _offer_features(pool: SentPool, table: Words, pads: Words, flips: Bits) -> tuple[Words, Words]:
+    """Every feature's word less the difference of its pads (FEATURES, K − 1, n), and ρ, which the pads are.
+
+    As in `products.cross`, of which this is one direction: p_0 is fresh for every row, feature and class.
+    """
+    classes = table.shape[1]
+    zeros, ones = (pad_words(pool.hash, pad, classes).reshape(classes, *flips.shape) for pad in pads)
+    offered = np.empty((flips.shape[0], classes, flips.shape[1]), np.uint64)
+    rho = np.empty((classes, flips.shape[1]), np.uint64)
+    for later in range(classes):
+        word = table[:, later, None]
+        offered[:, later] = word - ones[later] + zeros[later]
+        kept = ring.signed(flips, zeros[later], ring.WORD) - flips * word
+        rho[later] = kept.sum(axis=0, dtype=np.uint64)
+    return offered, rho
 
 
 def hand_over(mixer: Channel, sums: Words, width: int) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.dictionary import Numeric
+from mixbayes.protocol.gaussian import fixed_tables, real_density, whole_moments
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.logarithm import fixed_log2
 from mixbayes.protocol.model import Model, assemble, log_arguments, scores
@@ -20,7 +22,7 @@ def fixed_model(layout: Layout, vector: Words) -> Model:
     """θ of the joint counts in fixed point."""
     logs = fixed_log2(log_arguments(layout, vector, 1))
     empty = (layout.class_counts(vector) == 0).astype(np.uint64)
-    return assemble(layout, precision_for(layout.dictionary), logs, empty)
+    return assemble(layout, precision_for(layout.dictionary), logs, empty, fixed_tables(layout, vector))
 
 
 def fixed_labels(model: Model, codes: Values) -> NDArray[np.intp]:
@@ -30,12 +32,16 @@ def fixed_labels(model: Model, codes: Values) -> NDArray[np.intp]:
 
 
 def real_scores(layout: Layout, vector: Words, codes: Values) -> NDArray[np.float64]:
-    """log2 P(c) + Σ log2 P(v|c) as (K, n), minus infinity for a class without rows."""
+    """log2 P(c) + Σ log2 P(v|c), less what is the same for all classes, as (K, n); minus infinity for a class without rows."""
     alpha = float(layout.dictionary.smoothing)
     counts = layout.class_counts(vector).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         total = np.repeat(np.log2(counts / counts.sum())[:, None], codes.shape[1], axis=1)
     for a, values in enumerate(codes):
+        if isinstance(layout.dictionary.attributes[a], Numeric):
+            block = layout.block(vector, a)
+            total += np.stack([real_density(whole_moments(block, c), values) for c in range(layout.classes)])
+            continue
         cells = layout.block(vector, a)[:-1] + alpha
         table = np.append(np.log2(cells / cells.sum(axis=0)), np.zeros((1, layout.classes)), axis=0)
         total += table[values].T

@@ -6,36 +6,50 @@ import numpy as np
 
 from mixbayes.protocol.arrays import Bytes, Values
 from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.dictionary import Numeric
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.layout import NUMERIC_BITS, Layout
 
 _STEP = "public instances"
+_MISSING_NUMBER = (1 << NUMERIC_BITS) + 1
+"""How a missing value of a Gaussian attribute travels: one beyond the largest."""
 
 
 def send(mixer: Channel, layout: Layout, codes: Values) -> None:
     """Show these rows (attributes, n) to a mixer."""
-    columns = [row.astype(_kind(rows)).view(np.uint8) for row, rows in zip(codes, layout.rows, strict=True)]
+    columns = [
+        np.where(row < 0, _MISSING_NUMBER, row).astype(_kind(cells)).view(np.uint8)
+        for row, cells in zip(codes, _cells(layout), strict=True)
+    ]
     mixer.send(_STEP, np.concatenate(columns))
 
 
 def receive(asker: Channel, layout: Layout, count: int) -> Values:
-    """The rows a hospital shows, each cell checked to be a position of its attribute."""
-    raw = asker.receive(_STEP, sum(count * _kind(rows).itemsize for rows in layout.rows))
+    """The rows a hospital shows, each cell checked to be one its attribute can have."""
+    raw = asker.receive(_STEP, sum(count * _kind(cells).itemsize for cells in _cells(layout)))
     codes = np.empty((len(layout.rows), count), np.int32)
     at = 0
-    for row, rows in zip(codes, layout.rows, strict=True):
-        row[:] = _column(raw[at:], count, rows, asker)
-        at += count * _kind(rows).itemsize
+    for row, cells, attribute in zip(codes, _cells(layout), layout.dictionary.attributes, strict=True):
+        row[:] = _column(raw[at:], count, cells, asker)
+        if isinstance(attribute, Numeric):
+            row[row == _MISSING_NUMBER] = -1
+        at += count * _kind(cells).itemsize
     return codes
 
 
-def _column(raw: Bytes, count: int, rows: int, asker: Channel) -> Values:
-    column = raw[: count * _kind(rows).itemsize].view(_kind(rows))
-    if column.size and int(column.max()) >= rows:
-        raise OutOfRange(asker.peer, _STEP, "a cell is not a position of its attribute")
+def _cells(layout: Layout) -> list[int]:
+    """How many different cells each attribute can have, the missing one included."""
+    attributes = zip(layout.dictionary.attributes, layout.rows, strict=True)
+    return [_MISSING_NUMBER + 1 if isinstance(attribute, Numeric) else rows for attribute, rows in attributes]
+
+
+def _column(raw: Bytes, count: int, cells: int, asker: Channel) -> Values:
+    column = raw[: count * _kind(cells).itemsize].view(_kind(cells))
+    if column.size and int(column.max()) >= cells:
+        raise OutOfRange(asker.peer, _STEP, "a cell is none that its attribute can have")
     return column.astype(np.int32)
 
 
-def _kind(rows: int) -> np.dtype[np.unsignedinteger]:
-    """The smallest unsigned type that holds the positions 0 … rows − 1."""
-    return np.min_scalar_type(rows - 1)
+def _kind(cells: int) -> np.dtype[np.unsignedinteger]:
+    """The smallest unsigned type that holds so many different cells."""
+    return np.min_scalar_type(cells - 1)

@@ -7,6 +7,7 @@ import numpy as np
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.gaussian import shared_tables
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.logarithm import shared_log2
 from mixbayes.protocol.model import Model, assemble, log_arguments
@@ -32,7 +33,7 @@ def train(me: Party, layout: Layout, vector: Words) -> Model:
     logs = np.concatenate([part[0] for part in parts])
     some = np.concatenate([part[1] for part in parts])[: layout.classes]
     empty = to_arithmetic(me, me.negate(some), precision.width)
-    return assemble(layout, precision, logs, empty)
+    return assemble(layout, precision, logs, empty, shared_tables(me, layout, vector, precision.width))
 
 
 def run_training(layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes, bytes]) -> tuple[Model, Model]:
