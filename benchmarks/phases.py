@@ -73,7 +73,8 @@ def main() -> None:
     for name, cost in phases.items():
         print(f"{name:22} {cost:6.2f} ns a transfer")
     once = 2 * (phases["sums of columns"] + phases["transpose"]) + 3 * phases["hash, one pad"]
-    print(f"{'both roles together':22} {once + phases['PRG, receiver'] + phases['PRG, sender']:6.2f} ns a transfer each way")
+    once += phases["PRG, receiver"] + phases["PRG, sender"]
+    print(f"{'both roles together':22} {once:6.2f} ns a transfer each way")
     print(f"stretches of {STRETCH:,} transfers, checked ones of up to {CHECKED_STRETCH:,}")
 
 

@@ -1,8 +1,8 @@
 """The integer quotient of shared numbers, exact, digit by digit.
 
 Restoring division in base four: the remainder is compared with one, two and three times the divisor at once, and what
-fits is taken away. An approximate reciprocal would take fewer rounds; this one has no error to carry through a proof, its
-clear-text counterpart is `//`, and it runs once per model.
+fits is taken away. An approximate reciprocal would take fewer rounds; this one has no error to carry through a proof,
+its clear-text counterpart is `//`, and it runs once per model.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ MOST_ROWS_WITH_MOMENTS = 2**38
 GAUSSIAN_RANGE = 0.7214 * 2**20 + 16
 """Between the largest and the smallest log-density of a value, the variance being at least its floor."""
 GAUSSIAN_ERROR = 0.7214 * 2**20 * 2.0**-27 + 2.0**-20
-"""Of a log-density, against the real one at the same 24-bit value: u² rounded under the steepest curve, and the rest."""
+"""Of a log-density, against the real one at the same 24-bit value: u² rounded under the steepest curve, and a rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def precision_for(dictionary: Dictionary) -> Precision:
     width = floor(log2(span)) + 1 + fraction + 1
     if width > ring.WORD:
         raise DictionaryTooLarge(
-            f"Scores over {gaussians} Gaussian attributes need {width} bits, {ring.WORD} are possible. Bin some of them."
+            f"Scores over {gaussians} Gaussian attributes need {width} bits, {ring.WORD} are possible. Bin some."
         )
     margin = 2 * ((2 * len(sizes) + 1) * ERROR + gaussians * GAUSSIAN_ERROR)
     return Precision(count_bits, fraction, width, empty << fraction, margin)

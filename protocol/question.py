@@ -4,7 +4,8 @@ The hospital is the receiver of a choice among V + 1 entries for every attribute
 θ[v, c] − θ[v, 0] plus ρ, for every later class c; ρ is fresh for every row, attribute and class, and the last entry,
 "missing", is ρ alone. For a Gaussian attribute it is the receiver of one correlated transfer a binary feature: the
 feature times its word, plus ρ. The hospital adds up over attributes, and hands A's sum to B and B's to A. A mixer that
-takes away its own Σρ holds a share; the other's ρ hides the other's part from it, and from a hospital that would help it.
+takes away its own Σρ holds a share; the other's ρ hides the other's part from it, and from a hospital that would help
+it.
 """
 
 from __future__ import annotations

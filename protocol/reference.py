@@ -32,7 +32,7 @@ def fixed_labels(model: Model, codes: Values) -> NDArray[np.intp]:
 
 
 def real_scores(layout: Layout, vector: Words, codes: Values) -> NDArray[np.float64]:
-    """log2 P(c) + Σ log2 P(v|c), less what is the same for all classes, as (K, n); minus infinity for a class without rows."""
+    """log2 P(c) + Σ log2 P(v|c), less what all classes share, as (K, n); minus infinity for a class without rows."""
     alpha = float(layout.dictionary.smoothing)
     counts = layout.class_counts(vector).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):

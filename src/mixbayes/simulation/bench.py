@@ -17,21 +17,24 @@ from typing import Any, Literal
 import numpy as np
 
 from mixbayes.protocol import label
+from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.classification import answer_private, answer_public, ask_private, ask_public
-from mixbayes.protocol.dictionary import Dictionary, Nominal
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.counts import count
+from mixbayes.protocol.dictionary import Attribute, Dictionary, Nominal, Numeric
+from mixbayes.protocol.encoding import Codes
+from mixbayes.protocol.layout import NUMERIC_BITS, Layout
 from mixbayes.protocol.logarithm import shared_log2
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
-from mixbayes.protocol.precision import Precision, precision_for
+from mixbayes.protocol.precision import precision_for
 from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.training import train
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.roles import MIXERS, Link, Seen
 
-ATTRIBUTES, VALUES, MAX_ROWS = 13, 10, 2**20
+ATTRIBUTES, VALUES, GAUSSIANS, MAX_ROWS = 13, 10, 30, 2**20
 ASKER = "asker"
 DEADLINE = 120.0
 AHEAD_PAIRS, AHEAD_QUESTIONS = 1 << 21, 1 << 20
@@ -42,17 +45,20 @@ TRANSFERS = 1 << 20
 class Task:
     """One thing to measure."""
 
-    kind: Literal["transfers", "train", "public", "private"]
+    kind: Literal["transfers", "train", "gaussian training", "public", "private"]
     size: int
     classes: int = 2
+    gaussian: bool = False
 
     def named(self) -> str:
         if self.kind == "transfers":
             return f"{2 * self.size:,} random transfers between two parties"
         if self.kind == "train":
             return f"{self.size:,} cells to log-probabilities"
+        if self.kind == "gaussian training":
+            return f"{GAUSSIANS} Gaussian attributes trained, {self.classes} classes"
         rows = f"{self.size:,} {self.kind} instance" + "s" * (self.size > 1)
-        return f"{rows}, {self.classes} classes"
+        return f"{rows}, {self.classes} classes" + f", {GAUSSIANS} Gaussian" * self.gaussian
 
 
 TASKS = (
@@ -60,6 +66,8 @@ TASKS = (
     Task("train", 210),
     Task("train", 5000),
     *(Task(kind, size, classes) for kind in ("public", "private") for size in (1, 10_000) for classes in (2, 5)),
+    Task("gaussian training", 1, gaussian=True),
+    *(Task(kind, 10_000, gaussian=True) for kind in ("public", "private")),
 )
 
 
@@ -136,22 +144,26 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
     me = Party(role, to_other, connect_pair(role, ahead, random), random)
     blinding = label.common_blinding(me)
     line = Line(to_asker, connect_answerer(asker_ahead, random))
-    models = {classes: _model(me, classes) for classes in (2, 5)}
+    models: dict[Dictionary, Model] = {}
     while True:
         task, prepared = report.recv()
         _stock(me.pool, AHEAD_PAIRS if prepared else 0)
         _stock(line.pool, AHEAD_QUESTIONS if prepared and task.kind == "private" else 0)
+        layout = Layout(dictionary(task))
+        if task.kind in ("public", "private") and layout.dictionary not in models:
+            models[layout.dictionary] = train(me, layout, _share(layout, role))
         with _Timed(report, (to_other,), (ahead,)):
-            layout = Layout(dictionary(task.classes))
             if task.kind == "transfers":
                 me.pool.take(task.size)
             elif task.kind == "train":
                 precision = precision_for(layout.dictionary)
                 shared_log2(me, _counts(task.size, role), precision.count_bits, precision.width)
+            elif task.kind == "gaussian training":
+                train(me, layout, _share(layout, role))
             elif task.kind == "public":
-                answer_public(me, to_asker, layout, models[task.classes], task.size, blinding)
+                answer_public(me, to_asker, layout, models[layout.dictionary], task.size, blinding)
             else:
-                answer_private(me, line, layout, models[task.classes], task.size, blinding)
+                answer_private(me, line, layout, models[layout.dictionary], task.size, blinding)
 
 
 def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
@@ -162,43 +174,47 @@ def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
     lines = Line(to_a, connect_asker(ahead_a, random)), Line(to_b, connect_asker(ahead_b, random))
     while True:
         task, prepared = report.recv()
-        codes = _instances(task)
-        precision = _precision(task.classes)
+        layout = Layout(dictionary(task))
+        codes = _cells(layout, task.size)
+        precision = precision_for(layout.dictionary)
         for line in lines:
             _stock(line.pool, AHEAD_QUESTIONS if prepared and task.kind == "private" else 0)
         with _Timed(report, (to_a, to_b), (ahead_a, ahead_b)):
-            layout = Layout(dictionary(task.classes))
             if task.kind == "public":
                 ask_public((to_a, to_b), layout, precision.width, codes)
             elif task.kind == "private":
                 ask_private(lines, layout, precision.width, codes)
 
 
-def dictionary(classes: int) -> Dictionary:
-    """13 attributes of 10 values, and a million rows."""
+def dictionary(task: Task) -> Dictionary:
+    """13 attributes of 10 values, or 30 Gaussian ones; and a million rows."""
     values = tuple(str(v) for v in range(VALUES))
-    attributes = tuple(Nominal(name=f"attribute {a}", values=values) for a in range(ATTRIBUTES))
-    names = tuple(f"class {c}" for c in range(classes))
+    nominal: list[Attribute] = [Nominal(name=f"attribute {a}", values=values) for a in range(ATTRIBUTES)]
+    gaussian: list[Attribute] = [Numeric(name=f"attribute {a}", low=0.0, high=1.0) for a in range(GAUSSIANS)]
+    names = tuple(f"class {c}" for c in range(task.classes))
+    attributes = tuple(gaussian if task.gaussian else nominal)
     return Dictionary(class_column="class", classes=names, attributes=attributes, max_rows=MAX_ROWS)
 
 
-def _precision(classes: int) -> Precision:
-    return precision_for(dictionary(classes))
+def _share(layout: Layout, role: int) -> Words:
+    """A share of the counts of some random rows."""
+    random = np.random.default_rng(3)
+    rows = Codes(_cells(layout, 1000), random.integers(0, layout.classes, 1000).astype(np.int32))
+    vector = count(layout, rows)
+    return vector if role == A else np.zeros_like(vector)
 
 
-def _model(me: Party, classes: int) -> Model:
-    layout = Layout(dictionary(classes))
-    return train(me, layout, _counts(layout.size, me.role))
-
-
-def _counts(cells: int, role: int) -> np.ndarray:
+def _counts(cells: int, role: int) -> Words:
     """A share of some counts; what they are changes nothing."""
     counts = np.random.default_rng(1).integers(0, 1000, cells).astype(np.uint64)
     return counts if role == A else np.zeros_like(counts)
 
 
-def _instances(task: Task) -> np.ndarray:
-    return np.random.default_rng(2).integers(0, VALUES + 1, (ATTRIBUTES, task.size)).astype(np.int32)
+def _cells(layout: Layout, rows: int) -> Values:
+    random = np.random.default_rng(2)
+    attributes = zip(layout.dictionary.attributes, layout.rows, strict=True)
+    most = [1 << NUMERIC_BITS if isinstance(attribute, Numeric) else cells for attribute, cells in attributes]
+    return np.stack([random.integers(0, cells, rows) for cells in most]).astype(np.int32)
 
 
 def _stock(pool: PairPool | SentPool | ReceivedPool, count: int) -> None:

@@ -1,0 +1,141 @@
+"""The check of contributions, two processes over local sockets: python benchmarks/validity.py
+
+Prints seconds from empty pools, transfers a cell (each way counted as one) and megabytes both ways together.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.dictionary import Dictionary, Nominal, Numeric
+from mixbayes.protocol.layout import PRESENT, Layout
+from mixbayes.protocol.party import A, B, Party
+from mixbayes.protocol.pool import Marks, PairPool, connect_pair
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.shares import split
+from mixbayes.protocol.validity import honest
+from mixbayes.simulation.crew import Crew
+from mixbayes.simulation.roles import MIXERS, Link, Seen
+
+HOSPITALS = 10
+LIAR = 3
+REPEATS = 5
+MARKS = Marks(1, 1)
+"""Nothing is made ahead, so that transfers are made as they are needed and can be counted."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Public facts about one run: 5,000 cells a hospital, or as close as the layout allows."""
+
+    name: str
+    rows: int
+    nominal: int
+    numeric: int
+
+    @property
+    def layout(self) -> Layout:
+        values = tuple(str(v) for v in range(10))
+        attributes = [Nominal(name=f"nominal {i}", values=values) for i in range(self.nominal)]
+        numbers = [Numeric(name=f"numeric {i}", low=0.0, high=1.0) for i in range(self.numeric)]
+        classes = tuple(f"class {c}" for c in range(5))
+        return Layout(
+            Dictionary(
+                class_column="class", classes=classes, attributes=(*attributes, *numbers), max_rows=self.rows
+            )
+        )
+
+
+CASES = [
+    Case("nominal, 2^20 rows", 2**20, 91, 0),
+    Case("nominal, 2^40 rows", 2**40, 91, 0),
+    Case("half the attributes numeric, 2^20 rows", 2**20, 62, 63),
+    Case("numeric, 2^20 rows", 2**20, 0, 200),
+]
+
+
+class Counting:
+    """Counts what a pool hands out."""
+
+    def __init__(self, pool: PairPool) -> None:
+        self.taken = 0
+        self._take = pool.take
+        pool.take = self.take  # type: ignore[method-assign]
+
+    def take(self, count: int) -> object:
+        self.taken += count
+        return self._take(count)
+
+
+@dataclass(frozen=True)
+class Lap:
+    """What mixer A saw of one run."""
+
+    seconds: float
+    taken: int
+    bytes: int
+    rounds: int
+    megabytes: float
+
+
+def contributions(layout: Layout, role: int) -> list[Words]:
+    """This mixer's shares of every hospital's counts; one hospital lies."""
+    shares = []
+    for hospital in range(HOSPITALS):
+        vector = np.zeros(layout.size, np.uint64)
+        layout.class_counts(vector)[:] = 1000
+        for i, attribute in enumerate(layout.dictionary.attributes):
+            row = PRESENT if isinstance(attribute, Numeric) else hospital % 10
+            layout.block(vector, i)[row] = 1000
+        if hospital == LIAR:
+            vector[0] -= np.uint64(1)
+        both = split(vector, hospital.to_bytes(32, "little"))
+        shares.append(both.for_a() if role == A else both.for_b())
+    return shares
+
+
+def mixer(report: Connection, role: int, other: Link) -> None:
+    """Check every case several times."""
+    random = Randomness.from_system()
+    channel, ahead = other.channels(MIXERS[1 - role], 60.0)
+    me = Party(role, channel, connect_pair(role, ahead, random, MARKS), random)
+    counting = Counting(me.pool)
+    for case in CASES:
+        layout = case.layout
+        shares = contributions(layout, role)
+        for _ in range(1 + REPEATS):  # the first one warms allocators and caches
+            channel.swap("ready", b"")
+            before, taken, start = Seen.by(channel, ahead), counting.taken, time.perf_counter()
+            verdicts = honest(me, layout, shares)
+            seconds, after = time.perf_counter() - start, Seen.by(channel, ahead)
+            assert verdicts == [hospital != LIAR for hospital in range(HOSPITALS)]
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            moved, rounds = after.bytes - before.bytes, after.rounds - before.rounds
+            report.send(Lap(seconds, counting.taken - taken, moved, rounds, peak))
+
+
+def main() -> None:
+    with Crew(60.0) as crew:
+        a_b, b_a = Link.pair()
+        crew.start(MIXERS[A], mixer, A, a_b)
+        crew.start(MIXERS[B], mixer, B, b_a)
+        print(f"{HOSPITALS} hospitals{'':30}   cells      s  transfers a cell      MB  rounds  peak MB")
+        for case in CASES:
+            laps = [crew.hear(MIXERS[A]) for _ in range(1 + REPEATS)][1:]
+            cells, last = case.layout.size, laps[-1]
+            seconds = statistics.median(lap.seconds for lap in laps)
+            print(
+                f"{case.name:42} {cells:7} {seconds:6.2f} {2 * last.taken / cells / HOSPITALS:17.1f} "
+                f"{last.bytes / 1e6:7.1f} {last.rounds:7} {last.megabytes:8.0f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
