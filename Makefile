@@ -7,7 +7,7 @@ REAL_TABLES := $(abspath $(wildcard ../shared/data))
 .PHONY: demo test ci lint fresh bench proto lock venv
 
 demo: venv
-	$(BIN)/mixbayes simulate --bins 5
+	$(BIN)/mixbayes simulate
 
 test: venv
 	$(BIN)/python -m pytest

@@ -15,6 +15,7 @@ import numpy as np
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.dictionary import Dictionary, Nominal, Numeric
+from mixbayes.protocol.extension import Received, Sent
 from mixbayes.protocol.layout import PRESENT, Layout
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import Marks, PairPool, connect_pair
@@ -47,9 +48,7 @@ class Case:
         numbers = [Numeric(name=f"numeric {i}", low=0.0, high=1.0) for i in range(self.numeric)]
         classes = tuple(f"class {c}" for c in range(5))
         return Layout(
-            Dictionary(
-                class_column="class", classes=classes, attributes=(*attributes, *numbers), max_rows=self.rows
-            )
+            Dictionary(class_column="class", classes=classes, attributes=(*attributes, *numbers), max_rows=self.rows)
         )
 
 
@@ -61,17 +60,16 @@ CASES = [
 ]
 
 
-class Counting:
-    """Counts what a pool hands out."""
+class Counting(PairPool):
+    """Counts what it hands out."""
 
     def __init__(self, pool: PairPool) -> None:
+        vars(self).update(vars(pool))
         self.taken = 0
-        self._take = pool.take
-        pool.take = self.take  # type: ignore[method-assign]
 
-    def take(self, count: int) -> object:
+    def take(self, count: int) -> tuple[Sent, Received]:
         self.taken += count
-        return self._take(count)
+        return super().take(count)
 
 
 @dataclass(frozen=True)
@@ -105,20 +103,20 @@ def mixer(report: Connection, role: int, other: Link) -> None:
     """Check every case several times."""
     random = Randomness.from_system()
     channel, ahead = other.channels(MIXERS[1 - role], 60.0)
-    me = Party(role, channel, connect_pair(role, ahead, random, MARKS), random)
-    counting = Counting(me.pool)
+    pool = Counting(connect_pair(role, ahead, random, MARKS))
+    me = Party(role, channel, pool, random)
     for case in CASES:
         layout = case.layout
         shares = contributions(layout, role)
         for _ in range(1 + REPEATS):  # the first one warms allocators and caches
             channel.swap("ready", b"")
-            before, taken, start = Seen.by(channel, ahead), counting.taken, time.perf_counter()
+            before, taken, start = Seen.by(channel, ahead), pool.taken, time.perf_counter()
             verdicts = honest(me, layout, shares)
             seconds, after = time.perf_counter() - start, Seen.by(channel, ahead)
             assert verdicts == [hospital != LIAR for hospital in range(HOSPITALS)]
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             moved, rounds = after.bytes - before.bytes, after.rounds - before.rounds
-            report.send(Lap(seconds, counting.taken - taken, moved, rounds, peak))
+            report.send(Lap(seconds, pool.taken - taken, moved, rounds, peak))
 
 
 def main() -> None:

@@ -1,14 +1,13 @@
 """A shared word that should be below 2^width: is it, and what is it as an integer?
 
-Cut both parties' words at bit `width`: A's is a + 2^width·u, B's is b + 2^width·v. With c = [a + b ≥ 2^width], which one
-comparison of the private low parts gives, the word is
+Cut both parties' words at bit `width`: A's is a + 2^width·u, B's is b + 2^width·v. One comparison of the private low
+parts gives c = [a + b ≥ 2^width]. The word is then
 
     (a + b − 2^width·c) + 2^width·(u + v + c)   modulo 2^64,
 
 and the first part is in [0, 2^width) whatever the parties hold. So the word is below 2^width exactly if u + v + c ≡ 0
-modulo 2^(64 − width), which is if A's u + c_A equals B's −(v + c_B). A word of no bits is zero: no comparison at all.
-Neither half says anything about the word, being masked by the other's; they are compared where nobody sees them
-(`validity.py`).
+modulo 2^(64 − width), which is if A's u + c_A equals B's −(v + c_B), with c = c_A + c_B. What each holds is masked by
+the other's; it is compared where nobody sees it (`validity.py`).
 """
 
 from __future__ import annotations
@@ -31,6 +30,9 @@ class Cut:
     width: int
     low: Words
     carry: Bits
+
+    def first(self, count: int) -> Cut:
+        return Cut(self.width, self.low[:count], self.carry[:count])
 
 
 def cut(me: Party, words: Words, width: int) -> Cut:

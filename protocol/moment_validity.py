@@ -1,9 +1,13 @@
 """Are these the moments of anything? Count n, sum S1 and sum of squares S2 of values in [0, 2^f].
 
-Some rows have such real values exactly if S1 ≤ 2^f n, S2 ≤ 2^f S1 and n·S2 ≥ S1² (no value lies outside the bounds; the
-variance is not negative). S2 = low + 2^f high travels as two sums. The inequalities are on integers, and each is exact
-if the ranges hold and those before it: the ring is wide enough for what these leave possible. Where one of them fails,
-what is computed after it means nothing, and does not matter: the contribution is refused for the first.
+They are those of a distribution over [0, 2^f] exactly if S1 ≤ 2^f n, S2 ≤ 2^f S1 and S1² ≤ n·S2: the mean lies within
+the bounds, and the variance between 0 and what the bounds allow. S2 = low + 2^f high travels as two sums. Low halves
+are below 2^f, so low ≤ (2^f − 1) n; high ≤ 2^f n follows from the others. Whole numbers have a few moments fewer (S1
+and S2 are both even or both odd); that is not checked.
+
+The inequalities are between integers, and each is exact if the ranges hold and those before it, since the ring is as
+wide as what these leave possible. Where one fails, what comes after it means nothing, and need not: the contribution is
+refused for the first.
 """
 
 from __future__ import annotations
@@ -13,16 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixbayes.protocol import ring
-from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.bounded import cut, excess, lifted, times
-from mixbayes.protocol.comparison import negative
+from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.bounded import Cut, cut, excess, lifted, times
+from mixbayes.protocol.comparison import less, negative
 from mixbayes.protocol.layout import NUMERIC_BITS
 from mixbayes.protocol.party import Party
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bits that moments of at most so many rows need. `precision.py` refuses dictionaries that need too many."""
+    """Bits that moments of at most so many rows need; `precision.py` refuses dictionaries of more than 2^38 rows."""
 
     rows: int
 
@@ -31,27 +35,58 @@ class Sizes:
         return self.rows.bit_length()
 
     @property
-    def moment(self) -> int:
-        """Of S1, and of the sums of low and of high halves: at most 2^f n each."""
+    def sum(self) -> int:
+        """Of S1 and of the sums of low and of high halves, none above 2^f n."""
         return self.count + NUMERIC_BITS
 
     @property
     def square(self) -> int:
-        """Of 2^f S1 − low − 2^f high and its sign."""
-        return self.moment + NUMERIC_BITS + 2
+        """Of 2^f S1 − low − 2^f high, with its sign."""
+        return self.sum + NUMERIC_BITS + 2
 
     @property
     def product(self) -> int:
-        """Of n·S2 − S1² and its sign: neither exceeds 2^2f n² once the inequalities before hold."""
-        return 2 * self.moment + 1
+        """Of n·S2 − S1², with its sign: both are at most 2^2f n² once the other inequalities hold."""
+        return 2 * self.sum + 1
 
 
 def moment_checks(me: Party, cells: Words, rows: int) -> Words:
-    """Words (7, n) that A and B hold alike exactly if the cells (4, n) are moments: n, S1, low and high halves of S2."""
-    sizes = Sizes(rows)
-    count, sums = cells[0], cells[1:].reshape(-1)
-    n, s1_low_high = cut(me, count, sizes.count), cut(me, sums, sizes.moment)
-    ranges = [excess(me, count, n), *excess(me, sums, s1_low_high).reshape(3, -1)]
-    first = _first(s1_low_high, count.size)
-    s1, low, high = np.split(lifted(me, s1_low_high, sizes.product), 3, axis=-1)
+    """Words (8, k) that A and B hold alike exactly where the cells (4, k) n, S1, low and high are possible moments."""
+    sizes, counts, sums = Sizes(rows), cells[0], cells[1:].reshape(-1)
+    n, of_sums = cut(me, counts, sizes.count), cut(me, sums, sizes.sum)
+    ranges = [excess(me, counts, n), *excess(me, sums, of_sums).reshape(3, -1)]
+    return np.stack([*ranges, *_inequalities(me, cells, n, of_sums, sizes)])
+
+
+def _inequalities(me: Party, cells: Words, n: Cut, of_sums: Cut, sizes: Sizes) -> list[Words]:
+    """Of each the XOR shares of its failure: alike where it holds."""
+    s1, low, high = np.split(lifted(me, of_sums, sizes.product), 3, axis=-1)
     s2 = ring.add(low, ring.shifted(high, NUMERIC_BITS, sizes.product), sizes.product)
+    failures = [
+        *_sums_beyond(me, cells, sizes.sum + 1),
+        _squares_beyond(me, s1, s2, sizes),
+        _variance_negative(me, n, s2, of_sums.first(n.low.size), s1, sizes.product),
+    ]
+    return [failure.astype(np.uint64) for failure in failures]
+
+
+def _sums_beyond(me: Party, cells: Words, width: int) -> Bits:
+    """(2, k): [2^f n < S1] and [(2^f − 1) n < low]."""
+    n, s1, low, _ = cells
+    most = n << np.uint64(NUMERIC_BITS)
+    room = np.concatenate([most - s1, most - n - low]) & mask(width)
+    return negative(me, room, width).reshape(2, -1)
+
+
+def _squares_beyond(me: Party, s1: Words, s2: Words, sizes: Sizes) -> Bits:
+    """[2^f S1 < S2]."""
+    most, s2 = (
+        ring.low_bits(words, sizes.product, sizes.square)
+        for words in (ring.shifted(s1, NUMERIC_BITS, sizes.product), s2)
+    )
+    return less(me, most, s2, sizes.square)
+
+
+def _variance_negative(me: Party, n: Cut, s2: Words, s1_cut: Cut, s1: Words, width: int) -> Bits:
+    """[n·S2 < S1²]."""
+    return less(me, times(me, n, s2, width), times(me, s1_cut, s1, width), width)

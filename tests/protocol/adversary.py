@@ -22,21 +22,39 @@ from nacl import bindings
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
+from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent
 from mixbayes.protocol.channel import Buffer, Channel, Wire
-from mixbayes.protocol.classification import answer_partner, answer_private, answer_public
-from mixbayes.protocol.classification import ask_partner, ask_private, ask_public
+from mixbayes.protocol.classification import (
+    answer_partner,
+    answer_private,
+    answer_public,
+    ask_partner,
+    ask_private,
+    ask_public,
+)
+from mixbayes.protocol.counts import count
+from mixbayes.protocol.dictionary import Dictionary, Numeric
+from mixbayes.protocol.encoding import Codes
 from mixbayes.protocol.label import common_blinding
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.layout import NUMERIC_BITS, Layout
 from mixbayes.protocol.memory import MemoryWire
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.party import A, B, Party
-from mixbayes.protocol.pool import Marks, PairPool, ReceivedPool, SentPool
-from mixbayes.protocol.pool import connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.pool import (
+    Marks,
+    PairPool,
+    ReceivedPool,
+    SentPool,
+    connect_answerer,
+    connect_asker,
+    connect_pair,
+)
 from mixbayes.protocol.question import Line
+from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.reference import fixed_model
 from mixbayes.protocol.training import train
 from mixbayes.transport import local
-from tests.protocol.pairs import Ends, converse, layout_of, random_counts, random_for
+from tests.protocol.pairs import Ends, converse, layout_of, random_for
 
 # Ears
 
@@ -107,6 +125,20 @@ def _copied(payload: Buffer) -> Bytes:
     return np.frombuffer(raw, np.uint8)
 
 
+def dealt_send(channel: Channel, random: Randomness) -> BaseSent:
+    """In place of `send_base` where what is built on base transfers is watched many times: no group, no secrecy."""
+    keys = random.words(2, COUNT, 2)
+    channel.send("dealt", keys.reshape(-1).view(np.uint8))
+    return BaseSent(keys)
+
+
+def dealt_receive(channel: Channel, random: Randomness) -> BaseReceived:
+    """In place of `receive_base`."""
+    keys = channel.receive("dealt", 2 * COUNT * 16).view(np.uint64).reshape(2, COUNT, 2)
+    choices = random.bits(COUNT)
+    return BaseReceived(choices, keys[choices, np.arange(COUNT)].copy())
+
+
 # Statistics. Samples are bits (runs, positions). Honest messages stay far below every threshold used with these.
 
 
@@ -147,7 +179,17 @@ def bound_together(samples: Bits, most: int = 6000) -> int:
 
 # Whole jobs
 
-LAYOUT = layout_of(3, [2, 3], max_rows=200)
+PLAIN = layout_of(3, [2, 3], max_rows=200)
+LAYOUT = Layout(
+    Dictionary.model_validate(
+        {
+            "class_column": "class",
+            "classes": PLAIN.dictionary.classes,
+            "attributes": [*PLAIN.dictionary.attributes, Numeric(name="number", low=0.0, high=1.0)],
+            "max_rows": 200,
+        }
+    )
+)
 ROWS = 3
 MARKS = Marks(low=1 << 10, high=1 << 12)
 """So low that the pools are filled several times within a job."""
@@ -167,21 +209,29 @@ class Job:
 
     def lines_of(self, role: str) -> dict[str, str]:
         """The role's conversations, each with the name of its peer."""
-        return {
-            name: ends[1 - ends.index(role)] for name, ends in self.conversations.items() if role in ends
-        }
+        return {name: ends[1 - ends.index(role)] for name, ends in self.conversations.items() if role in ends}
+
+
+def counts_of(layout: Layout, rows: int, number: int) -> Words:
+    """Counts of that many random patients."""
+    rng = np.random.default_rng(number)
+    codes = [
+        rng.integers(-1, 1 << NUMERIC_BITS, rows) if isinstance(attribute, Numeric) else rng.integers(0, cells, rows)
+        for attribute, cells in zip(layout.dictionary.attributes, layout.rows, strict=True)
+    ]
+    labels = rng.integers(0, layout.classes, rows).astype(np.int32)
+    return count(layout, Codes(np.stack(codes).astype(np.int32), labels))
 
 
 @lru_cache
-def vector_shares() -> tuple[Words, Words]:
-    counts = random_counts(LAYOUT, np.random.default_rng(5), 100)
-    of_a = random_for(51).words(LAYOUT.size)
-    return of_a, counts - of_a
+def vector_shares(layout: Layout) -> tuple[Words, Words]:
+    of_a = random_for(51).words(layout.size)
+    return of_a, counts_of(layout, 100, 5) - of_a
 
 
 @lru_cache
 def model_shares() -> tuple[Model, Model]:
-    return share_model(fixed_model(LAYOUT, sum(vector_shares(), np.zeros(LAYOUT.size, np.uint64))), 52)
+    return share_model(fixed_model(LAYOUT, counts_of(LAYOUT, 100, 5)), 52)
 
 
 def share_model(model: Model, number: int) -> tuple[Model, Model]:
@@ -191,14 +241,14 @@ def share_model(model: Model, number: int) -> tuple[Model, Model]:
     def of_a(cells: Words) -> Words:
         return random.words(*cells.shape) & low
 
-    first = Model(model.width, of_a(model.prior), tuple(map(of_a, model.tables)))
-    rest = [(whole - part) & low for whole, part in zip(model.tables, first.tables, strict=True)]
-    return first, Model(model.width, (model.prior - first.prior) & low, tuple(rest))
+    first = replace(model, prior=of_a(model.prior), tables=tuple(map(of_a, model.tables)))
+    rest = tuple((whole - part) & low for whole, part in zip(model.tables, first.tables, strict=True))
+    return first, replace(model, prior=(model.prior - first.prior) & low, tables=rest)
 
 
 def some_codes() -> Values:
     """An instance of first values, one of others, one of nothing."""
-    return np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+    return np.array([[0, 1, 2], [0, 2, 3], [0, 12345678, -1]], np.int32)
 
 
 def _connected(role: int, lines: Lines, pools: Pools) -> Party:
@@ -220,10 +270,10 @@ def _answering(name: str, lines: Lines, pools: Pools) -> Line[SentPool]:
     return Line(lines[name], pool)
 
 
-def _training(role: int) -> Role:
+def _training(role: int, layout: Layout) -> Role:
     def run(lines: Lines, pools: Pools) -> Model:
         me = _connected(role, lines, pools)
-        return train(me, LAYOUT, vector_shares()[role])
+        return train(me, layout, vector_shares(layout)[role])
 
     return run
 
@@ -273,7 +323,8 @@ _HOSPITALS = {"pair": ("party va", "party vb"), "pair ahead": ("party va", "part
 _TO_MIXERS = {"to a": ("party va", "mixer a"), "to b": ("party va", "mixer b")}
 
 JOBS = {
-    "training": Job(_MIXERS, {"mixer a": _training(A), "mixer b": _training(B)}),
+    "training": Job(_MIXERS, {"mixer a": _training(A, PLAIN), "mixer b": _training(B, PLAIN)}),
+    "training with numbers": Job(_MIXERS, {"mixer a": _training(A, LAYOUT), "mixer b": _training(B, LAYOUT)}),
     "public": Job(
         _MIXERS | _TO_MIXERS,
         {"mixer a": _public_mixer(A, "to a"), "mixer b": _public_mixer(B, "to b"), "party va": _public_asker},

@@ -28,6 +28,7 @@ from mixbayes.protocol.randomness import Randomness
 DEADLINE = 30.0
 """How long a role of a test waits for the other: never reached unless a step is broken."""
 MARKS = Marks()
+WORD = 64
 
 
 def seed(number: int) -> bytes:
@@ -142,15 +143,42 @@ def connect_asker(number: int = 1, marks: Marks = MARKS) -> tuple[ReceivedPool, 
     return asker, answerer, ends
 
 
+def words_of(values: list[int], width: int = WORD) -> Words:
+    """Plain integers as an array of words; beyond 64 bits, as limbs along the first axis."""
+    limbs = [[value >> WORD * i & 2**WORD - 1 for value in values] for i in range(-(-width // WORD))]
+    return np.array(limbs[0] if width <= WORD else limbs, np.uint64)
+
+
+def integers(words: Words, width: int = WORD) -> list[int]:
+    """What `words_of` made, or a narrow array of any shape, as plain integers."""
+    rows: list[list[int]] = words.reshape(-(-width // WORD), -1).tolist()
+    return [sum(limb << WORD * i for i, limb in enumerate(limbs)) for limbs in zip(*rows, strict=True)]
+
+
+def bits_of(values: list[int]) -> Bits:
+    return np.array(values, np.uint8)
+
+
+def uniform(shape: tuple[int, ...], width: int, number: int) -> Words:
+    """Random words of a width."""
+    words = random_for(number).words(*shape)
+    top = words if width <= WORD else words[-1]
+    top &= mask(width - (-(-width // WORD) - 1) * WORD)
+    return words
+
+
 def additive(words: Words, width: int, number: int) -> tuple[Words, Words]:
     """Two additive shares modulo 2^width."""
-    of_a = random_for(number).words(*words.shape) & mask(width)
-    return of_a, (words - of_a) & mask(width)
+    of_a = uniform(words.shape, width, number)
+    if width <= WORD:
+        return of_a, (words - of_a) & mask(width)
+    pairs = zip(integers(words, width), integers(of_a, width), strict=True)
+    return of_a, words_of([(word - share) % 2**width for word, share in pairs], width)
 
 
 def xored(words: Words, width: int, number: int) -> tuple[Words, Words]:
-    """Two XOR shares of words of `width` bits."""
-    of_a = random_for(number).words(*words.shape) & mask(width)
+    """Two XOR shares of words of a width."""
+    of_a = uniform(words.shape, width, number)
     return of_a, words ^ of_a
 
 
@@ -161,26 +189,18 @@ def xored_bits(bits: Bits, number: int) -> tuple[Bits, Bits]:
 
 
 def added(shares: tuple[Words, Words], width: int) -> list[int]:
-    """What two additive shares stand for, as plain integers."""
-    return ((shares[0] + shares[1]) & mask(width)).reshape(-1).tolist()
+    """What two additive shares stand for, as plain integers, once both are seen to be reduced."""
+    of_a, of_b = (integers(share, width) for share in shares)
+    assert max(of_a + of_b, default=0) < 2**width
+    return [(a + b) % 2**width for a, b in zip(of_a, of_b, strict=True)]
 
 
-def opened(shares: tuple[Any, Any]) -> list[int]:
-    """What two XOR shares stand for, as plain integers."""
-    joined: list[int] = np.bitwise_xor(*shares).reshape(-1).tolist()
-    return joined
+def opened(shares: tuple[Any, Any], width: int = WORD) -> list[int]:
+    """What two XOR shares stand for, bits or words, as plain integers."""
+    return integers(np.bitwise_xor(*shares), width)
 
 
-def words_of(values: list[int]) -> Words:
-    """Plain integers as an array of words."""
-    return np.array(values, np.uint64)
-
-
-def bits_of(values: list[int]) -> Bits:
-    return np.array(values, np.uint8)
-
-
-def ring(width: int) -> st.SearchStrategy[int]:
+def words_below(width: int) -> st.SearchStrategy[int]:
     """Words of a width, its borders more often than chance would."""
     top = 1 << width
     borders = {n % top for n in (0, 1, top // 2 - 1, top // 2, top // 2 + 1, top - 2, top - 1)}
@@ -193,11 +213,13 @@ def words_and_width(
 ) -> tuple[int, list[list[int]]]:
     """A width, and as many equally long lists of words of it as there are columns."""
     width = draw(widths)
-    rows = draw(st.lists(st.tuples(*[ring(width)] * columns), min_size=1, max_size=size))
+    rows = draw(st.lists(st.tuples(*[words_below(width)] * columns), min_size=1, max_size=size))
     return width, [list(column) for column in zip(*rows, strict=True)]
 
 
 WIDTHS = st.integers(1, 64)
+ALL_WIDTHS = st.one_of(WIDTHS, st.integers(65, 260), st.sampled_from([63, 64, 65, 127, 128, 129, 192]))
+"""Those of one word, and those whose words have limbs."""
 SEEDS = st.integers(0, 2**32 - 1)
 """What the shares of an example are drawn from."""
 

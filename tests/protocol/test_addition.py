@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from mixbayes.protocol.addition import add, subtract, to_bits
 from mixbayes.protocol.arrays import mask
 from tests.protocol.pairs import (
+    ALL_WIDTHS,
     SEEDS,
-    WIDTHS,
     additive,
     both,
     opened,
@@ -20,19 +20,19 @@ from tests.protocol.pairs import (
 carries = st.sampled_from([0, 1])
 
 
-@given(words_and_width(WIDTHS), SEEDS)
+@given(words_and_width(ALL_WIDTHS), SEEDS)
 def test_to_bits_keeps_the_words(example: tuple[int, list[list[int]]], number: int) -> None:
     width, (words,) = example
-    of_a, of_b = additive(words_of(words), width, number)
-    assert opened(both(to_bits, (of_a, width), (of_b, width))) == words
+    of_a, of_b = additive(words_of(words, width), width, number)
+    assert opened(both(to_bits, (of_a, width), (of_b, width)), width) == words
 
 
-@given(words_and_width(WIDTHS, columns=2))
+@given(words_and_width(ALL_WIDTHS, columns=2))
 def test_to_bits_of_the_borders_of_the_ring(example: tuple[int, list[list[int]]]) -> None:
     """Private words at their borders, where carries run far."""
     width, (of_a, of_b) = example
-    shares = both(to_bits, (words_of(of_a), width), (words_of(of_b), width))
-    assert opened(shares) == [(a + b) % 2**width for a, b in zip(of_a, of_b, strict=True)]
+    shares = both(to_bits, (words_of(of_a, width), width), (words_of(of_b, width), width))
+    assert opened(shares, width) == [(a + b) % 2**width for a, b in zip(of_a, of_b, strict=True)]
 
 
 def test_to_bits_takes_words_modulo_the_width() -> None:
@@ -41,22 +41,22 @@ def test_to_bits_takes_words_modulo_the_width() -> None:
         assert opened(both(to_bits, (of_a, width), (of_b, width))) == ((of_a + of_b) & mask(width)).tolist()
 
 
-@given(words_and_width(WIDTHS, columns=2), carries, SEEDS)
+@given(words_and_width(ALL_WIDTHS, columns=2), carries, SEEDS)
 def test_add_adds_in_bits(example: tuple[int, list[list[int]]], carry_in: int, number: int) -> None:
     width, (xs, ys) = example
-    x_a, x_b = xored(words_of(xs), width, number)
-    y_a, y_b = xored(words_of(ys), width, number + 1)
+    x_a, x_b = xored(words_of(xs, width), width, number)
+    y_a, y_b = xored(words_of(ys, width), width, number + 1)
     shares = both(add, (x_a, y_a, width, carry_in), (x_b, y_b, width, carry_in))
-    assert opened(shares) == [(x + y + carry_in) % 2**width for x, y in zip(xs, ys, strict=True)]
+    assert opened(shares, width) == [(x + y + carry_in) % 2**width for x, y in zip(xs, ys, strict=True)]
 
 
-@given(words_and_width(WIDTHS, columns=2), SEEDS)
+@given(words_and_width(ALL_WIDTHS, columns=2), SEEDS)
 def test_subtract_subtracts_in_bits(example: tuple[int, list[list[int]]], number: int) -> None:
     width, (xs, ys) = example
-    x_a, x_b = xored(words_of(xs), width, number)
-    y_a, y_b = xored(words_of(ys), width, number + 1)
+    x_a, x_b = xored(words_of(xs, width), width, number)
+    y_a, y_b = xored(words_of(ys, width), width, number + 1)
     shares = both(subtract, (x_a, y_a, width), (x_b, y_b, width))
-    assert opened(shares) == [(x - y) % 2**width for x, y in zip(xs, ys, strict=True)]
+    assert opened(shares, width) == [(x - y) % 2**width for x, y in zip(xs, ys, strict=True)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 33])
@@ -68,12 +68,22 @@ def test_every_width_and_size(size: int) -> None:
         assert opened(both(add, (x_a, y_a, width), (x_b, y_b, width))) == ((x + y) & mask(width)).tolist()
 
 
-@pytest.mark.parametrize("width", [1, 4, 5, 16, 17, 52, 64])
+@pytest.mark.parametrize("width", [1, 4, 5, 16, 17, 52, 64, 65, 128, 190])
 def test_carry_runs_through_the_whole_word(width: int) -> None:
-    ones, one = words_of([(1 << width) - 1] * 3), words_of([1] * 3)
-    assert opened(both(to_bits, (ones, width), (one, width))) == [0, 0, 0]
-    zero = words_of([0] * 3)
-    assert opened(both(subtract, (zero, zero, width), (zero, one, width))) == ones.tolist()
+    ones, one, zero = (words_of([number] * 3, width) for number in (2**width - 1, 1, 0))
+    assert opened(both(to_bits, (ones, width), (one, width)), width) == [0, 0, 0]
+    shares = both(subtract, (zero, zero, width), (zero, one, width))
+    assert opened(shares, width) == [2**width - 1] * 3
+
+
+def test_shares_are_fresh() -> None:
+    """Four bits are one digit: what a party keeps of it is random, whether it offered or asked."""
+    of_a, of_b = (random_for(i).words(400) & mask(4) for i in (1, 2))
+    first, second = (both(to_bits, (of_a, 4), (of_b, 4)) for _ in range(2))
+    assert opened(first) == opened(second)
+    for once, again in zip(first, second, strict=True):
+        for half in (slice(0, 200), slice(200, 400)):
+            assert int((once[half] != again[half]).sum()) > 100
 
 
 def test_rounds_grow_with_the_logarithm_of_the_digits() -> None:

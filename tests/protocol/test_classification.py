@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol import question
@@ -12,7 +12,7 @@ from mixbayes.protocol.classification import answer_partner, ask_partner, run_cl
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.party import A
-from mixbayes.protocol.question import Form, Line
+from mixbayes.protocol.question import Field, Form, Line
 from mixbayes.protocol.reference import fixed_labels, fixed_model
 from mixbayes.protocol.training import run_training
 from tests.protocol.pairs import (
@@ -30,6 +30,8 @@ from tests.protocol.pairs import (
 
 ways = pytest.mark.parametrize("private", [False, True], ids=["public", "private"])
 Models = tuple[Model, Model]
+NO_SHRINKING = [Phase.explicit, Phase.reuse, Phase.generate]
+"""A problem is made from one seed, and running it takes long: a failure is shown as it was found."""
 
 
 @dataclass
@@ -123,7 +125,7 @@ def asked_alone(p: Problem, asker: int, number: int = 1) -> list[int]:
 
 @ways
 @given(problems(), SEEDS)
-@settings(max_examples=70)
+@settings(max_examples=70, phases=NO_SHRINKING)
 def test_labels_are_those_of_the_pooled_classifier(private: bool, p: Problem, number: int) -> None:
     labels = run_classification(p.layout, p.models, p.codes, seeds_for(number), private=private)
     assert labels.tolist() == p.expected
@@ -131,7 +133,7 @@ def test_labels_are_those_of_the_pooled_classifier(private: bool, p: Problem, nu
 
 @pytest.mark.parametrize("asker", [0, 1], ids=["A asks", "B asks"])
 @given(p=problems())
-@settings(max_examples=30)
+@settings(max_examples=30, phases=NO_SHRINKING)
 def test_two_hospitals_alone_get_the_same_labels(asker: int, p: Problem) -> None:
     assert asked_alone(p, asker) == p.expected
 
@@ -185,6 +187,18 @@ def test_only_classes_with_patients_are_named(private: bool) -> None:
 
 
 @ways
+def test_every_one_of_64_classes_can_be_named(private: bool) -> None:
+    layout = layout_of(64, [64])
+    vector = np.zeros(layout.size, np.uint64)
+    layout.class_counts(vector)[:] = 1000
+    layout.block(vector, 0)[:64] = np.eye(64) * 1000
+    codes = np.arange(64, dtype=np.int32)[None]
+    models = shared_model(fixed_model(layout, vector), 1)
+    labels = run_classification(layout, models, codes, seeds_for(1), private=private)
+    assert labels.tolist() == list(range(64))
+
+
+@ways
 def test_all_alike_is_the_first_class_with_patients(private: bool) -> None:
     layout = layout_of(5, [3])
     vector = np.zeros(layout.size, np.uint64)
@@ -212,6 +226,7 @@ def test_from_counts_of_hospitals_to_labels(number: int) -> None:
 
 @given(st.lists(st.integers(1, 1001), min_size=1, max_size=100), st.integers(2, 64), st.integers(0, 20000))
 def test_pieces_are_all_rows_in_order_and_none_is_empty(entries: list[int], classes: int, rows: int) -> None:
-    pieces = list(Form(tuple(entries), classes, 46).pieces(rows))
+    fields = tuple(Field(gaussian=False, words=words) for words in entries)
+    pieces = list(Form(fields, classes, 46).pieces(rows))
     assert [row for piece in pieces for row in range(rows)[piece]] == list(range(rows))
     assert all(piece.stop > piece.start for piece in pieces)

@@ -3,46 +3,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.protocol.arrays import Words, mask
+from mixbayes.protocol.arrays import mask
 from mixbayes.protocol.comparison import carry, less, negative
 from tests.protocol.pairs import (
+    ALL_WIDTHS,
     SEEDS,
-    WIDTHS,
     additive,
     both,
+    integers,
     opened,
     random_for,
-    ring,
     shared_pair,
+    uniform,
     words_and_width,
+    words_below,
     words_of,
 )
 
-SIGNED = st.integers(2, 64)
+SIGNED = ALL_WIDTHS
 
 
 def signed(word: int, width: int) -> int:
     return word - (word >> (width - 1) << width)
 
 
-@given(words_and_width(WIDTHS, columns=2))
+@given(words_and_width(ALL_WIDTHS, columns=2))
 def test_carry_of_private_words(example: tuple[int, list[list[int]]]) -> None:
     width, (of_a, of_b) = example
-    shares = both(carry, (words_of(of_a), width), (words_of(of_b), width))
+    shares = both(carry, (words_of(of_a, width), width), (words_of(of_b, width), width))
     assert opened(shares) == [a + b >> width for a, b in zip(of_a, of_b, strict=True)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_carry_at_its_border_for_every_width(size: int) -> None:
-    """Sums of 2^width − 1, 2^width and 2^width + 1."""
-    for width in range(1, 65):
-        of_a = random_for(width).words(size) & mask(width)
-        complement = ~of_a & mask(width)
-        for above in (-1, 0, 1):
-            of_b = [b + above for b in complement.tolist()]
-            inside = [b if 0 <= b < 1 << width else c for b, c in zip(of_b, complement.tolist(), strict=True)]
-            expected = [a + b >> width for a, b in zip(of_a.tolist(), inside, strict=True)]
-            assert opened(both(carry, (of_a, width), (words_of(inside), width))) == expected
+    """Sums of 2^width − 2, 2^width − 1 and 2^width, as far as both words are below it."""
+    for width in [*range(1, 66), 127, 128, 129, 200]:
+        of_a = integers(uniform((size,) if width <= 64 else (-(-width // 64), size), width, width), width)
+        for total in (2**width - 2, 2**width - 1, 2**width):
+            of_b = [min(max(total - a, 0), 2**width - 1) for a in of_a]
+            shares = both(carry, (words_of(of_a, width), width), (words_of(of_b, width), width))
+            assert opened(shares) == [a + b >> width for a, b in zip(of_a, of_b, strict=True)]
 
 
 @pytest.mark.parametrize("width", [1, 4, 5, 6, 10, 11, 25, 26, 63, 64])
@@ -64,49 +64,52 @@ def test_carry_of_every_pair_of_small_words() -> None:
 @given(words_and_width(SIGNED), SEEDS)
 def test_negative_is_the_sign(example: tuple[int, list[list[int]]], number: int) -> None:
     width, (words,) = example
-    of_a, of_b = additive(words_of(words), width, number)
+    of_a, of_b = additive(words_of(words, width), width, number)
     shares = both(negative, (of_a, width), (of_b, width))
     assert opened(shares) == [word >> (width - 1) for word in words]
 
 
 @given(st.data(), SIGNED, SEEDS)
 def test_less_compares_words_whose_difference_fits(data: st.DataObject, width: int, number: int) -> None:
-    differences = data.draw(st.lists(ring(width), min_size=1, max_size=9))
-    ys = [data.draw(ring(width)) for _ in differences]
+    differences = data.draw(st.lists(words_below(width), min_size=1, max_size=9))
+    ys = [data.draw(words_below(width)) for _ in differences]
     xs = [(y + d) % 2**width for y, d in zip(ys, differences, strict=True)]
-    x_a, x_b = additive(words_of(xs), width, number)
-    y_a, y_b = additive(words_of(ys), width, number + 1)
+    x_a, x_b = additive(words_of(xs, width), width, number)
+    y_a, y_b = additive(words_of(ys, width), width, number + 1)
     shares = both(less, (x_a, y_a, width), (x_b, y_b, width))
     assert opened(shares) == [int(signed(d, width) < 0) for d in differences]
 
 
-@pytest.mark.parametrize("width", range(2, 65))
+@pytest.mark.parametrize("width", [*range(1, 67), 127, 128, 129, 130])
 def test_sign_around_zero_and_at_the_ends(width: int) -> None:
     half = 1 << (width - 1)
     words = [word % (1 << width) for word in (-half, 1 - half, -2, -1, 0, 1, half - 2, half - 1)]
-    of_a, of_b = additive(words_of(words), width, width)
+    of_a, of_b = additive(words_of(words, width), width, width)
     assert opened(both(negative, (of_a, width), (of_b, width))) == [word // half for word in words]
 
 
-@pytest.mark.parametrize("width", [2, 31, 64])
+@pytest.mark.parametrize("width", [1, 2, 31, 64, 65, 129])
 def test_sign_for_every_way_to_share_it(width: int) -> None:
     """One share at a border of the ring, the other what is left."""
     borders = [n % (1 << width) for n in (0, 1, -1, 1 << (width - 1), (1 << (width - 1)) - 1)]
     pairs = [(a, word) for a in borders for word in borders]
-    of_a, words = (words_of(list(column)) for column in zip(*pairs, strict=True))
-    of_b: Words = (words - of_a) & mask(width)
-    expected = [word >> (width - 1) for word in words.tolist()]
+    of_a = words_of([a for a, _ in pairs], width)
+    of_b = words_of([(word - a) % 2**width for a, word in pairs], width)
+    expected = [word >> (width - 1) for _, word in pairs]
     assert opened(both(negative, (of_a, width), (of_b, width))) == expected
 
 
-def test_shares_of_a_carry_are_bits_and_fresh() -> None:
-    of_a, of_b = random_for(1).words(400), random_for(2).words(400)
-    first, second = (both(carry, (of_a, 64), (of_b, 64)) for _ in range(2))
+@pytest.mark.parametrize("width", [5, 64])
+def test_shares_of_a_carry_are_bits_and_fresh(width: int) -> None:
+    """Of those whose digits a party offered, and of those for which it asked; 5 bits are one digit."""
+    of_a, of_b = (random_for(i).words(400) & mask(width) for i in (1, 2))
+    first, second = (both(carry, (of_a, width), (of_b, width)) for _ in range(2))
     assert opened(first) == opened(second)
     for once, again in zip(first, second, strict=True):
-        assert set(once.tolist()) == {0, 1}
-        assert 100 < int(once.sum()) < 300
-        assert once.tolist() != again.tolist()
+        for half in (slice(0, 200), slice(200, 400)):
+            assert set(once.tolist()) == {0, 1}
+            assert 60 < int(once[half].sum()) < 140
+            assert once[half].tolist() != again[half].tolist()
 
 
 def test_rounds_grow_with_the_logarithm_of_the_digits() -> None:

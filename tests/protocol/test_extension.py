@@ -122,17 +122,17 @@ def test_hash_key_is_renewed_after_its_lifetime(checked: bool, monkeypatch: pyte
 
 
 def test_tweak_never_repeats_under_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is hashed differs from what was transposed by the running number, which starts anew with a new key."""
+    """The same block is hashed differently every time: the number runs on, and starts anew with a new key only."""
     monkeypatch.setattr(extension, "KEY_LIFETIME", 10)
     hashing = extension._Hashing(bytes(16))
-    keys, tweaks = [], []
+    numbers, hashes = [], []
     for size in [4, 6, 1, 9, 3, 7]:
         blocks = np.zeros((size, 2), np.uint64)
         hashing.tweak(blocks)
-        keys.append(hashing._key)
-        tweaks += [(hashing._key, *block) for block in blocks.tolist()]
-    assert len(set(tweaks)) == len(tweaks)
-    assert len(set(keys)) == 3
+        numbers += blocks[:, 0].tolist()
+        hashes += hashing.current(blocks).tolist()
+    assert numbers == [*range(10), *range(10), *range(10)]
+    assert np.unique(hashes, axis=0).shape == (30, 2)
 
 
 def test_long_hashes_are_the_same_at_both_ends_and_not_the_extension_s() -> None:

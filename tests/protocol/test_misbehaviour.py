@@ -10,7 +10,6 @@ from nacl import bindings as group
 
 from mixbayes.protocol import base_ot, label
 from mixbayes.protocol.base_ot import BaseReceived, BaseSent, receive_base, send_base
-from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.choice import Slots
 from mixbayes.protocol.classification import ask_public
 from mixbayes.protocol.encoding import Codes
@@ -26,8 +25,8 @@ from mixbayes.protocol.errors import (
     WrongLength,
     WrongStep,
 )
-from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool
 from mixbayes.protocol.packing import pack_words
+from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool
 from mixbayes.protocol.question import Form, Line, Question
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
@@ -137,9 +136,11 @@ every_tampering = pytest.mark.parametrize("tampering", OUTCOMES, ids=lambda tamp
 
 
 def every_message(job: str, role: str) -> Iterator[tuple[str, int, list[Frame]]]:
+    """Of a long job some: the first ones of each line, and then every 23rd."""
     for line, frames in honest(job).heard[role].items():
         for i in range(len(frames)):
-            yield line, i, frames
+            if job != "training with numbers" or i < 6 or i % 23 == 0:
+                yield line, i, frames
 
 
 def tells_no_secret(error: BaseException) -> None:
@@ -210,9 +211,7 @@ def test_so_it_does_at_every_step_over_local_sockets(job: str, role: str, tamper
 @every_role
 def test_peer_that_is_dead_already_is_gone_whether_written_to_or_read(job: str, role: str) -> None:
     for line, peer in JOBS[job].lines_of(role).items():
-        error = fails(
-            PeerGone, lambda line=line: alone_over_sockets(job, role, scripts_of(job, role), {}, dead=line)
-        )
+        error = fails(PeerGone, lambda line=line: alone_over_sockets(job, role, scripts_of(job, role), {}, dead=line))
         assert error.peer == peer
 
 
@@ -315,14 +314,15 @@ def test_each_single_bit_that_must_be_clear_is_refused() -> None:
 ROWS_LAST = 2
 
 
-@pytest.mark.parametrize("cell", range(2))
-def test_cell_beyond_its_attribute_is_refused(cell: int) -> None:
+@pytest.mark.parametrize(
+    ("at", "cell"),
+    [(0, bytes([3])), (3, bytes([4])), (6, ((1 << 24) + 2).to_bytes(4, "little"))],
+    ids=["a0", "a1", "number"],
+)
+def test_cell_beyond_its_attribute_is_refused(at: int, cell: bytes) -> None:
     frames = honest("public").heard["mixer a"]["to a"]
-    payload = np.frombuffer(frames[0].payload, np.uint8).copy()
-    payload[cell * 3] = LAYOUT.rows[cell]
-    scripts = scripts_of("public", "mixer a") | {
-        "to a": with_frame(frames, 0, replace(frames[0], payload=payload.tobytes()))
-    }
+    payload = frames[0].payload[:at] + cell + frames[0].payload[at + len(cell) :]
+    scripts = scripts_of("public", "mixer a") | {"to a": with_frame(frames, 0, replace(frames[0], payload=payload))}
     error = fails(OutOfRange, lambda: alone("public", "mixer a", scripts, {}))
     assert (error.peer, error.step) == ("party va", "public instances")
 
@@ -330,7 +330,11 @@ def test_cell_beyond_its_attribute_is_refused(cell: int) -> None:
 @pytest.mark.parametrize("hot", [0, 0b011, 0b111], ids=["no class", "two classes", "all classes"])
 @pytest.mark.parametrize(
     ("job", "line", "blamed"),
-    [("public", "to a", "mixer a or mixer b"), ("private", "to b", "mixer a or mixer b"), ("two hospitals", "pair", "party vb")],
+    [
+        ("public", "to a", "mixer a or mixer b"),
+        ("private", "to b", "mixer a or mixer b"),
+        ("two hospitals", "pair", "party vb"),
+    ],
 )
 def test_answer_that_names_no_class_or_several_is_refused(job: str, line: str, blamed: str, hot: int) -> None:
     frames = honest(job).heard["party va"][line]

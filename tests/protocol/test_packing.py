@@ -29,7 +29,7 @@ def test_bits_come_back(bits: list[int]) -> None:
 def test_words_come_back(example: tuple[int, list[list[int]]]) -> None:
     width, (words,) = example
     packed = pack_words(words_of(words), width)
-    assert packed.nbytes == words_bytes(len(words), width) == len(words) * ((width + 7) // 8)
+    assert packed.nbytes == words_bytes(len(words), width)
     assert unpack_words(packed, len(words), width, "mixer b", "step").tolist() == words
 
 
@@ -40,6 +40,17 @@ def test_every_width_comes_back(count: int) -> None:
         packed = pack_words(words, width)
         assert packed.nbytes == words_bytes(count, width)
         assert unpack_words(packed, count, width, "mixer b", "step").tolist() == words.tolist()
+
+
+def test_words_take_no_more_bytes_than_they_need() -> None:
+    assert [words_bytes(9, width) for width in (1, 2, 8, 9, 16, 17, 64)] == [2, 9, 9, 18, 18, 27, 72]
+
+
+def test_words_of_one_bit_travel_as_bits() -> None:
+    bits = [1, 0, 1, 1, 0, 0, 0, 0, 1]
+    assert pack_words(words_of(bits), 1).tolist() == pack_bits(bits_of(bits)).tolist()
+    with pytest.raises(OutOfRange, match=r"mixer b, at step: .*padding"):
+        unpack_words(pack_bits(bits_of(bits)), 8, 1, "mixer b", "step")
 
 
 def test_words_of_every_shape_are_packed_flat() -> None:
@@ -57,13 +68,20 @@ def test_layout_on_the_wire() -> None:
 
 @pytest.mark.parametrize("position", [0, 1, 4])
 def test_word_beyond_its_width_is_refused(position: int) -> None:
-    for width in EVERY_WIDTH:
+    for width in range(2, 65):
         bytes_of_a_word = bits_bytes(width)
         for bit in range(width, 8 * bytes_of_a_word):
             words = np.zeros(5, np.uint64)
             words[position] = 1 << bit
-            with pytest.raises(OutOfRange, match=r"mixer b, at step.*bits"):
+            with pytest.raises(OutOfRange, match=r"mixer b, at step: .*bits"):
                 unpack_words(pack_words(words, 8 * bytes_of_a_word), 5, width, "mixer b", "step")
+
+
+@pytest.mark.xfail(reason="the message names the bits left for the word's last plane")
+def test_refusal_names_the_width() -> None:
+    too_long = pack_words(words_of([1 << 17]), 24)
+    with pytest.raises(OutOfRange, match="more than its 17 bits"):
+        unpack_words(too_long, 1, 17, "mixer b", "step")
 
 
 @pytest.mark.parametrize("count", range(1, 18))
@@ -71,5 +89,5 @@ def test_set_padding_is_refused(count: int) -> None:
     for bit in range(count, 8 * bits_bytes(count)):
         padded = np.zeros(8 * bits_bytes(count), np.uint8)
         padded[bit] = 1
-        with pytest.raises(OutOfRange, match=r"mixer b, at step.*padding"):
+        with pytest.raises(OutOfRange, match=r"mixer b, at step: .*padding"):
             unpack_bits(np.packbits(padded), count, "mixer b", "step")

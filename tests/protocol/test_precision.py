@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.dictionary import Binned, Dictionary, Nominal, Numeric
-from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
+from mixbayes.protocol.dictionary import Binned, Dictionary
+from mixbayes.protocol.errors import DictionaryTooLarge
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.logarithm import ERROR, FRACTION, fixed_log2
-from mixbayes.protocol.precision import MOST_COUNT_BITS, discrete_attributes, precision_for
+from mixbayes.protocol.precision import MOST_COUNT_BITS, precision_for
 from mixbayes.protocol.reference import fixed_labels, fixed_model
 from tests.protocol.pairs import layout_of, random_codes, random_counts, sizes_of
 
@@ -153,22 +153,6 @@ def test_refusal_is_at_the_bit() -> None:
     assert precision_for(layout_of(2, [2], smoothing="1/2048").dictionary).count_bits == 52
     with pytest.raises(DictionaryTooLarge, match="53 bits, 52"):
         precision_for(layout_of(2, [2], smoothing="1/4096").dictionary)
-
-
-def test_gaussian_attributes_are_refused_by_name() -> None:
-    mixed = Dictionary(
-        class_column="class",
-        classes=("0", "1"),
-        attributes=(
-            Nominal(name="sex", values=("f", "m")),
-            Numeric(name="age", low=0.0, high=1.0),
-            Numeric(name="chol", low=0.0, high=1.0),
-        ),
-    )
-    with pytest.raises(Unsupported, match="age, chol"):
-        discrete_attributes(mixed)
-    with pytest.raises(Unsupported, match="age, chol"):
-        precision_for(mixed)
 
 
 def test_binned_attributes_count_by_their_bins() -> None:

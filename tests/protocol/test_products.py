@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Words, mask
@@ -14,8 +14,11 @@ from mixbayes.protocol.products import (
     product_of_bits,
     scale,
     to_arithmetic,
+    to_number,
+    weighted,
 )
 from tests.protocol.pairs import (
+    ALL_WIDTHS,
     SEEDS,
     WIDTHS,
     added,
@@ -31,25 +34,21 @@ from tests.protocol.pairs import (
     xored_bits,
 )
 
-bits = st.lists(st.integers(0, 1), min_size=1, max_size=9)
-EVERY_WIDTH = range(1, 65)
-
 
 def odd(words: list[int]) -> list[int]:
     return [word & 1 for word in words]
 
 
-@given(words_and_width(WIDTHS, columns=4))
+@given(words_and_width(ALL_WIDTHS, columns=4))
 def test_cross_shares_each_choice_times_the_other_s_word(example: tuple[int, list[list[int]]]) -> None:
     width, (chosen_a, chosen_b, word_a, word_b) = example
     (kept_a, got_a), (kept_b, got_b) = both(
         cross,
-        (bits_of(odd(chosen_a)), words_of(word_a), width),
-        (bits_of(odd(chosen_b)), words_of(word_b), width),
+        (bits_of(odd(chosen_a)), words_of(word_a, width), width),
+        (bits_of(odd(chosen_b)), words_of(word_b, width), width),
     )
     assert added((kept_a, got_b), width) == [c % 2 * w for c, w in zip(chosen_b, word_a, strict=True)]
     assert added((got_a, kept_b), width) == [c % 2 * w for c, w in zip(chosen_a, word_b, strict=True)]
-    assert max(kept_a.max(), got_a.max(), kept_b.max(), got_b.max()) <= mask(width)
 
 
 @given(words_and_width(WIDTHS, columns=4))
@@ -83,46 +82,65 @@ def test_gate_takes_words_in_bytes(example: tuple[int, list[list[int]]], number:
     assert opened(shares) == [c % 2 * w for c, w in zip(chosen, words, strict=True)]
 
 
-@given(words_and_width(WIDTHS, columns=2), SEEDS)
+@given(words_and_width(ALL_WIDTHS, columns=2), SEEDS)
 def test_scale_is_a_shared_bit_times_a_shared_word(example: tuple[int, list[list[int]]], number: int) -> None:
     width, (chosen, words) = example
     bit_a, bit_b = xored_bits(bits_of(odd(chosen)), number)
-    word_a, word_b = additive(words_of(words), width, number + 1)
+    word_a, word_b = additive(words_of(words, width), width, number + 1)
     shares = both(scale, (bit_a, word_a, width), (bit_b, word_b, width))
     assert added(shares, width) == [c % 2 * w for c, w in zip(chosen, words, strict=True)]
 
 
-@given(words_and_width(WIDTHS, columns=3))
-def test_product_of_private_bits_and_a_public_factor(example: tuple[int, list[list[int]]]) -> None:
+@given(words_and_width(ALL_WIDTHS, columns=3))
+def test_product_of_private_bits_and_public_factors(example: tuple[int, list[list[int]]]) -> None:
+    """A factor for each row of three bits, negative ones too."""
     width, (of_a, of_b, factors) = example
-    shares = both(
-        product_of_bits,
-        (bits_of(odd(of_a)), words_of(factors), width),
-        (bits_of(odd(of_b)), words_of(factors), width),
-    )
-    cells = zip(of_a, of_b, factors, strict=True)
-    assert added(shares, width) == [a % 2 * (b % 2) * factor for a, b, factor in cells]
+    rows_a, rows_b = (np.repeat(bits_of(odd(bits)), 3).reshape(-1, 3) for bits in (of_a, of_b))
+    rows_b[:, 1] ^= 1
+    signed = [factor - 2 * (i % 2) * factor for i, factor in enumerate(factors)]
+    shares = both(product_of_bits, (rows_a, signed, width), (rows_b, signed, width))
+    cells = zip((rows_a & rows_b).tolist(), signed, strict=True)
+    assert added(shares, width) == [bit * factor % 2**width for bits, factor in cells for bit in bits]
 
 
-@given(words_and_width(WIDTHS), SEEDS)
+@given(words_and_width(ALL_WIDTHS, columns=2), SEEDS)
+def test_weighted_is_each_row_of_bits_times_its_weight(example: tuple[int, list[list[int]]], number: int) -> None:
+    width, (words, weights) = example
+    bits = np.stack([bits_of(odd(words)), bits_of(odd(words)) ^ np.uint8(1)], axis=1)
+    bit_a, bit_b = xored_bits(bits, number)
+    shares = both(weighted, (bit_a, weights, width), (bit_b, weights, width))
+    cells = zip(bits.tolist(), weights, strict=True)
+    assert added(shares, width) == [bit * weight for row, weight in cells for bit in row]
+
+
+@given(words_and_width(ALL_WIDTHS), SEEDS)
 def test_to_arithmetic_keeps_the_bits(example: tuple[int, list[list[int]]], number: int) -> None:
     width, (words,) = example
     bit_a, bit_b = xored_bits(bits_of(odd(words)), number)
     assert added(both(to_arithmetic, (bit_a, width), (bit_b, width)), width) == odd(words)
 
 
-@given(words_and_width(WIDTHS, columns=2), SEEDS)
+@given(words_and_width(WIDTHS), ALL_WIDTHS, SEEDS)
+def test_to_number_keeps_words_modulo_the_width(example: tuple[int, list[list[int]]], width: int, number: int) -> None:
+    bits, (words,) = example
+    word_a, word_b = xored(words_of(words), bits, number)
+    shares = both(to_number, (word_a, bits, width), (word_b, bits, width))
+    assert added(shares, width) == [word % 2**width for word in words]
+
+
+@given(words_and_width(ALL_WIDTHS, columns=2, size=5), SEEDS)
+@settings(max_examples=60)
 def test_multiply_shares_the_product(example: tuple[int, list[list[int]]], number: int) -> None:
     width, (xs, ys) = example
-    x_a, x_b = additive(words_of(xs), width, number)
-    y_a, y_b = additive(words_of(ys), width, number + 1)
+    x_a, x_b = additive(words_of(xs, width), width, number)
+    y_a, y_b = additive(words_of(ys, width), width, number + 1)
     shares = both(multiply, (x_a, y_a, width), (x_b, y_b, width))
     assert added(shares, width) == [x * y % 2**width for x, y in zip(xs, ys, strict=True)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 64, 65])
 def test_every_width_and_size(size: int) -> None:
-    for width in EVERY_WIDTH:
+    for width in range(1, 65):
         random = random_for(100 * size + width)
         x, y, chosen = random.words(size) & mask(width), random.words(size) & mask(width), random.bits(size)
         (x_a, x_b), (y_a, y_b) = additive(x, width, 1), additive(y, width, 2)
@@ -146,15 +164,6 @@ def test_shapes_are_kept(shape: tuple[int, ...]) -> None:
         assert one.shape == other.shape == shape
     one, _ = both(to_arithmetic, (bit, 64))
     assert one.shape == shape
-    one, _ = both(multiply, (word, word, 64))
-    assert one.shape == shape
-
-
-def test_public_factor_may_be_one_for_each_row() -> None:
-    of_a, of_b = random_for(1).bits(3, 5), random_for(2).bits(3, 5)
-    factors = words_of([1, 2, 2**64 - 1])[:, None]
-    shares = both(product_of_bits, (of_a, factors, 64), (of_b, factors, 64))
-    assert added(shares, 64) == (of_a * of_b * factors).reshape(-1).tolist()
 
 
 def swaps_bit_and_word(step: Callable[..., Words]) -> int:
@@ -169,6 +178,12 @@ def swaps_bit_and_word(step: Callable[..., Words]) -> int:
 @pytest.mark.parametrize("step", [cross, cross_xor, gate, scale])
 def test_one_round_of_a_bit_and_a_word_an_element(step: Callable[..., Words]) -> None:
     assert swaps_bit_and_word(step) == 1
+
+
+def test_long_pads_do_not_repeat() -> None:
+    """With words of zeros, shares are pads or their negatives, of four words where a transfer gives two."""
+    (kept, got), _ = both(cross, (random_for(1).bits(100), np.zeros((4, 100), np.uint64), 256))
+    assert np.unique(np.stack([kept, ~kept, got, ~got])).size == 1600
 
 
 def test_announcements_are_fresh() -> None:

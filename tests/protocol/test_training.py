@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol import training
@@ -36,7 +36,7 @@ def hospitals(layout: Layout, rng: np.random.Generator, count: int, rows: int) -
     st.sampled_from(["1", "1/2", "0.01", "1000"]),
     SEEDS,
 )
-@settings(max_examples=40)
+@settings(max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_shares_add_up_to_the_table_of_the_joint_counts(
     classes: int, sizes: list[int], parties: int, rows: int, smoothing: str, number: int
 ) -> None:

@@ -23,9 +23,9 @@ from mixbayes.simulation.run import simulate as run_simulation
 
 EXAMPLES = """Examples:
 
-mixbayes simulate --bins 5
+mixbayes simulate
 
-mixbayes simulate patients.csv --hospitals 5 --holdout 0.2
+mixbayes simulate patients.csv --bins 6 --hospitals 5 --holdout 0.2
 
 mixbayes simulate north.csv south.csv --classify new.csv --labels labels.csv
 
