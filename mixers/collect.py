@@ -13,6 +13,7 @@ from mixbayes.protocol.errors import OutOfRange, PeerError
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.party import A, Party
 from mixbayes.protocol.shares import expand
+from mixbayes.protocol.validity import LyingHospital, honest
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
 
 
@@ -25,8 +26,7 @@ def joint_share(layout: Layout, contributions: list[Contribution]) -> Words:
     """This mixer's share of the joint counts: the sum of what it received."""
     total = np.zeros(layout.size, np.uint64)
     for contribution in contributions:
-        share = contribution.share
-        total += expand(share, layout.size) if isinstance(share, bytes) else share
+        total += _share(layout, contribution)
     return total
 
 
@@ -43,6 +43,24 @@ def agree_on_set(me: Party, contributions: list[Contribution]) -> None:
             "the two mixers hold different contributions",
             "Nothing was computed; compare which hospitals each mixer has, and start a new round",
         )
+
+
+def honest_ones(
+    me: Party, layout: Layout, contributions: list[Contribution]
+) -> tuple[list[Contribution], list[LyingHospital]]:
+    """The contributions that are counts of some table, and for every other one whom it blames."""
+    verdicts = honest(me, layout, (_share(layout, contribution) for contribution in contributions))
+    judged = list(zip(contributions, verdicts, strict=True))
+    return [contribution for contribution, right in judged if right], [
+        LyingHospital(f"party {contribution.hospital}", STEP, "its numbers are not the counts of any table")
+        for contribution, right in judged
+        if not right
+    ]
+
+
+def _share(layout: Layout, contribution: Contribution) -> Words:
+    share = contribution.share
+    return expand(share, layout.size) if isinstance(share, bytes) else share
 
 
 def _from(role: int, layout: Layout, round_number: int, name: str, channel: Channel) -> Contribution:

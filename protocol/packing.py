@@ -6,7 +6,10 @@ width, or set in the padding, is out of range.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Bits, Bytes, Words
 from mixbayes.protocol.errors import OutOfRange
@@ -50,7 +53,8 @@ def unpack_words(packed: Bytes, count: int, width: int, peer: str, step: str) ->
     at = 0
     for shift, size in _planes(bits_bytes(width)):
         plane = packed[at : at + size * count].view(_TYPES[size])
-        _refuse_beyond(plane, width - 8 * shift, peer, step)
+        if _beyond(plane, width - 8 * shift):
+            raise OutOfRange(peer, step, f"a word has more than its {width} bits")
         words |= plane.astype(np.uint64) << np.uint64(8 * shift)
         at += size * count
     return words
@@ -69,10 +73,10 @@ def _planes(size: int) -> list[tuple[int, int]]:
     return planes
 
 
-def _plane(words: Words | Bits, shift: int, size: int) -> np.ndarray:
+def _plane(words: Words | Bits, shift: int, size: int) -> NDArray[np.unsignedinteger[Any]]:
     return (words >> np.uint64(8 * shift)).astype(_TYPES[size]) if shift else words.astype(_TYPES[size])
 
 
-def _refuse_beyond(plane: np.ndarray, width: int, peer: str, step: str) -> None:
-    if width < 8 * plane.itemsize and plane.size and int(plane.max()) >> width:
-        raise OutOfRange(peer, step, f"a word has more than its {width} bits")
+def _beyond(plane: NDArray[np.unsignedinteger[Any]], bits: int) -> bool:
+    """Has any number more than so many bits?"""
+    return bool(bits < 8 * plane.itemsize and plane.size and int(plane.max()) >> bits)

@@ -106,14 +106,17 @@ class _Pool(ABC):
 
     def reserve(self, count: int) -> None:
         """Hold at least `count`."""
+        self._refuse_if_broken()
+        with self._final_on_failure():
+            while self.left < count:
+                self._stretch(min(self._stretch_size, self._missing(count)))
+
+    def _refuse_if_broken(self) -> None:
         if self._broken:
             raise Reuse(
                 f"The transfers shared with {self.channel.peer} broke off while being made, and none of them may be "
                 "used any more. Connect again."
             )
-        with self._final_on_failure():
-            while self.left < count:
-                self._stretch(min(self._stretch_size, self._missing(count)))
 
     def _missing(self, count: int) -> int:
         """How many to make for `count` to be there: up to the high mark at least."""
@@ -173,7 +176,8 @@ class ReceivedPool(_Pool):
         return self._extension.long_hash
 
     def prepare(self, count: int) -> None:
-        """Begin to make what `take(count)` will need, without waiting for the sender."""
+        """Begin to make what `take(count)` will need, without waiting for the sender; the next `take` is of as many."""
+        self._refuse_if_broken()
         if self.left < count and self._begun is None:
             with self._final_on_failure():
                 self._begun = self._begin(min(self._stretch_size, self._missing(count)))

@@ -98,6 +98,8 @@ def shifted(x: Words, places: int, width: int) -> Words:
         return (x << np.uint64(places)) & mask(width) if places < WORD else np.zeros_like(x)
     whole, part = divmod(places, WORD)
     moved = np.zeros_like(x)
+    if whole >= len(x):
+        return moved
     moved[whole:] = x[: len(x) - whole] << np.uint64(part)
     if part:
         moved[whole + 1 :] |= x[: max(0, len(x) - whole - 1)] >> np.uint64(WORD - part)

@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixbayes.protocol import addition
 from mixbayes.protocol.addition import add, subtract, to_bits
 from mixbayes.protocol.arrays import mask
 from tests.protocol.pairs import (
@@ -76,14 +78,14 @@ def test_carry_runs_through_the_whole_word(width: int) -> None:
     assert opened(shares, width) == [2**width - 1] * 3
 
 
-def test_shares_are_fresh() -> None:
-    """Four bits are one digit: what a party keeps of it is random, whether it offered or asked."""
-    of_a, of_b = (random_for(i).words(400) & mask(4) for i in (1, 2))
-    first, second = (both(to_bits, (of_a, 4), (of_b, 4)) for _ in range(2))
-    assert opened(first) == opened(second)
-    for once, again in zip(first, second, strict=True):
-        for half in (slice(0, 200), slice(200, 400)):
-            assert int((once[half] != again[half]).sum()) > 100
+def test_shares_of_digits_are_fresh() -> None:
+    """What a party keeps of the carries within a digit is random, whether it offered or asked."""
+    of_a, of_b = (random_for(i).words(1, 400).astype(np.uint8) & np.uint8(15) for i in (1, 2))
+    runs = [both(addition._within_digits, (of_a,), (of_b,)) for _ in range(2)]
+    for once, again in zip(*runs, strict=True):
+        for part, part_again in zip(once, again, strict=True):
+            for half in (slice(0, 200), slice(200, 400)):
+                assert int((part[:, half] != part_again[:, half]).sum()) > 100
 
 
 def test_rounds_grow_with_the_logarithm_of_the_digits() -> None:

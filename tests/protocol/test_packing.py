@@ -77,7 +77,6 @@ def test_word_beyond_its_width_is_refused(position: int) -> None:
                 unpack_words(pack_words(words, 8 * bytes_of_a_word), 5, width, "mixer b", "step")
 
 
-@pytest.mark.xfail(reason="the message names the bits left for the word's last plane")
 def test_refusal_names_the_width() -> None:
     too_long = pack_words(words_of([1 << 17]), 24)
     with pytest.raises(OutOfRange, match="more than its 17 bits"):

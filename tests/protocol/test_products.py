@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.products import (
     cross,
@@ -25,6 +26,7 @@ from tests.protocol.pairs import (
     additive,
     bits_of,
     both,
+    integers,
     opened,
     random_for,
     shared_pair,
@@ -33,6 +35,56 @@ from tests.protocol.pairs import (
     xored,
     xored_bits,
 )
+
+Ring = tuple[int, list[list[int]]]
+
+
+@given(words_and_width(ALL_WIDTHS, columns=2))
+def test_ring_arithmetic_is_that_of_integers(example: Ring) -> None:
+    width, (xs, ys) = example
+    x, y, top = words_of(xs, width), words_of(ys, width), 2**width
+    pairs = list(zip(xs, ys, strict=True))
+    assert integers(ring.add(x, y, width), width) == [(a + b) % top for a, b in pairs]
+    assert integers(ring.subtract(x, y, width), width) == [(a - b) % top for a, b in pairs]
+    assert integers(ring.multiply(x, y, width), width) == [a * b % top for a, b in pairs]
+    assert integers(ring.negate(x, width), width) == [-a % top for a in xs]
+    signs = bits_of(odd(ys))
+    assert integers(ring.signed(signs, x, width), width) == [(a - 2 * (b % 2) * a) % top for a, b in pairs]
+    rows = np.stack([x, y, x], axis=x.ndim - 1)
+    assert integers(ring.total(rows, width), width) == [(2 * a + b) % top for a, b in pairs]
+    assert (integers(x, width), integers(y, width)) == (xs, ys)
+
+
+@given(words_and_width(ALL_WIDTHS), st.data())
+def test_ring_words_are_shifted_and_cut_like_integers(example: Ring, data: st.DataObject) -> None:
+    width, (xs,) = example
+    x = words_of(xs, width)
+    places = data.draw(st.integers(0, width))
+    assert integers(ring.shifted(x, places, width), width) == [(a << places) % 2**width for a in xs]
+    keep = data.draw(st.integers(1, width))
+    assert integers(ring.low_bits(x, width, keep), keep) == [a % 2**keep for a in xs]
+    assert ring.bits(x, width).tolist() == [[a >> i & 1 for a in xs] for i in range(width)]
+    for size in (1, 4, 5, 8):
+        count = -(-width // size)
+        digits = ring.digits(x, 0, size, count)
+        assert digits.tolist() == [[a >> size * i & 2**size - 1 for a in xs] for i in range(count)]
+        if size != 5:
+            assert integers(ring.joined(digits, size, width), width) == xs
+
+
+@given(words_and_width(ALL_WIDTHS))
+def test_ring_words_come_from_integers_of_either_sign(example: Ring) -> None:
+    width, (xs,) = example
+    assert ring.integers(ring.constant([*xs, *(-x for x in xs)], width), width) == xs + [-x % 2**width for x in xs]
+
+
+@pytest.mark.parametrize("width", [64, 65, 128, 129, 192, 256])
+def test_ring_carries_run_through_all_limbs(width: int) -> None:
+    zero, one, most = (words_of([number], width) for number in (0, 1, 2**width - 1))
+    assert integers(ring.add(most, one, width), width) == [0]
+    assert integers(ring.add(most, most, width), width) == [2**width - 2]
+    assert integers(ring.negate(zero, width), width) == [0]
+    assert integers(ring.subtract(zero, one, width), width) == [2**width - 1]
 
 
 def odd(words: list[int]) -> list[int]:

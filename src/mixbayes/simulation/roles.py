@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from mixbayes.mixers.collect import agree_on_set, collect, joint_share
+from mixbayes.mixers.collect import agree_on_set, collect, honest_ones, joint_share
 from mixbayes.protocol import label
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.channel import Channel
@@ -88,7 +88,7 @@ def batches(count: int) -> Iterator[slice]:
 def mixer(
     report: Connection, role: int, job: Job, other: Link, asker: Link, hospitals: dict[str, socket.socket]
 ) -> None:
-    """Collect, check that both mixers hold the same set, train, answer."""
+    """Collect, check that both mixers hold the same set and that nobody lies, train, answer."""
     layout, random = job.layout, Randomness.from_system()
     to_other, ahead = other.channels(MIXERS[1 - role], job.deadline)
     to_asker, asker_ahead = asker.channels("the asking hospital", job.deadline)
@@ -102,8 +102,11 @@ def mixer(
 
     contributions = collect(role, layout, ROUND, doors)
     agree_on_set(me, contributions)
+    accepted, refused = honest_ones(me, layout, contributions)
+    if refused:
+        raise refused[0]
     report.send("collected")
-    model = train(me, layout, joint_share(layout, contributions))
+    model = train(me, layout, joint_share(layout, accepted))
     _make_ahead(me.pool)
     report.send(Seen.by(to_other, ahead))
     for batch in batches(job.instances):
