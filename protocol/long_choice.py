@@ -23,11 +23,14 @@ _PIECE = 1 << 15
 
 
 def pad_words(hashing: FixedKeyHash, pads: Words, words: int) -> Words:
-    """(words, n): the two words of each pad, and beyond them what the hash makes of it."""
+    """(words, n): the pad's own two words, or as many more as the hash makes of it.
+
+    Never both: who guesses a word under the pad itself would know the pad, and with it every word under its hashes.
+    """
     if words <= 2:
         return pads.T[:words]
-    more = [hashing(pads ^ np.uint64(number)).T for number in range(1, -(-words // 2))]
-    return np.concatenate([pads.T, *more])[:words]
+    blocks = range(1, -(-words // 2) + 1)
+    return np.concatenate([hashing(pads ^ np.uint64(number)).T for number in blocks])[:words]
 
 
 def all_masks(hashing: FixedKeyHash, pads: Words, flips: Bits, entries: int, words: int) -> Words:
