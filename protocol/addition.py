@@ -13,7 +13,7 @@ import numpy as np
 from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.choice import Slots, choose_slots
-from mixbayes.protocol.party import A, Party
+from mixbayes.protocol.party import Party
 from mixbayes.protocol.products import gate
 
 DIGIT = 4
@@ -48,16 +48,12 @@ def subtract(me: Party, x: Words, y: Words, width: int) -> Words:
 
 def _within_digits(me: Party, digits: Bits) -> tuple[Bits, Bits]:
     """Bit i − 1 of the results: do the lower i bits of the two digits carry, and would they pass a carry on?"""
-    count, n = digits.shape
-    padded = np.concatenate([digits, np.zeros((count, n % 2), np.uint8)], axis=1)
-    halves = padded[:, : padded.shape[1] // 2], padded[:, padded.shape[1] // 2 :]
-    sends, asks = halves if me.role == A else halves[::-1]
+    sends, asks = me.halves(digits)
     shares = me.random.bits(DIGIT, 2, sends.size)
     shares = np.bitwise_or.reduce(shares << np.arange(DIGIT, dtype=np.uint8)[:, None, None], axis=0)
     tables = _digit_sums()[:, sends.reshape(-1)] ^ _every_slot()[shares]
     (chosen,) = choose_slots(me, [Slots(DIGIT, DIGIT, tables, asks.reshape(-1))])
-    kept = shares.reshape(2, *sends.shape), chosen.reshape(2, *asks.shape)
-    joined = np.concatenate(kept if me.role == A else kept[::-1], axis=2)[:, :, :n]
+    joined = me.whole(shares.reshape(2, *sends.shape), chosen.reshape(2, *asks.shape), digits.shape[1])
     return joined[0], joined[1]
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from mixbayes.protocol.arrays import Bytes
-from mixbayes.protocol.errors import WrongLength, WrongStep
+from mixbayes.protocol.errors import Reuse, WrongLength, WrongStep
 
 Buffer = bytes | bytearray | memoryview | Bytes
 
@@ -71,17 +72,19 @@ class Channel:
         self._wire = wire
         self._sent = 0
         self._received = 0
+        self._broken = False
 
     def send(self, step: str, payload: Buffer) -> None:
         """Send one message."""
         size = _size(payload)
-        self._wire.write([self._header(step, size), payload], step)
+        with self._final_on_failure():
+            self._wire.write([self._header(step, size), payload], step)
         self.traffic.count_sent(_HEADER.size + size)
 
     def receive(self, step: str, size: int) -> Bytes:
         """Receive the message of this step, of exactly this size."""
-        body = self._room_for(step, size)
-        self._wire.read(body.data, step)
+        with self._final_on_failure():
+            body = self._read(step, size)
         self.traffic.count_received(_HEADER.size + size)
         return body
 
@@ -89,9 +92,9 @@ class Channel:
         """Send one message and receive the peer's of the same step (and size, unless told otherwise)."""
         sending = _size(payload)
         receiving = sending if size is None else size
-        self._wire.write([self._header(step, sending), payload], step)
-        body = self._room_for(step, receiving)
-        self._wire.read(body.data, step)
+        with self._final_on_failure():
+            self._wire.write([self._header(step, sending), payload], step)
+            body = self._read(step, receiving)
         self.traffic.count_swapped(_HEADER.size + sending, _HEADER.size + receiving)
         return body
 
@@ -100,8 +103,8 @@ class Channel:
         self._sent += 1
         return header
 
-    def _room_for(self, step: str, size: int) -> Bytes:
-        """Read and check the next header; returns room for the message it announces."""
+    def _read(self, step: str, size: int) -> Bytes:
+        """Read the next message, its header checked first."""
         raw = bytearray(_HEADER.size)
         self._wire.read(memoryview(raw), step)
         name, number, length = _HEADER.unpack(raw)
@@ -116,7 +119,20 @@ class Channel:
         if length != size:
             raise WrongLength(self.peer, step, f"{length} bytes came where {size} were due")
         self._received += 1
-        return np.empty(size, np.uint8)
+        body = np.empty(size, np.uint8)
+        self._wire.read(body.data, step)
+        return body
+
+    @contextmanager
+    def _final_on_failure(self) -> Iterator[None]:
+        """After a failure the two ends may be at different steps, and an old message could pass for a new one."""
+        if self._broken:
+            raise Reuse(f"The conversation with {self.peer} broke off before and cannot go on. Connect again.")
+        try:
+            yield
+        except BaseException:
+            self._broken = True
+            raise
 
 
 def _name(step: str) -> int:

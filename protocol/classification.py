@@ -166,8 +166,8 @@ def run_classification(
     def mixer(role: int, other: Channel, ahead: Channel, asker: Channel, ahead_asker: Channel) -> None:
         random = Randomness(seeds[1 + role])
         me = Party(role, other, connect_pair(role, ahead, random), random)
-        # The mixers agree on a pad for the labels.
-        blinding = label.common_blinding(me)
+        # The mixers agree on a pad for the labels of this question.
+        blinding = label.blinding_for(b"the only question", label.common_blinding(me))
         if private:
             # Each offers the hospital its tables, and does not learn what is taken.
             line = Line(asker, connect_answerer(ahead_asker, random))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,11 +46,16 @@ def opened(first: Words, second: Words, senders: str) -> NDArray[np.int64]:
     return np.frexp(hot.astype(np.float64))[1].astype(np.int64) - 1
 
 
-def common_blinding(me: Party) -> Randomness:
-    """The pad of the two mixers: each contributes a seed, so neither chooses it."""
+def common_blinding(me: Party) -> bytes:
+    """The seed of the two semi-honest mixers' pads: each draws half of it."""
     mine = me.random.bytes(SEED_BYTES)
     theirs = me.channel.swap("blinding", mine).tobytes()
-    return Randomness(bytes(a ^ b for a, b in zip(mine, theirs, strict=True)))
+    return bytes(a ^ b for a, b in zip(mine, theirs, strict=True))
+
+
+def blinding_for(question: bytes, seed: bytes) -> Randomness:
+    """The pad for one question. It depends on nothing else, so a question that one mixer lost shifts no other's."""
+    return Randomness(hashlib.sha256(b"mixbayes blinding" + seed + question).digest())
 
 
 def to_partner(me: Party, hot: Words, classes: int) -> None:

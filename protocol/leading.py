@@ -9,7 +9,7 @@ import numpy as np
 from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.choice import Slots, choose_slots
-from mixbayes.protocol.party import A, Party
+from mixbayes.protocol.party import Party
 from mixbayes.protocol.products import gate
 
 DIGIT = 4
@@ -53,15 +53,11 @@ def normalise(me: Party, word: Words, width: int) -> tuple[Bits, Words, Words]:
 
 def _within_digits(me: Party, digits: Bits) -> Words:
     """Per digit: bit 0 [digit ≠ 0], the bits above it the position of its leading one."""
-    count, n = digits.shape
-    padded = np.concatenate([digits, np.zeros((count, n % 2), np.uint8)], axis=1)
-    halves = padded[:, : padded.shape[1] // 2], padded[:, padded.shape[1] // 2 :]
-    sends, asks = halves if me.role == A else halves[::-1]
+    sends, asks = me.halves(digits)
     share = me.random.words(*sends.shape) & mask(3)
     tables = _found()[sends] ^ _every_slot()[share]
     (chosen,) = choose_slots(me, [Slots(DIGIT, DIGIT, tables.reshape(1, -1), asks.reshape(-1))])
-    kept = share, chosen.reshape(asks.shape).astype(np.uint64) & mask(3)
-    return np.concatenate(kept if me.role == A else kept[::-1], axis=1)[:, :n]
+    return me.whole(share, chosen.reshape(asks.shape).astype(np.uint64) & mask(3), digits.shape[1])
 
 
 def _combine(me: Party, high: Words, low: Words, size: int) -> Words:

@@ -16,7 +16,7 @@ from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.fixed_key import FixedKeyHash
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
-from mixbayes.protocol.party import A, Party
+from mixbayes.protocol.party import Party
 
 _PIECE = 1 << 15
 """Entries masked at a time: half a megabyte of blocks."""
@@ -68,19 +68,16 @@ def look_up(me: Party, index: Words, table: Words, widths: Sequence[int]) -> Wor
     """
     entries, words = table.shape
     bits = entries.bit_length() - 1
-    padded = np.append(index, np.zeros(index.size % 2, np.uint64))
-    half = padded.size // 2
-    mine, other = (slice(0, half), slice(half, None)) if me.role == A else (slice(half, None), slice(0, half))
+    mine, asked = me.halves(index)
+    half = mine.size
     sent, received = me.pool.take(bits * half)
-    flips = _announce(me, padded[other], bits, received.choices)
+    flips = _announce(me, asked, bits, received.choices)
     kept = me.random.words(half, words)
-    offered = _offered(me, padded[mine], table, kept, sent.pads.reshape(2, bits, half, 2), flips)
-    asked = padded[other]
+    offered = _offered(me, mine, table, kept, sent.pads.reshape(2, bits, half, 2), flips)
     answer = _swap_entries(me, offered, widths, asked.astype(np.intp))
     chosen = chosen_masks(me.pool.received_hash, received.pads.reshape(bits, half, 2), asked, words)
-    share = np.empty((padded.size, words), np.uint64)
-    share[mine], share[other] = kept, answer ^ chosen
-    return share[: index.size] & np.array([mask(width) for width in widths])
+    share = me.whole(kept.T, (answer ^ chosen).T, index.size).T
+    return share & np.array([mask(width) for width in widths])
 
 
 def _offered(me: Party, index: Words, table: Words, kept: Words, pads: Words, flips: Bits) -> Words:

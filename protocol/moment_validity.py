@@ -1,9 +1,9 @@
 """Are these the moments of anything? Count n, sum S1 and sum of squares S2 of values in [0, 2^f].
 
-They are those of a distribution over [0, 2^f] exactly if S1 ≤ 2^f n, S2 ≤ 2^f S1 and S1² ≤ n·S2: the mean lies within
-the bounds, and the variance between 0 and what the bounds allow. S2 = low + 2^f high travels as two sums. Low halves
-are below 2^f, so low ≤ (2^f − 1) n; high ≤ 2^f n follows from the others. Whole numbers have a few moments fewer (S1
-and S2 are both even or both odd); that is not checked.
+They are those of a distribution over [0, 2^f] exactly if S2 ≤ 2^f S1 and S1² ≤ n·S2: the variance is neither below
+zero nor above what the bounds allow. S1 ≤ 2^f n follows. S2 = low + 2^f high travels as two sums. Low halves are below
+2^f, so low ≤ (2^f − 1) n; high ≤ 2^f n follows. Whole numbers have a few moments fewer (S1 and S2 are both even or both
+odd); that is not checked.
 
 The inequalities are between integers, and each is exact if the ranges hold and those before it, since the ring is as
 wide as what these leave possible. Where one fails, what comes after it means nothing, and need not: the contribution is
@@ -46,12 +46,12 @@ class Sizes:
 
     @property
     def product(self) -> int:
-        """Of n·S2 − S1², with its sign: both are at most 2^2f n² once the other inequalities hold."""
+        """Of n·S2 − S1², with its sign: S1² has twice the bits of S1, and so has n·S2 ≤ n·2^f S1."""
         return 2 * self.sum + 1
 
 
 def moment_checks(me: Party, cells: Words, rows: int) -> Words:
-    """Words (8, k) that A and B hold alike exactly where the cells (4, k) n, S1, low and high are possible moments."""
+    """Words (7, k) that A and B hold alike exactly where the cells (4, k) n, S1, low and high are possible moments."""
     sizes, counts, sums = Sizes(rows), cells[0], cells[1:].reshape(-1)
     n, of_sums = cut(me, counts, sizes.count), cut(me, sums, sizes.sum)
     ranges = [excess(me, counts, n), *excess(me, sums, of_sums).reshape(3, -1)]
@@ -63,19 +63,17 @@ def _inequalities(me: Party, cells: Words, n: Cut, of_sums: Cut, sizes: Sizes) -
     s1, low, high = np.split(lifted(me, of_sums, sizes.product), 3, axis=-1)
     s2 = ring.add(low, ring.shifted(high, NUMERIC_BITS, sizes.product), sizes.product)
     failures = [
-        *_sums_beyond(me, cells, sizes.sum + 1),
+        _low_beyond(me, cells[0], cells[2], sizes.sum + 1),
         _squares_beyond(me, s1, s2, sizes),
         _variance_negative(me, n, s2, of_sums.first(n.low.size), s1, sizes.product),
     ]
     return [failure.astype(np.uint64) for failure in failures]
 
 
-def _sums_beyond(me: Party, cells: Words, width: int) -> Bits:
-    """(2, k): [2^f n < S1] and [(2^f − 1) n < low]."""
-    n, s1, low, _ = cells
-    most = n << np.uint64(NUMERIC_BITS)
-    room = np.concatenate([most - s1, most - n - low]) & mask(width)
-    return negative(me, room, width).reshape(2, -1)
+def _low_beyond(me: Party, n: Words, low: Words, width: int) -> Bits:
+    """[(2^f − 1) n < low]."""
+    most = (n << np.uint64(NUMERIC_BITS)) - n
+    return negative(me, (most - low) & mask(width), width)
 
 
 def _squares_beyond(me: Party, s1: Words, s2: Words, sizes: Sizes) -> Bits:

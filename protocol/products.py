@@ -12,16 +12,14 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.long_choice import pad_words
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
-from mixbayes.protocol.party import A, Party
+from mixbayes.protocol.party import Party
 
 Xored = TypeVar("Xored", Bits, Words)
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def cross(me: Party, choice: Bits, word: Words, width: int) -> tuple[Words, Words]:
@@ -67,17 +65,13 @@ def scale(me: Party, bit: Bits, word: Words, width: int) -> Words:
 def product_of_bits(me: Party, bits: Bits, factors: Sequence[int], width: int) -> Words:
     """Additive shares of a·b·factor: A's private bit times B's times a public factor, one for each row of `bits`.
 
-    One transfer each: A sends for the first half and B for the second, so both directions of the pool are used alike.
+    One transfer each.
     """
-    flat = _even(bits.reshape(-1))
+    mine, asked = me.halves(bits.reshape(-1))
     words = ring.limbed(ring.constant(factors, width), width)
-    factor = _even(np.repeat(words, bits.size // len(factors), axis=1))
-    half = flat.size // 2
-    mine, other = (slice(0, half), slice(half, None)) if me.role == A else (slice(half, None), slice(0, half))
-    kept, got = cross(me, flat[other], flat[mine] * factor[:, mine], width)
-    share = np.empty(factor.shape, np.uint64)
-    share[:, mine], share[:, other] = kept, got
-    return share[:, : bits.size].reshape(_shape(bits, width))
+    factor, _ = me.halves(np.repeat(words, bits.size // len(factors), axis=1))
+    kept, got = cross(me, asked, mine * factor, width)
+    return me.whole(kept, got, bits.size).reshape(_shape(bits, width))
 
 
 def weighted(me: Party, bits: Bits, weights: Sequence[int], width: int) -> Words:
@@ -107,11 +101,6 @@ def multiply(me: Party, x: Words, y: Words, width: int) -> Words:
 
 def _shape(bits: Bits, width: int) -> tuple[int, ...]:
     return bits.shape if ring.limbs(width) == 1 else (ring.limbs(width), *bits.shape)
-
-
-def _even(row: NDArray[Scalar]) -> NDArray[Scalar]:
-    """With a zero at the end of the last axis if that makes its length even."""
-    return np.append(row, np.zeros_like(row[..., :1]), axis=-1) if row.shape[-1] % 2 else row
 
 
 def _swap(me: Party, step: str, bits: Bits, words: Bits | Words, width: int) -> tuple[Bits, Words]:

@@ -137,7 +137,7 @@ def bits(words: Words | Bits, width: int) -> Bits:
 
 def digits(words: Words | Bits, start: int, size: int, count: int) -> Bits:
     """(count, n): digits of `size` ≤ 8 bits, from bit `start` up; beyond the last limb there are zeros."""
-    rows = words.reshape(-1, words.shape[-1]).astype(np.uint64, copy=False)
+    rows = (words if words.ndim > 1 else words[None]).astype(np.uint64, copy=False)
     if len(rows) == 1:
         places = np.arange(start, start + size * count, size, dtype=np.uint64)[:, None]
         return (rows >> places).astype(np.uint8) & np.uint8((1 << size) - 1)

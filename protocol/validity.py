@@ -164,10 +164,9 @@ def _equal_bits(me: Party, digests: list[bytes]) -> Bits:
 
 
 def _all(me: Party, bits: Bits) -> Bits:
-    """XOR shares of the AND over the first axis."""
+    """XOR shares of the AND over the first axis, whose length is a power of two."""
     while len(bits) > 1:
-        pairs = len(bits) // 2
-        bits = np.concatenate([gate(me, bits[:pairs], bits[pairs : 2 * pairs], 1), bits[2 * pairs :]])
+        bits = gate(me, bits[: len(bits) // 2], bits[len(bits) // 2 :], 1)
     return bits[0]
 
 
