@@ -1,6 +1,6 @@
 """The 128 oblivious transfers everything else grows from (Chou and Orlandi, "The Simplest Protocol for OT", 2015).
 
-Over the prime-order group of ed25519. Keys are hashed with the whole exchange, and the points a peer sends are checked
+Over the prime-order group of ed25519. Keys are hashed with the offer and the answer, and the points a peer sends are checked
 to be in the group before they are used.
 """
 

@@ -6,10 +6,12 @@ is IKNP. Each transfer's 128-bit pad is all used by what stands above, so pads a
 
     receiver:  t  = Σ x·r_x,  u = Σ r_x ⊕ choice         sender:  q = Σ (x ⊕ Δ)·r_x ⊕ Δ·u = t ⊕ choice·Δ
 
-An unchecked receiver that uses different choices in different groups can learn Δ. Where the receiver is a hospital
-(`checked`), every stretch ends with the consistency check of SoftSpokenOT, section 4: a universal linear hash of every
+An unchecked receiver that uses different choices in different groups can learn Δ. Where the receiver is a hospital that
+asks (`checked`), every stretch ends with the consistency check of SoftSpokenOT, section 4: a universal linear hash of every
 column, here GHASH under a key the sender draws once the corrections are in, over columns that carry 128 more transfers
-than are used, so that the hash of the choices shows nothing.
+than are used, so that the hash of the choices shows nothing. Nothing checks the sums by which the trees are opened: a
+receiver that sends wrong ones makes a sender's column random, and passes the check only by guessing bits of Δ, as it
+may there.
 """
 
 from __future__ import annotations
@@ -61,6 +63,16 @@ class Received:
     pads: Words
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Begun:
+    """A stretch at the receiver between its corrections and its end: the choices packed, and the columns t."""
+
+    count: int
+    choices: Words
+    columns: Words
+    corrections: Bytes
+
+
 class SenderExtension:
     """Makes transfers in which this end knows both pads."""
 
@@ -81,11 +93,10 @@ class SenderExtension:
         self._checked = checked
         self._transposer = Transposer()
 
-    def make(self, channel: Channel, count: int, pads: Words, corrections: Bytes | None = None) -> None:
+    def make(self, channel: Channel, count: int, pads: Words) -> None:
         """Fill `pads` (2, count + 1, 2) with `count` transfers; the last row is room for the cipher."""
         spare = UNIT if self._checked else 0
-        if corrections is None:
-            corrections = channel.receive(CORRECTIONS, correction_bytes(count, self._checked))
+        corrections = channel.receive(CORRECTIONS, correction_bytes(count, self._checked))
         q = self._columns(corrections.view(np.uint64).reshape(GROUPS, -1), count + spare)
         if self._checked:
             self._verify(channel, q)
@@ -134,31 +145,29 @@ class ReceiverExtension:
         self._random = random
         self._checked = checked
         self._transposer = Transposer()
-        self._t = np.empty(0, np.uint64)
 
-    def start(self, count: int) -> tuple[Words, Bytes]:
-        """Draw the choices of the next stretch; returns them packed, and the corrections for the sender."""
+    def start(self, count: int) -> Begun:
+        """Draw the choices of the next stretch, and what the sender needs to correct its columns by."""
         words = (count + (UNIT if self._checked else 0)) // 64
         choices = self._random.words(words)
         corrections = np.empty((GROUPS, words), np.uint64)
-        self._t = self._columns(choices, corrections)
-        return choices, corrections.reshape(-1).view(np.uint8)
+        columns = self._columns(choices, corrections)
+        return Begun(count, choices, columns, corrections.reshape(-1).view(np.uint8))
 
-    def finish(self, channel: Channel, count: int, packed: Words, choices: Bits, pads: Words) -> None:
-        """Fill `choices` (count,) and `pads` (count + 1, 2) of the stretch that `start` began."""
-        t, self._t = self._t, np.empty(0, np.uint64)
+    def finish(self, channel: Channel, begun: Begun, choices: Bits, pads: Words) -> None:
+        """Fill `choices` (count,) and `pads` (count + 1, 2) of a stretch whose corrections have been sent."""
         if self._checked:
-            self._answer(channel, t, packed)
-        for start, rows in _blocks(t, count):
+            self._answer(channel, begun.columns, begun.choices)
+        for start, rows in _blocks(begun.columns, begun.count):
             size = 64 * rows.shape[1]
-            choices[start : start + size] = choices_in_order(packed[start // 64 :][: rows.shape[1]])
+            choices[start : start + size] = choices_in_order(begun.choices[start // 64 :][: rows.shape[1]])
             self._hash_block(rows, pads[start : start + size + 1])
 
     def make(self, channel: Channel, count: int, choices: Bits, pads: Words) -> None:
-        """`start`, send, `finish`: for a channel on which this end only receives."""
-        packed, corrections = self.start(count)
-        channel.send(CORRECTIONS, corrections)
-        self.finish(channel, count, packed, choices, pads)
+        """`start`, send, `finish`."""
+        begun = self.start(count)
+        channel.send(CORRECTIONS, begun.corrections)
+        self.finish(channel, begun, choices, pads)
 
     def _columns(self, choices: Words, corrections: Words) -> Words:
         t = np.empty((GROUPS, GROUP, choices.size), np.uint64)

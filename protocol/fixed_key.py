@@ -1,7 +1,9 @@
-"""The hash of oblivious transfer: AES under one public key, H(i, x) = π(x ⊕ i) ⊕ x ⊕ i (Guo et al., S&P 2020).
+"""The hash of oblivious transfer: AES under one public key, H(i, x) = π(x ⊕ i) ⊕ x ⊕ i.
 
 One AES key schedule serves millions of calls, so that hashing costs little more than the AES rounds. π is modelled
-as a random permutation. The key is drawn by the extension's sender per session, and changed every 2^32 transfers.
+as a random permutation. Guo et al. (S&P 2020) hash twice, π(π(x) ⊕ i) ⊕ π(x), against receivers that choose x; ours
+cannot, since every x is the sum of AES streams whose keys the base transfers fixed. The key is drawn by the extension's
+sender per session; the one that hashes the transfers is changed every 2^32 of them.
 """
 
 from __future__ import annotations

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.pool import PairPool
 from mixbayes.protocol.randomness import Randomness
+
+if TYPE_CHECKING:  # the pool knows the roles
+    from mixbayes.protocol.pool import PairPool
 
 A, B = 0, 1
 

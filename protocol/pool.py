@@ -14,22 +14,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent, receive_base, send_base
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import Reuse
+from mixbayes.protocol.errors import LocalError, Reuse
 from mixbayes.protocol.extension import (
     CHECKED_STRETCH,
     CORRECTIONS,
     STRETCH,
     UNIT,
+    Begun,
     Received,
     ReceiverExtension,
     SenderExtension,
     Sent,
 )
 from mixbayes.protocol.fixed_key import FixedKeyHash
+from mixbayes.protocol.party import A
 from mixbayes.protocol.randomness import Randomness
+
+
+_AHEAD = 4
+"""Who asks for some is likely to ask again: so many times as many are made, up to the high mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,41 +50,64 @@ class SentStock:
     """What the sender has made and not yet handed out."""
 
     def __init__(self) -> None:
-        self.pads = np.empty((2, 1, 2), np.uint64)
-        self.left = 0
+        self._pads = np.empty((2, 1, 2), np.uint64)
+        self._start = self._end = 0
+
+    @property
+    def left(self) -> int:
+        return self._end - self._start
 
     def room(self, count: int) -> None:
-        """Keep what is left, at the front, with room for `count` more and the cipher's spare row behind."""
+        """Make room for `count` more behind what is left, and for the cipher's spare row behind those."""
+        if self._end + count < self._pads.shape[1]:
+            return
         grown = np.empty((2, self.left + count + 1, 2), np.uint64)
-        grown[:, : self.left] = self.pads[:, self.pads.shape[1] - 1 - self.left : -1]
-        self.pads = grown
+        grown[:, : self.left] = self._pads[:, self._start : self._end]
+        self._pads, self._start, self._end = grown, 0, self.left
+
+    def next(self) -> Words:
+        """Where the next transfers go."""
+        return self._pads[:, self._end :]
+
+    def add(self, count: int) -> None:
+        """So many have been put there."""
+        self._end += count
 
     def hand_out(self, count: int) -> Sent:
-        start = self.pads.shape[1] - 1 - self.left
-        self.left -= count
-        return Sent(self.pads[:, start : start + count])
+        self._start += count
+        return Sent(self._pads[:, self._start - count : self._start])
 
 
 class ReceivedStock:
-    """What the receiver has made and not yet handed out."""
+    """What the receiver has made and not yet handed out; as `SentStock`."""
 
     def __init__(self) -> None:
-        self.choices = np.empty(0, np.uint8)
-        self.pads = np.empty((1, 2), np.uint64)
-        self.left = 0
+        self._choices = np.empty(1, np.uint8)
+        self._pads = np.empty((1, 2), np.uint64)
+        self._start = self._end = 0
+
+    @property
+    def left(self) -> int:
+        return self._end - self._start
 
     def room(self, count: int) -> None:
-        """As `SentStock.room`."""
-        choices, pads = np.empty(self.left + count, np.uint8), np.empty((self.left + count + 1, 2), np.uint64)
-        start = self.choices.size - self.left
-        choices[: self.left] = self.choices[start:]
-        pads[: self.left] = self.pads[start:-1]
-        self.choices, self.pads = choices, pads
+        if self._end + count < len(self._pads):
+            return
+        size, left = self.left + count + 1, slice(self._start, self._end)
+        choices, pads = np.empty(size, np.uint8), np.empty((size, 2), np.uint64)
+        choices[: self.left], pads[: self.left] = self._choices[left], self._pads[left]
+        self._choices, self._pads, self._start, self._end = choices, pads, 0, self.left
+
+    def next(self) -> tuple[Bits, Words]:
+        return self._choices[self._end :], self._pads[self._end :]
+
+    def add(self, count: int) -> None:
+        self._end += count
 
     def hand_out(self, count: int) -> Received:
-        start = self.choices.size - self.left
-        self.left -= count
-        return Received(self.choices[start : start + count], self.pads[start : start + count])
+        self._start += count
+        part = slice(self._start - count, self._start)
+        return Received(self._choices[part], self._pads[part])
 
 
 class _Pool(ABC):
@@ -96,8 +125,12 @@ class _Pool(ABC):
         """Transfers made and not handed out."""
 
     @abstractmethod
-    def _stretch(self, count: int) -> int:
-        """Make the next stretch of at most `count`; returns how many were made."""
+    def _room(self, count: int) -> None:
+        """Make room for so many more."""
+
+    @abstractmethod
+    def _stretch(self, count: int) -> None:
+        """Make the next stretch, of so many."""
 
     def top_up(self) -> None:
         """Fill to the high mark if below the low one: what a node does while it has nothing else to do."""
@@ -107,7 +140,10 @@ class _Pool(ABC):
     def reserve(self, count: int) -> None:
         """Hold at least `count`."""
         self._refuse_if_broken()
+        if self.left >= count:
+            return
         with self._final_on_failure():
+            self._room(self._missing(count))
             while self.left < count:
                 self._stretch(min(self._stretch_size, self._missing(count)))
 
@@ -119,8 +155,9 @@ class _Pool(ABC):
             )
 
     def _missing(self, count: int) -> int:
-        """How many to make for `count` to be there: up to the high mark at least."""
-        return -(-(max(count, self._marks.high) - self.left) // UNIT) * UNIT
+        """How many to make for `count` to be there: for more to come too, but no more than the high mark for a few."""
+        wanted = max(count, min(self._marks.high, _AHEAD * count))
+        return -(-(wanted - self.left) // UNIT) * UNIT
 
     @contextmanager
     def _final_on_failure(self) -> Iterator[None]:
@@ -151,11 +188,12 @@ class SentPool(_Pool):
         self.reserve(count)
         return self._stock.hand_out(count)
 
-    def _stretch(self, count: int) -> int:
+    def _room(self, count: int) -> None:
         self._stock.room(count)
-        self._extension.make(self.channel, count, self._stock.pads[:, self._stock.left :])
-        self._stock.left += count
-        return count
+
+    def _stretch(self, count: int) -> None:
+        self._extension.make(self.channel, count, self._stock.next())
+        self._stock.add(count)
 
 
 class ReceivedPool(_Pool):
@@ -165,7 +203,8 @@ class ReceivedPool(_Pool):
         super().__init__(channel, marks, CHECKED_STRETCH)
         self._extension = extension
         self._stock = ReceivedStock()
-        self._begun: tuple[int, Words] | None = None
+        self._begun: Begun | None = None
+        self._promised = 0
 
     @property
     def left(self) -> int:
@@ -176,29 +215,34 @@ class ReceivedPool(_Pool):
         return self._extension.long_hash
 
     def prepare(self, count: int) -> None:
-        """Begin to make what `take(count)` will need, without waiting for the sender; the next `take` is of as many."""
+        """Begin to make what the next `take`, of as many, will need, without waiting for the sender."""
         self._refuse_if_broken()
-        if self.left < count and self._begun is None:
+        if self._promised:
+            return
+        self._promised = count
+        if self.left < count:
             with self._final_on_failure():
                 self._begun = self._begin(min(self._stretch_size, self._missing(count)))
 
     def take(self, count: int) -> Received:
+        if self._promised not in (0, count):
+            raise LocalError(f"{self._promised} transfers were prepared, and then {count} asked for.")
         self.reserve(count)
+        self._promised = 0
         return self._stock.hand_out(count)
 
-    def _begin(self, count: int) -> tuple[int, Words]:
-        packed, corrections = self._extension.start(count)
-        self.channel.send(CORRECTIONS, corrections)
-        return count, packed
+    def _room(self, count: int) -> None:
+        self._stock.room(count)
 
-    def _stretch(self, count: int) -> int:
-        made, packed = self._begun or self._begin(count)
-        self._begun = None
-        stock = self._stock
-        stock.room(made)
-        self._extension.finish(self.channel, made, packed, stock.choices[stock.left :], stock.pads[stock.left :])
-        stock.left += made
-        return made
+    def _begin(self, count: int) -> Begun:
+        begun = self._extension.start(count)
+        self.channel.send(CORRECTIONS, begun.corrections)
+        return begun
+
+    def _stretch(self, count: int) -> None:
+        begun, self._begun = self._begun or self._begin(count), None
+        self._extension.finish(self.channel, begun, *self._stock.next())
+        self._stock.add(begun.count)
 
 
 class PairPool(_Pool):
@@ -225,24 +269,26 @@ class PairPool(_Pool):
         self.reserve(count)
         return self._sent.hand_out(count), self._received.hand_out(count)
 
-    def _stretch(self, count: int) -> int:
-        sent, received = self._sent, self._received
-        sent.room(count)
-        received.room(count)
-        packed, mine = self._receiver.start(count)
-        theirs = self.channel.swap(CORRECTIONS, mine)
-        self._sender.make(self.channel, count, sent.pads[:, sent.left :], theirs)
-        self._receiver.finish(
-            self.channel, count, packed, received.choices[received.left :], received.pads[received.left :]
-        )
-        sent.left += count
-        received.left += count
-        return count
+    def _room(self, count: int) -> None:
+        self._sent.room(count)
+        self._received.room(count)
+
+    def _stretch(self, count: int) -> None:
+        begun = self._receiver.start(count)
+        self.channel.send(CORRECTIONS, begun.corrections)
+        self._receiver.finish(self.channel, begun, *self._received.next())
+        self._received.add(count)
+        self._sender.make(self.channel, count, self._sent.next())
+        self._sent.add(count)
 
 
 def connect_pair(role: int, channel: Channel, random: Randomness, marks: Marks = Marks()) -> PairPool:
-    """Base transfers one way; the first 128 extended ones are the base transfers of the other way."""
-    if role == 0:
+    """Base transfers one way; the first 128 extended ones are the base transfers of the other way.
+
+    Neither direction is checked: the two computing parties are semi-honest, two hospitals alone too.
+    """
+    random = random.branch()
+    if role == A:
         sender = SenderExtension(receive_base(channel, random), channel, random)
         pads = np.empty((2, COUNT + 1, 2), np.uint64)
         sender.make(channel, COUNT, pads)
@@ -257,9 +303,11 @@ def connect_pair(role: int, channel: Channel, random: Randomness, marks: Marks =
 
 def connect_asker(channel: Channel, random: Randomness, marks: Marks = Marks()) -> ReceivedPool:
     """The asking hospital's end towards one mixer: it only ever receives, and proves that it does so honestly."""
+    random = random.branch()
     return ReceivedPool(ReceiverExtension(send_base(channel, random), channel, random, checked=True), channel, marks)
 
 
 def connect_answerer(channel: Channel, random: Randomness, marks: Marks = Marks()) -> SentPool:
     """A mixer's end towards an asking hospital."""
+    random = random.branch()
     return SentPool(SenderExtension(receive_base(channel, random), channel, random, checked=True), channel, marks)

@@ -39,6 +39,10 @@ class Randomness:
         """Seeded by the operating system."""
         return cls(secrets.token_bytes(SEED_BYTES))
 
+    def branch(self) -> Randomness:
+        """A stream of its own, for whoever draws at another time or in another thread."""
+        return Randomness(self.bytes(SEED_BYTES))
+
     def bytes(self, count: int) -> bytes:
         return self._draw(count).tobytes()
 
