@@ -45,7 +45,7 @@ def _seconds(way: object, me: Party, scores: np.ndarray) -> float:
 
 
 def main() -> None:
-    with Crew(60.0) as crew:
+    with Crew() as crew:
         a_b, b_a = Link.pair()
         crew.start(MIXERS[A], role, A, a_b)
         crew.start(MIXERS[B], role, B, b_a)

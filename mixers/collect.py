@@ -9,11 +9,11 @@ import numpy as np
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import OutOfRange, PeerError
+from mixbayes.protocol.errors import LyingHospital, OutOfRange, PeerError
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.party import A, Party
 from mixbayes.protocol.shares import expand
-from mixbayes.protocol.validity import LyingHospital, honest
+from mixbayes.protocol.validity import honest
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
 
 
@@ -49,6 +49,7 @@ def honest_ones(
     me: Party, layout: Layout, contributions: list[Contribution]
 ) -> tuple[list[Contribution], list[LyingHospital]]:
     """The contributions that are counts of some table, and for every other one whom it blames."""
+    contributions = sorted(contributions, key=lambda contribution: contribution.hospital)  # both mixers alike
     verdicts = honest(me, layout, (_share(layout, contribution) for contribution in contributions))
     judged = list(zip(contributions, verdicts, strict=True))
     return [contribution for contribution, right in judged if right], [

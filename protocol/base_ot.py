@@ -1,7 +1,7 @@
 """The 128 oblivious transfers everything else grows from (Chou and Orlandi, "The Simplest Protocol for OT", 2015).
 
-Over the prime-order group of ed25519. Keys are hashed with the offer and the answer, and the points a peer sends are checked
-to be in the group before they are used.
+Over the prime-order group of ed25519. Keys are hashed with the offer and the answer, and the points a peer sends are
+checked to be in the group before they are used.
 """
 
 from __future__ import annotations

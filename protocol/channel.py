@@ -62,6 +62,10 @@ class Wire(Protocol):
         """Fill `into` with the next bytes."""
         ...
 
+    def close(self) -> None:
+        """Let what was written leave, and hang up."""
+        ...
+
 
 class Channel:
     """One end of a conversation in which both ends know the next step and the size of its message."""
@@ -97,6 +101,11 @@ class Channel:
             body = self._read(step, receiving)
         self.traffic.count_swapped(_HEADER.size + sending, _HEADER.size + receiving)
         return body
+
+    def close(self) -> None:
+        """Nothing more will be said."""
+        self._broken = True
+        self._wire.close()
 
     def _header(self, step: str, size: int) -> bytes:
         header = _HEADER.pack(_name(step), self._sent & 0xFFFFFFFF, size)

@@ -1,5 +1,13 @@
 """Classification: from shares of θ and instances to labels, for the hospital that asked and nobody else.
 
+| | privately | publicly |
+|---|---|---|
+| hospital → mixers | its choices, masked | the rows |
+| mixer → hospital | tables plus ρ | |
+| hospital → mixers | A's sums to B, and B's to A | |
+| mixer ↔ mixer | comparison | digests of the rows, comparison |
+| mixer → hospital | its blinded share of the label | the same |
+
 Rows are worked off in pieces of a public size. An asker is one piece ahead of the labels it waits for, so that the
 mixers compare while it prepares the next piece.
 """
@@ -8,13 +16,11 @@ from __future__ import annotations
 
 from collections import deque
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mixbayes.protocol import label, memory, rows
 from mixbayes.protocol.argmax import winners
-from mixbayes.protocol.arrays import Values, mask
+from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.label import Labels, joined
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model, scores
 from mixbayes.protocol.party import A, B, Party
@@ -22,21 +28,20 @@ from mixbayes.protocol.pool import ReceivedPool, SentPool, connect_answerer, con
 from mixbayes.protocol.question import Form, Line, Question, answer, hand_over, take_over
 from mixbayes.protocol.randomness import Randomness
 
-Labels = NDArray[np.int64]
-
 
 def answer_public(me: Party, asker: Channel, layout: Layout, model: Model, count: int, blinding: Randomness) -> None:
     """A mixer's part for rows that the hospital shows."""
-    for piece in Form.of(layout, model.width).pieces(count):
+    for piece in rows.pieces(count):
         codes = rows.receive(asker, layout, piece.stop - piece.start)
+        rows.compare(me, asker, codes)
         label.release(asker, winners(me, scores(model, codes), model.width), model.classes, blinding)
 
 
 def ask_public(mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values) -> Labels:
     """The hospital's part: show the rows to both mixers."""
 
-    labels = _Labels(mixers, layout.classes)
-    for piece in Form.of(layout, width).pieces(codes.shape[1]):
+    labels = _Waiting(mixers, layout.classes)
+    for piece in rows.pieces(codes.shape[1]):
         for mixer in mixers:
             rows.send(mixer, layout, codes[:, piece])
         labels.collect()
@@ -60,66 +65,23 @@ def ask_private(
 ) -> Labels:
     """The hospital's part: choose obliviously from both mixers' tables, and give each the other's sums."""
     form = Form.of(layout, width)
-    labels = _Labels((mixers[0].channel, mixers[1].channel), form.classes)
+    labels = _Waiting((mixers[0].channel, mixers[1].channel), form.classes)
     questions = [[Question(form, mixer, codes[:, p]) for mixer in mixers] for p in form.pieces(codes.shape[1])]
     for (to_a, to_b), following in zip(questions, [*questions[1:], []], strict=False):
         to_a.prepare()
         to_b.prepare()
-        to_a.announce()
-        to_b.announce()
+        at_a, at_b = to_a.announce(), to_b.announce()
         labels.collect()
         for question in following:
             question.prepare()
-        from_a, from_b = to_a.add_up(), to_b.add_up()
+        from_a, from_b = at_a.receive_and_add_up(), at_b.receive_and_add_up()
         hand_over(mixers[1].channel, from_a, width)
         hand_over(mixers[0].channel, from_b, width)
         labels.expect(to_a.rows)
     return labels.all()
 
 
-def ask_partner(me: Party, partner: Line[ReceivedPool], layout: Layout, model: Model, codes: Values) -> Labels:
-    """Two hospitals alone, the asking one: it reads its own share directly and asks the other obliviously."""
-    form = Form.of(layout, model.width)
-    labels = []
-    for piece in form.pieces(codes.shape[1]):
-        question = Question(form, partner, codes[:, piece])
-        question.announce()
-        share = scores(model, codes[:, piece])
-        share[1:] = (share[1:] + question.add_up()) & mask(form.width)
-        labels.append(label.from_partner(me, winners(me, share, form.width), form.classes))
-    return _joined(labels)
-
-
-def answer_partner(me: Party, partner: Line[SentPool], layout: Layout, model: Model, count: int) -> None:
-    """Two hospitals alone, the other one."""
-    form = Form.of(layout, model.width)
-    for piece in form.pieces(count):
-        share = np.zeros((form.classes, piece.stop - piece.start), np.uint64)
-        hidden = answer(form, partner, model, me.random, share.shape[1])
-        share[1:] = (model.prior[:, None] - hidden) & mask(form.width)
-        label.to_partner(me, winners(me, share, form.width), form.classes)
-
-
-def show_partner(me: Party, layout: Layout, model: Model, codes: Values) -> Labels:
-    """Two hospitals alone, the asking one, for rows that it shows the other."""
-    form = Form.of(layout, model.width)
-    labels = []
-    for piece in form.pieces(codes.shape[1]):
-        rows.send(me.channel, layout, codes[:, piece])
-        hot = winners(me, scores(model, codes[:, piece]), form.width)
-        labels.append(label.from_partner(me, hot, form.classes))
-    return _joined(labels)
-
-
-def see_partner(me: Party, layout: Layout, model: Model, count: int) -> None:
-    """Two hospitals alone, the other one, for rows that it is shown."""
-    form = Form.of(layout, model.width)
-    for piece in form.pieces(count):
-        codes = rows.receive(me.channel, layout, piece.stop - piece.start)
-        label.to_partner(me, winners(me, scores(model, codes), form.width), form.classes)
-
-
-class _Labels:
+class _Waiting:
     """The labels an asker waits for, collected piece by piece in the order in which it asked."""
 
     def __init__(self, mixers: tuple[Channel, Channel], classes: int) -> None:
@@ -138,11 +100,7 @@ class _Labels:
 
     def all(self) -> Labels:
         self.collect()
-        return _joined(self._labels)
-
-
-def _joined(labels: list[Labels]) -> Labels:
-    return np.concatenate(labels) if labels else np.empty(0, np.int64)
+        return joined(self._labels)
 
 
 def run_classification(

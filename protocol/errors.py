@@ -37,6 +37,12 @@ class DictionaryTooLarge(BadData):
     code = "E103"
 
 
+class TooManyRows(BadData):
+    """All hospitals together have more rows than the dictionary allows for."""
+
+    code = "E104"
+
+
 class Unsupported(MixbayesError):
     """The combination that was asked for does not exist."""
 
@@ -94,6 +100,13 @@ class BadGroupElement(PeerError):
 
     code = "E205"
     usual_remedy = "Stop working with it until its operator has explained this; no honest run does it"
+
+
+class LyingHospital(PeerError):
+    """A hospital's contribution is not the counts of any table."""
+
+    code = "E220"
+    usual_remedy = "It counts for nothing in this round; ask its operator which program made it, and from what table"
 
 
 class PeerSilent(PeerError):

@@ -42,6 +42,8 @@ QUOTIENT_BITS = 54
 _CONSTANT_BITS = 52
 # ⌊log2(e) / 2 · 2^52⌉, to be the same on every machine.
 _CONSTANT = 3248660424278399
+_COLUMNS = 512
+"""Pairs of attribute and class whose quotients are computed at a time."""
 _MIDDLE = 1 << (NUMERIC_BITS - 1)
 
 
@@ -87,18 +89,25 @@ def shared_tables(me: Party, layout: Layout, vector: Words, width: int) -> list[
     positions = numeric_positions(layout)
     if not positions:
         return []
-    sizes = Sizes(layout.dictionary.max_rows)
-    moments = np.stack([layout.block(vector, i)[[PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]] for i in positions], axis=1)
-    logs_n, some = shared_log2(me, moments[0].reshape(-1), layout.dictionary.max_rows.bit_length(), width)
-    n, s1, s2 = _prepared(me, moments.reshape(4, -1), some, sizes.ring)
+    blocks = [layout.block(vector, i)[[PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]] for i in positions]
+    moments = np.concatenate(blocks, axis=1)
+    pieces = [moments[:, start : start + _COLUMNS] for start in range(0, moments.shape[1], _COLUMNS)]
+    words = np.concatenate([_shared_words(me, piece, layout.dictionary.max_rows, width) for piece in pieces], axis=1)
+    return np.split(words, len(positions), axis=1)
+
+
+def _shared_words(me: Party, moments: Words, rows: int, width: int) -> Words:
+    """(FEATURES, n), from n columns of moments (4, n)."""
+    sizes = Sizes(rows)
+    logs_n, some = shared_log2(me, moments[0], rows.bit_length(), width)
+    n, s1, s2 = _prepared(me, moments, some, sizes.ring)
     divisor, numerators = _quotient_parts(me, n, s1, s2, sizes.ring)
     logs_d, _ = shared_log2(me, ring.low_bits(divisor, sizes.ring, sizes.divisor), sizes.divisor, width)
     thrice = np.concatenate([divisor] * 3, axis=-1)
     quotients = divide(me, numerators, thrice, sizes.divisor, QUOTIENT_BITS)
     bits = weighted(me, quotients, [1] * QUOTIENT_BITS, width)
     square, slope, constant = np.split(bits, 3, axis=1)
-    words = _words(2 * logs_n - logs_d, constant, slope, square) & mask(width)
-    return list(words.reshape(FEATURES, len(positions), -1).transpose(1, 0, 2))
+    return _words(2 * logs_n - logs_d, constant, slope, square) & mask(width)
 
 
 def real_density(moments: Sequence[int], values: Values) -> np.ndarray:

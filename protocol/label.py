@@ -14,6 +14,9 @@ from mixbayes.protocol.packing import pack_words, unpack_words, words_bytes
 from mixbayes.protocol.party import Party
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 
+Labels = NDArray[np.int64]
+"""Positions of classes."""
+
 _STEP = "label"
 
 
@@ -29,7 +32,7 @@ def blinded(hot: Words, classes: int, blinding: Randomness) -> Bytes:
     return pack_words(hot ^ (blinding.words(hot.size) & mask(classes)), classes)
 
 
-def receive(mixer_a: Channel, mixer_b: Channel, count: int, classes: int) -> NDArray[np.int64]:
+def receive(mixer_a: Channel, mixer_b: Channel, count: int, classes: int) -> Labels:
     """The asker's labels, as positions of classes."""
     first, second = (
         unpack_words(channel.receive(_STEP, words_bytes(count, classes)), count, classes, channel.peer, _STEP)
@@ -38,7 +41,7 @@ def receive(mixer_a: Channel, mixer_b: Channel, count: int, classes: int) -> NDA
     return opened(first, second, f"{mixer_a.peer} or {mixer_b.peer}")
 
 
-def opened(first: Words, second: Words, senders: str) -> NDArray[np.int64]:
+def opened(first: Words, second: Words, senders: str) -> Labels:
     """The position of the one bit that is set; anything else is not a label."""
     hot = first ^ second
     if ((hot == 0) | (hot & (hot - np.uint64(1)) != 0)).any():
@@ -63,8 +66,13 @@ def to_partner(me: Party, hot: Words, classes: int) -> None:
     me.channel.send(_STEP, pack_words(hot, classes))
 
 
-def from_partner(me: Party, hot: Words, classes: int) -> NDArray[np.int64]:
+def from_partner(me: Party, hot: Words, classes: int) -> Labels:
     """Two hospitals alone: the label, at the one that asked."""
     size = words_bytes(hot.size, classes)
     theirs = unpack_words(me.channel.receive(_STEP, size), hot.size, classes, me.channel.peer, _STEP)
     return opened(hot, theirs, me.channel.peer)
+
+
+def joined(labels: list[Labels]) -> Labels:
+    """The labels of all pieces."""
+    return np.concatenate(labels) if labels else np.empty(0, np.int64)

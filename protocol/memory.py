@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -72,13 +72,12 @@ def channels(first: str, second: str, deadline: float = DEADLINE) -> tuple[Chann
 
 
 def together(*roles: Callable[[], Any]) -> list[Any]:
-    """Run every role at once and return what each returns; the first failure is raised."""
+    """Run every role at once and return what each returns. A failure is raised once the others are done too.
+
+    Of several failures that is one which is not only about a peer being silent or gone.
+    """
     with ThreadPoolExecutor(len(roles)) as pool:
         running = [pool.submit(role) for role in roles]
-        done, _ = wait(running, return_when=FIRST_EXCEPTION)
-        failed = [r.exception() for r in done if r.exception()]
-        if failed:
-            wait(running, timeout=DEADLINE)
     errors = [e for e in (r.exception() for r in running) if e]
     blunt = [e for e in errors if not isinstance(e, PeerSilent | PeerGone)]
     if errors:

@@ -33,7 +33,6 @@ from mixbayes.protocol.fixed_key import FixedKeyHash
 from mixbayes.protocol.party import A
 from mixbayes.protocol.randomness import Randomness
 
-
 _AHEAD = 4
 """Who asks for some is likely to ask again: so many times as many are made, up to the high mark."""
 
@@ -223,6 +222,11 @@ class ReceivedPool(_Pool):
         if self.left < count:
             with self._final_on_failure():
                 self._begun = self._begin(min(self._stretch_size, self._missing(count)))
+
+    def top_up(self) -> None:
+        if self._promised:
+            raise LocalError("What was prepared must be taken before the pool is filled.")
+        super().top_up()
 
     def take(self, count: int) -> Received:
         if self._promised not in (0, count):

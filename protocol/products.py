@@ -99,6 +99,12 @@ def multiply(me: Party, x: Words, y: Words, width: int) -> Words:
     return ring.add(own, ring.total(ring.add(kept, got, width), width), width)
 
 
+def opened(me: Party, step: str, bits: Bits) -> Bits:
+    """XOR-shared bits (n,) shown to both parties."""
+    theirs = me.channel.swap(step, pack_bits(bits))
+    return bits ^ unpack_bits(theirs, bits.size, me.channel.peer, step)
+
+
 def _shape(bits: Bits, width: int) -> tuple[int, ...]:
     return bits.shape if ring.limbs(width) == 1 else (ring.limbs(width), *bits.shape)
 

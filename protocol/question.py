@@ -20,6 +20,7 @@ from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Values, Words, mask
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.dictionary import Numeric
+from mixbayes.protocol.extension import Received
 from mixbayes.protocol.gaussian import FEATURES, features
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.long_choice import all_masks, chosen_masks, pad_words
@@ -113,15 +114,31 @@ class Question:
         """Begin making the random transfers this question needs."""
         self._line.pool.prepare(self._form.transfers * self.rows)
 
-    def announce(self) -> None:
+    def announce(self) -> Announced:
         """Tell the mixer, under the pool's random choices, which entries are wanted."""
-        self._received = self._line.pool.take(self._form.transfers * self.rows)
+        received = self._line.pool.take(self._form.transfers * self.rows)
         fields = zip(self._form.fields, self._codes, strict=True)
         wanted = np.concatenate([field.wanted(values).reshape(-1) for field, values in fields])
-        self._announced = wanted ^ self._received.choices
-        self._line.channel.send(_ANNOUNCE, pack_bits(self._announced))
+        flips = wanted ^ received.choices
+        self._line.channel.send(_ANNOUNCE, pack_bits(flips))
+        return Announced(self._form, self._line, self._codes, received, flips)
 
-    def add_up(self) -> Words:
+
+class Announced:
+    """A question whose answer is due."""
+
+    def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values, received: Received, flips: Bits) -> None:
+        self._form = form
+        self._line = line
+        self._codes = codes
+        self._received = received
+        self._flips = flips
+
+    @property
+    def rows(self) -> int:
+        return int(self._codes.shape[1])
+
+    def receive_and_add_up(self) -> Words:
         """Take the chosen entries of the mixer's tables and add them up: (K − 1, n), masked by the mixer's Σρ."""
         total = np.zeros((self._form.classes - 1, self.rows), np.uint64)
         for (field, part), values in zip(self._form.parts(self.rows), self._codes, strict=True):
@@ -137,7 +154,7 @@ class Question:
 
     def _features(self, part: slice) -> Words:
         shape = FEATURES, self.rows
-        chosen, flips = (bits[part].reshape(shape) for bits in (self._received.choices, self._announced))
+        chosen, flips = (bits[part].reshape(shape) for bits in (self._received.choices, self._flips))
         pads = pad_words(self._line.pool.hash, self._received.pads[part], self._form.classes - 1)
         offered = self._receive(FEATURES)
         total = np.empty((self._form.classes - 1, self.rows), np.uint64)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
+
 import numpy as np
 
 from mixbayes.protocol.arrays import Bytes, Values
@@ -9,10 +12,17 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.dictionary import Numeric
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.party import Party
 
 _STEP = "public instances"
+_PIECE = 4096
 _MISSING_NUMBER = (1 << NUMERIC_BITS) + 1
 """How a missing value of a Gaussian attribute travels: one beyond the largest."""
+
+
+def pieces(count: int) -> Iterator[slice]:
+    """The rows, as many at a time as are compared at once."""
+    return (slice(start, min(start + _PIECE, count)) for start in range(0, count, _PIECE))
 
 
 def send(mixer: Channel, layout: Layout, codes: Values) -> None:
@@ -35,6 +45,13 @@ def receive(asker: Channel, layout: Layout, count: int) -> Values:
             row[row == _MISSING_NUMBER] = -1
         at += count * _kind(cells).itemsize
     return codes
+
+
+def compare(me: Party, asker: Channel, codes: Values) -> None:
+    """A hospital that shows the two mixers different rows learns differences of θ: refuse."""
+    mine = hashlib.sha256(codes.tobytes()).digest()
+    if me.channel.swap("digest of public instances", mine).tobytes() != mine:
+        raise OutOfRange(asker.peer, _STEP, "it shows the two mixers different rows")
 
 
 def _cells(layout: Layout) -> list[int]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixbayes.protocol import memory
+from mixbayes.protocol import memory, ring
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.comparison import negative
+from mixbayes.protocol.errors import TooManyRows
 from mixbayes.protocol.gaussian import shared_tables
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.logarithm import shared_log2
@@ -14,17 +16,18 @@ from mixbayes.protocol.model import Model, assemble, log_arguments
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import connect_pair
 from mixbayes.protocol.precision import precision_for
-from mixbayes.protocol.products import to_arithmetic
+from mixbayes.protocol.products import opened, to_arithmetic
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 
-_CELLS = 2048
+_CELLS = 8192
 """Logarithms taken at a time: enough to hide the rounds, few enough for memory."""
 
 
 def train(me: Party, layout: Layout, vector: Words) -> Model:
     """One computing party's part: its share of the counts (modulo 2^64) becomes its share of θ."""
     precision = precision_for(layout.dictionary)
+    _refuse_too_many_rows(me, layout, vector)
     arguments = log_arguments(layout, vector, int(me.role == A))
     parts = [
         shared_log2(me, arguments[start : start + _CELLS], precision.count_bits, precision.width)
@@ -34,6 +37,16 @@ def train(me: Party, layout: Layout, vector: Words) -> Model:
     some = np.concatenate([part[1] for part in parts])[: layout.classes]
     empty = to_arithmetic(me, me.negate(some), precision.width)
     return assemble(layout, precision, logs, empty, shared_tables(me, layout, vector, precision.width))
+
+
+def _refuse_too_many_rows(me: Party, layout: Layout, vector: Words) -> None:
+    """Open one bit: are the joint rows more than the dictionary allows for? Every width relies on that they are not."""
+    most = layout.dictionary.max_rows
+    room = me.constant(np.array([most], np.uint64)) - layout.class_counts(vector).sum(keepdims=True, dtype=np.uint64)
+    if opened(me, "room for all rows", negative(me, room, ring.WORD)).any():
+        raise TooManyRows(
+            f"All hospitals together have more than the {most} rows of the dictionary's max_rows. Agree on more."
+        )
 
 
 def run_training(layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes, bytes]) -> tuple[Model, Model]:

@@ -34,13 +34,11 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.bounded import cut, excess, held_alike
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.dictionary import Numeric
-from mixbayes.protocol.errors import PeerError
 from mixbayes.protocol.layout import ABSENT, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
 from mixbayes.protocol.moment_validity import moment_checks
-from mixbayes.protocol.packing import pack_bits, unpack_bits
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import connect_pair
-from mixbayes.protocol.products import gate
+from mixbayes.protocol.products import gate, opened
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import Share
 
@@ -52,18 +50,13 @@ _MOMENTS = 1 << 11
 """Moments compared at a time: wider words, and many transfers each."""
 
 
-class LyingHospital(PeerError):
-    """A hospital's contribution is not the counts of any table."""
-
-    code = "E220"
-    usual_remedy = "It counts for nothing in this round; ask its operator which program made it, and from what table"
-
-
 def honest(me: Party, layout: Layout, shares: Iterable[Words]) -> list[bool]:
     """Which contributions are counts of some table, from this mixer's share of each, both mixers' in the same order."""
     nonce = _common_nonce(me)
     digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, nonce)]
-    return _opened(me, _all(me, _equal_bits(me, digests))) if digests else []
+    if not digests:
+        return []
+    return opened(me, "validity", _all(me, _equal_bits(me, digests))).astype(bool).tolist()
 
 
 def run_validation(
@@ -168,9 +161,3 @@ def _all(me: Party, bits: Bits) -> Bits:
     while len(bits) > 1:
         bits = gate(me, bits[: len(bits) // 2], bits[len(bits) // 2 :], 1)
     return bits[0]
-
-
-def _opened(me: Party, bits: Bits) -> list[bool]:
-    step = "validity"
-    theirs = unpack_bits(me.channel.swap(step, pack_bits(bits)), bits.size, me.channel.peer, step)
-    return (bits ^ theirs).astype(bool).tolist()

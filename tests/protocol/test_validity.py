@@ -388,6 +388,15 @@ def test_every_power_of_two_moved_between_low_and_high_halves(k: int) -> None:
     judged_as_by_integers(MIXED, lies)
 
 
+@pytest.mark.parametrize("k", range(64))
+def test_every_power_of_two_moved_between_present_and_missing(k: int) -> None:
+    """More values than patients, and fewer than none missing; or the other way round."""
+    present, absent = at(MIXED, 0, PRESENT), at(MIXED, 0, ABSENT)
+    lies = [changed(NUMBERS, {present: sign << k, absent: -sign << k}) for sign in (1, -1)]
+    expected = judged_as_by_integers(MIXED, lies)
+    assert k < 6 or not any(expected)
+
+
 def test_moments_moved_between_classes_are_refused() -> None:
     vector = with_moments(MIXED, 10, 10 * TOP, 10 * TOP * TOP, 0)
     places = [(at(MIXED, 0, row), at(MIXED, 0, row, 1)) for row in (PRESENT, SUM, SQUARES_HIGH)]

@@ -87,7 +87,7 @@ class Result:
 
 def measure(repeats: int = 7, tasks: tuple[Task, ...] = TASKS) -> Iterator[Result]:
     """Run every task and yield its result."""
-    with Crew(DEADLINE) as crew:
+    with Crew() as crew:
         (a_b, b_a), (a_ask, ask_a), (b_ask, ask_b) = Link.pair(), Link.pair(), Link.pair()
         crew.start(MIXERS[A], mixer, A, a_b, a_ask)
         crew.start(MIXERS[B], mixer, B, b_a, b_ask)
@@ -142,7 +142,7 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
     to_other, ahead = other.channels(MIXERS[1 - role], DEADLINE)
     to_asker, asker_ahead = asking.channels(ASKER, DEADLINE)
     me = Party(role, to_other, connect_pair(role, ahead, random), random)
-    blinding = label.common_blinding(me)
+    blinding = label.blinding_for(b"benchmark", label.common_blinding(me))
     line = Line(to_asker, connect_answerer(asker_ahead, random))
     models: dict[Dictionary, Model] = {}
     while True:

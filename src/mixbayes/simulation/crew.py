@@ -6,22 +6,26 @@ import multiprocessing
 import signal
 import socket
 import time
+import traceback
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any
 
-from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
+from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent
 
+PATIENCE = 600.0
+"""Seconds to wait for a role that is at work. What roles wait for among themselves has shorter deadlines."""
 _GRACE = 1.0
 
 
 class Crew:
     """Roles in processes of their own. A role is a function of a `Connection` to here and its arguments."""
 
-    def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience = patience
         self._context = multiprocessing.get_context("spawn")
         self._processes: dict[str, SpawnProcess] = {}
         self._lines: dict[str, Any] = {}  # of connections, whose type depends on the system
@@ -36,7 +40,7 @@ class Crew:
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
-            process.join(self._deadline)
+            process.join(self._patience)
 
     def start(self, name: str, role: Callable[..., None], *arguments: object) -> None:
         """Start a role. Sockets among the arguments are its own from now on."""
@@ -53,50 +57,58 @@ class Crew:
         try:
             self._lines[name].send(message)
         except OSError:
-            self._fail()
+            self._fail([_ended(name)])
 
     def hear(self, name: str) -> Any:
         """The next thing a role says. Any role's failure is raised here."""
-        until = time.monotonic() + self._deadline
+        until = time.monotonic() + self._patience
         while not self._heard[name]:
+            if name not in self._lines:
+                self._fail([_ended(name)])
             if not self._listen(max(0.0, until - time.monotonic())):
-                raise PeerSilent(name, "simulation", f"it said nothing for {self._deadline:g} s")
+                raise PeerSilent(name, "simulation", f"it said nothing for {self._patience:g} s")
         return self._heard[name].pop(0)
 
     def _listen(self, patience: float) -> bool:
         """Take in what any role has said; False if nobody said anything in time."""
         ready = wait(list(self._lines.values()), patience)
         for name in [name for name, line in self._lines.items() if line in ready]:
-            try:
-                said = self._lines[name].recv()
-            except (EOFError, OSError):
-                said = PeerGone(name, "simulation", "its process ended")
+            said = _said(self._lines[name])
             if isinstance(said, BaseException):
-                self._fail(said)
-            self._heard[name].append(said)
+                self._fail([said])
+            if said is _NOTHING_MORE:
+                del self._lines[name]
+            else:
+                self._heard[name].append(said)
         return bool(ready)
 
-    def _fail(self, first: BaseException | None = None) -> None:
+    def _fail(self, failures: list[BaseException]) -> None:
         """Raise the failure that explains the others: one that is not only about somebody else being gone."""
-        failures = [first] if first else []
         until = time.monotonic() + _GRACE
         lines = list(self._lines.values())
         while lines and (ready := wait(lines, max(0.0, until - time.monotonic()))):
             for line in [line for line in lines if line in ready]:
-                lines.remove(line)
-                failures += [said for said in _last_words(line) if isinstance(said, BaseException)]
-        blunt = [f for f in failures if not isinstance(f, PeerGone | PeerSilent)]
-        raise (blunt or failures or [PeerGone("a role", "simulation", "its process ended")])[0]
+                said = _said(line)
+                if said is _NOTHING_MORE:
+                    lines.remove(line)
+                elif isinstance(said, BaseException):
+                    failures.append(said)
+        blunt = [failure for failure in failures if not isinstance(failure, PeerGone | PeerSilent)]
+        raise (blunt or failures)[0]
 
 
-def _last_words(line: Connection) -> list[Any]:
-    said = []
+_NOTHING_MORE = object()
+
+
+def _said(line: Any) -> Any:
     try:
-        while line.poll():
-            said.append(line.recv())
+        return line.recv()
     except (EOFError, OSError):
-        pass
-    return said
+        return _NOTHING_MORE
+
+
+def _ended(name: str) -> PeerGone:
+    return PeerGone(name, "simulation", "its process ended")
 
 
 def _run(line: Connection, role: Callable[..., None], arguments: tuple[object, ...]) -> None:
@@ -105,6 +117,9 @@ def _run(line: Connection, role: Callable[..., None], arguments: tuple[object, .
         role(line, *arguments)
     except MixbayesError as error:
         line.send(error)
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a mistake of ours must be seen as one
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        line.send(LocalError(f"{type(error).__name__} in {place.name}, line {place.lineno}: please report it."))
 
 
 def _sockets(arguments: object) -> list[socket.socket]:
@@ -115,4 +130,6 @@ def _sockets(arguments: object) -> list[socket.socket]:
         return [end for value in arguments.values() for end in _sockets(value)]
     if isinstance(arguments, list | tuple):
         return [end for value in arguments for end in _sockets(value)]
+    if is_dataclass(arguments):
+        return [end for field in fields(arguments) for end in _sockets(getattr(arguments, field.name))]
     return []

@@ -13,18 +13,10 @@ from mixbayes.mixers.collect import agree_on_set, collect, honest_ones, joint_sh
 from mixbayes.protocol import label
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.classification import (
-    answer_partner,
-    answer_private,
-    answer_public,
-    ask_partner,
-    ask_private,
-    ask_public,
-    see_partner,
-    show_partner,
-)
+from mixbayes.protocol.classification import answer_private, answer_public, ask_private, ask_public
 from mixbayes.protocol.dictionary import Dictionary
 from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.partner import answer_partner, ask_partner, see_partner, show_partner
 from mixbayes.protocol.party import A, Party
 from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.precision import precision_for
@@ -109,13 +101,14 @@ def mixer(
     model = train(me, layout, joint_share(layout, accepted))
     _make_ahead(me.pool)
     report.send(Seen.by(to_other, ahead))
-    for batch in batches(job.instances):
-        count = batch.stop - batch.start
+    for number, batch in enumerate(batches(job.instances)):
+        count, pad = batch.stop - batch.start, label.blinding_for(number.to_bytes(8, "little"), blinding)
         if pool:
-            answer_private(me, Line(to_asker, pool), layout, model, count, blinding)
+            answer_private(me, Line(to_asker, pool), layout, model, count, pad)
         else:
-            answer_public(me, to_asker, layout, model, count, blinding)
+            answer_public(me, to_asker, layout, model, count, pad)
     report.send(Seen.by(to_other, ahead))
+    _hang_up(to_other, ahead, to_asker, asker_ahead, *doors.values())
 
 
 def _make_ahead(*pools: PairPool | SentPool | ReceivedPool | None) -> None:
@@ -123,6 +116,12 @@ def _make_ahead(*pools: PairPool | SentPool | ReceivedPool | None) -> None:
     for pool in pools:
         if pool:
             pool.top_up()
+
+
+def _hang_up(*channels: Channel) -> None:
+    """Once everything said has left."""
+    for channel in channels:
+        channel.close()
 
 
 def asker(report: Connection, job: Job, mixers: tuple[Link, Link]) -> None:
@@ -145,6 +144,7 @@ def asker(report: Connection, job: Job, mixers: tuple[Link, Link]) -> None:
             labels = ask_public((to_a, to_b), layout, width, codes[:, batch])
         report.send(labels)
     report.send(Seen.by(to_a, to_b, ahead_a, ahead_b))
+    _hang_up(to_a, to_b, ahead_a, ahead_b)
 
 
 def partner(report: Connection, role: int, name: str, job: Job, other: Link, questions: Link) -> None:
@@ -175,3 +175,4 @@ def partner(report: Connection, role: int, name: str, job: Job, other: Link, que
         else:
             see_partner(me, layout, model, count)
     report.send(Seen.by(*channels))
+    _hang_up(*channels)

@@ -96,7 +96,7 @@ def simulate(
 def _with_mixers(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Progress) -> _Answers:
     """Two mixers and an asker; this process plays the hospitals that contribute."""
     watch = _Watch()
-    with Crew(job.deadline) as crew:
+    with Crew() as crew:
         (a_b, b_a), (a_ask, ask_a), (b_ask, ask_b) = Link.pair(), Link.pair(), Link.pair()
         doors = {name: (socket.socketpair(), socket.socketpair()) for name in vectors}
         crew.start(MIXERS[A], roles.mixer, A, job, a_b, a_ask, {name: d[A][1] for name, d in doors.items()})
@@ -143,7 +143,7 @@ def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Prog
     """Two hospitals and nobody else; the first one asks."""
     watch = _Watch()
     first, second = vectors
-    with Crew(job.deadline) as crew:
+    with Crew() as crew:
         (now_a, now_b), (questions_a, questions_b) = Link.pair(), Link.pair()
         crew.start(first, roles.partner, A, second, job, now_a, questions_a)
         crew.start(second, roles.partner, B, first, job, now_b, questions_b)

@@ -51,7 +51,7 @@ class SocketWire:
                 raise self._silent(step)
 
     def close(self) -> None:
-        """Let the last message leave, then hang up."""
+        """Let the last message leave, end the thread, hang up."""
         self._rest.finish()
         self._end.close()
 
@@ -90,6 +90,7 @@ class _Rest:
         self._parts: deque[memoryview] = deque()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._finished = False
         self.failed = ""
 
     @property
@@ -105,13 +106,20 @@ class _Rest:
             self._thread.start()
 
     def finish(self) -> None:
+        """Wait until all has left, and end the thread."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._parts or self.failed, self._deadline)
+            self._changed.wait_for(lambda: not self._parts or bool(self.failed), self._deadline)
+            self._finished = True
+            self._changed.notify_all()
+        if self._thread:
+            self._thread.join(self._deadline)
 
     def _send_all(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: bool(self._parts))
+                self._changed.wait_for(lambda: bool(self._parts) or self._finished)
+                if not self._parts:
+                    return
             try:
                 self._end.sendall(self._parts[0])
             except TimeoutError:
