@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.channel import Buffer, Channel
-from mixbayes.protocol.errors import PeerGone, PeerSilent
+from mixbayes.protocol.errors import PeerGone, PeerSilent, Reuse
 from tests.protocol.pairs import Ends, converse
 
 HEADER = 16
@@ -121,3 +121,14 @@ def test_together_leaves_no_thread_behind() -> None:
     before = threading.active_count()
     memory.together(*[threading.active_count] * 5)
     assert threading.active_count() == before
+
+
+def test_broken_conversation_does_not_go_on() -> None:
+    """A late answer to a step that was given up must not pass for the answer to the next one."""
+    first, second = memory.channels("mixer a", "mixer b", deadline=0.05)
+    with pytest.raises(PeerSilent):
+        first.swap("carry", b"old")
+    second.send("carry", b"old")
+    for verb in (lambda: first.swap("carry", b"new"), lambda: first.send("carry", b"new")):
+        with pytest.raises(Reuse, match="mixer b"):
+            verb()

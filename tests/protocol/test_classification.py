@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol import question
 from mixbayes.protocol.arrays import Values, Words, mask
-from mixbayes.protocol.classification import answer_partner, ask_partner, run_classification
+from mixbayes.protocol.classification import run_classification
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model
+from mixbayes.protocol.partner import answer_partner, ask_partner
 from mixbayes.protocol.party import A
 from mixbayes.protocol.question import Field, Form, Line
 from mixbayes.protocol.reference import fixed_labels, fixed_model

@@ -1,11 +1,14 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.fixed_key import FixedKeyHash
-from mixbayes.protocol.long_choice import all_masks, chosen_masks, look_up
+from mixbayes.protocol.long_choice import all_masks, chosen_masks, look_up, pad_words
 from tests.protocol.pairs import SEEDS, WIDTHS, both, random_for, shared_pair, xored
 
 HASH = FixedKeyHash(bytes(range(16)))
@@ -72,3 +75,34 @@ def test_chosen_mask_is_the_sender_s_and_the_others_differ(entries: int, words: 
     assert masks.shape == (entries, count, words)
     assert chosen.tolist() == masks[index.astype(np.intp), np.arange(count)].tolist()
     assert np.unique(masks).size == masks.size
+
+
+def guesses_that_fit(masks_of: Callable[[Words], Words], seen: Words, pad: Words, candidates: list[int]) -> list[int]:
+    """An attack on a long pad that begins with the pad itself: who knows p_0 and the difference on the wire, word −
+    (p_1 − p_0) modulo 2^192, turns a guess of the word's low 128 bits into a guess of p_1, and sees if the rest fits."""
+    zero, wire = ring.integers(masks_of(pad), 192)[0], ring.integers(seen, 192)[0]
+    fitting = []
+    for word in candidates:
+        low = (word - wire + zero) % 2**128
+        one = ring.integers(masks_of(np.array([[low % 2**64, low >> 64]], np.uint64)), 192)[0]
+        if (one - zero) % 2**192 == (word - wire) % 2**192:
+            fitting.append(word)
+    return fitting
+
+
+def pad_and_its_hash(pads: Words) -> Words:
+    """The broken variant: the pad's own two words, and behind them a hash of it."""
+    return np.concatenate([pads.T, HASH(pads ^ np.uint64(1)).T])[:3]
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_words_under_a_long_pad_cannot_be_guessed(broken: bool) -> None:
+    def masks_of(pads: Words) -> Words:
+        return pad_and_its_hash(pads) if broken else pad_words(HASH, pads, 3)
+
+    words = random_for(5).words(4)
+    pads = words[:2].reshape(1, 2), words[2:].reshape(1, 2)
+    secret, others = 5 << 150, [n << 150 for n in (0, 1, 77)]
+    zero, one = (ring.integers(masks_of(pad), 192)[0] for pad in pads)
+    wire = ring.constant([secret - one + zero], 192)
+    assert guesses_that_fit(masks_of, wire, pads[0], [*others, secret]) == ([secret] if broken else [])

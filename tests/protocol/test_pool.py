@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixbayes.protocol.errors import PeerError, PeerGone, Reuse
+from mixbayes.protocol.errors import LocalError, PeerError, PeerGone, Reuse
 from mixbayes.protocol.extension import CHECKED_STRETCH, CORRECTIONS, STRETCH, UNIT, Received, Sent
 from mixbayes.protocol.pool import Marks
 from tests.protocol.pairs import Pair, connect_asker, converse
@@ -86,9 +86,11 @@ def test_preparing_does_not_wait_and_sends_nothing_if_enough_is_there() -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "held"),
-    [(1, FEW.high), (FEW.high, FEW.high), (FEW.high + 1, 4 * UNIT), (1000, 8 * UNIT)],
+    [(1, UNIT), (FEW.high // 4, FEW.high), (FEW.high, FEW.high), (FEW.high + 1, 4 * UNIT), (1000, 8 * UNIT)],
 )
-def test_empty_pool_is_filled_to_its_high_mark_or_to_what_is_wanted(wanted: int, held: int) -> None:
+def test_empty_pool_is_filled_with_four_times_as_many_up_to_its_high_mark_or_with_what_is_wanted(
+    wanted: int, held: int
+) -> None:
     pair = Pair(1, FEW)
     assert [pool.left for pool in pair.pools] == [0, 0]
     pair.run(lambda me: me.pool.reserve(wanted))
@@ -99,7 +101,7 @@ def test_what_is_there_is_not_made_again() -> None:
     pair = Pair(1, FEW)
     pair.run(lambda me: me.pool.take(1))
     before = pair.ahead.first.traffic.sent
-    pair.run(lambda me: me.pool.take(FEW.high - 1))
+    pair.run(lambda me: me.pool.take(UNIT - 1))
     assert pair.ahead.first.traffic.sent == before
     assert pair.a.pool.left == 0
 
@@ -164,3 +166,23 @@ def test_pool_breaks_too_if_what_came_was_wrong() -> None:
         pair.a.pool.take(1)
     with pytest.raises(Reuse):
         pair.a.pool.take(1)
+
+
+def test_other_numbers_than_were_prepared_are_refused() -> None:
+    asker, _, _ = connect_asker(1, FEW)
+    asker.prepare(500)
+    with pytest.raises(LocalError, match="500"):
+        asker.take(100)
+    with pytest.raises(LocalError, match="prepared"):
+        asker.top_up()
+
+
+def test_broken_pool_prepares_nothing() -> None:
+    asker, _, ends = connect_asker(1, FEW)
+    ends.cut()
+    with pytest.raises(PeerError):
+        asker.take(10)
+    before = ends.first.traffic.sent
+    with pytest.raises(Reuse):
+        asker.prepare(10)
+    assert ends.first.traffic.sent == before

@@ -19,7 +19,7 @@ from mixbayes.protocol.bounded import Cut, cut, excess, lifted, times
 from mixbayes.protocol.counts import count
 from mixbayes.protocol.dictionary import MOST_CLASSES, MOST_ROWS, Attribute, Dictionary, Nominal, Numeric
 from mixbayes.protocol.encoding import Codes
-from mixbayes.protocol.errors import PeerError, WrongLength
+from mixbayes.protocol.errors import LyingHospital, PeerError, WrongLength
 from mixbayes.protocol.extension import Received, Sent
 from mixbayes.protocol.layout import (
     ABSENT,
@@ -35,8 +35,9 @@ from mixbayes.protocol.moment_validity import Sizes
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import PairPool
 from mixbayes.protocol.precision import MOST_ROWS_WITH_MOMENTS
+from mixbayes.protocol.products import opened
 from mixbayes.protocol.shares import split
-from mixbayes.protocol.validity import LyingHospital, honest, run_validation
+from mixbayes.protocol.validity import honest, run_validation
 from mixbayes.transport.contribution import Contribution, decode, encode
 from tests.protocol.adversary import (
     TappedPair,
@@ -496,7 +497,8 @@ def test_every_bit_of_the_digests_is_compared(bit: int) -> None:
     other = (int.from_bytes(digest, "little") ^ 1 << bit).to_bytes(16, "little")
 
     def step(me: Party, digests: list[bytes]) -> list[bool]:
-        return validity._opened(me, validity._all(me, validity._equal_bits(me, digests)))
+        verdict = opened(me, "validity", validity._all(me, validity._equal_bits(me, digests)))
+        return verdict.astype(bool).tolist()
 
     assert both(step, ([digest] * 3,), ([digest, other, digest],)) == ([True, False, True],) * 2
 
