@@ -120,7 +120,7 @@ def mixer(report: Connection, role: int, other: Link) -> None:
 
 
 def main() -> None:
-    with Crew(60.0) as crew:
+    with Crew() as crew:
         a_b, b_a = Link.pair()
         crew.start(MIXERS[A], mixer, A, a_b)
         crew.start(MIXERS[B], mixer, B, b_a)

@@ -19,6 +19,7 @@ from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 from mixbayes.protocol.layout import Layout
 
 Integers = NDArray[np.object_]
+Labels = NDArray[np.int64]
 
 MASK_BITS = 41
 """A mask is uniform on this many bits more than the number it hides, of which a sign may take one."""
@@ -53,7 +54,7 @@ def scores(layout: Layout, vector: Words, codes: Values) -> list[list[Fraction]]
     return [[_score(pooled, row, c) for c in range(layout.classes)] for row in codes.T.tolist()]
 
 
-def labels(layout: Layout, vector: Words, codes: Values) -> NDArray[np.int64]:
+def labels(layout: Layout, vector: Words, codes: Values) -> Labels:
     """The positions of the winning classes; ties go to the first."""
     winners = [row.index(max(row)) for row in scores(layout, vector, codes)]
     return np.array(winners, np.int64)

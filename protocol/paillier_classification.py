@@ -15,10 +15,9 @@ import numpy as np
 from mixbayes.protocol import label, memory, ring, rows
 from mixbayes.protocol.arrays import Bits, Values, Words
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.classification import Labels
 from mixbayes.protocol.comparison import carry
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.exact import MASK_BITS
+from mixbayes.protocol.exact import MASK_BITS, Labels
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.long_choice import all_masks, chosen_masks
 from mixbayes.protocol.packing import bits_bytes, pack_bits, unpack_bits
@@ -37,7 +36,7 @@ from mixbayes.protocol.paillier_key import (
     to_bytes,
     unit,
 )
-from mixbayes.protocol.paillier_training import ExactModel, Group, masked
+from mixbayes.protocol.paillier_training import ExactModel, Group, answers, in_flight, opened_answers
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.products import gate
@@ -70,26 +69,24 @@ class Holder(Seat):
 
     def less(self, me: Party, group: Group, left: Numbers, right: Numbers) -> Bits:
         public, bits = self._key.public, group.comparison_bits
-        for part in _stretches(group, left.size):
+
+        def send(part: slice) -> None:
             sides = np.stack([left[part], right[part]], axis=1).reshape(-1)
             sent = (public.encrypt(side, fresh(self._obfuscators)) for side in sides)
             send_ciphertexts(me.channel, _SIDES, public, sent)
-        differences = [d for part in _stretches(group, left.size) for d in self._differences(me.channel, group, part)]
+
+        def collect(count: int) -> list[int]:
+            masked = opened_answers(group, self._key, group.product_bits, me.channel, _DIFFERENCES, count)
+            if max(masked) >> bits + MASK_BITS + 1:
+                raise OutOfRange(me.channel.peer, _DIFFERENCES, "a masked difference is too long")
+            return masked
+
+        parts = ((part, part.stop - part.start) for part in _stretches(group, left.size))
+        differences = in_flight(parts, send, collect)
         # Y = 2^ℓ + left − right + R: bit ℓ of Y − R is Y's, R's and the borrow [Y mod 2^ℓ < R mod 2^ℓ] together, and
         # the borrow is the carry of R mod 2^ℓ and the complement of Y mod 2^ℓ.
         complement = ring.constant([~d for d in differences], bits)
         return me.negate(_bit(differences, bits) ^ carry(me, complement, bits))
-
-    def _differences(self, other: Channel, group: Group, part: slice) -> Iterator[int]:
-        """The masked differences of one message."""
-        slots = group.slots(group.product_bits)
-        count = part.stop - part.start
-        answers = receive_ciphertexts(other, _DIFFERENCES, self._key.public, -(-count // slots))
-        for start, answer in zip(range(0, count, slots), answers, strict=True):
-            opened = group.opened(self._key.decrypt(answer), min(slots, count - start), group.product_bits)
-            if not opened or max(opened) >> group.comparison_bits + MASK_BITS + 1:
-                raise OutOfRange(other.peer, _DIFFERENCES, "a masked difference is too long")
-            yield from opened
 
 
 class Other(Seat):
@@ -108,15 +105,10 @@ class Other(Seat):
                 self._key.weighted(sides, (x, group.modulus - y))
                 for *sides, x, y in zip(theirs[::2], theirs[1::2], left[part], right[part], strict=True)
             ]
-            added = [(1 << bits) + mask + group.veil(me.random, group.product_bits) for mask in masks[part]]
-            send_ciphertexts(me.channel, _DIFFERENCES, self._key, self._answers(group, differences, added))
+            added = [(1 << bits) + mask for mask in masks[part]]
+            sent = answers(group, self._key, group.product_bits, differences, added, me.random, self._obfuscators)
+            send_ciphertexts(me.channel, _DIFFERENCES, self._key, sent)
         return _bit(masks, bits) ^ carry(me, ring.constant(masks, bits), bits)
-
-    def _answers(self, group: Group, differences: list[int], added: list[int]) -> Iterator[int]:
-        slots, width = group.slots(group.product_bits), group.width(group.product_bits)
-        for start in range(0, len(differences), slots):
-            part = slice(start, start + slots)
-            yield masked(self._key, differences[part], added[part], width, fresh(self._obfuscators))
 
 
 def _stretches(group: Group, count: int) -> list[slice]:

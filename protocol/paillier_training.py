@@ -10,8 +10,10 @@ the numbers compared and not as the key; B's answers carry several cells each. `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.dictionary import Dictionary
 from mixbayes.protocol.errors import BadData, OutOfRange
-from mixbayes.protocol.exact import MASK_BITS, ROOM, Cells
+from mixbayes.protocol.exact import MASK_BITS, ROOM
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_key import (
     Numbers,
@@ -43,7 +45,11 @@ from mixbayes.protocol.randomness import Randomness
 
 _CELLS, _ANSWERS = "encrypted cells", "masked cells"
 _STRETCH = 32
-"""Ciphertexts to a message, so that A decrypts while B still computes."""
+"""Cells to a message, so that A decrypts while B still computes."""
+_AHEAD = 4
+"""Messages under way."""
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,40 +128,104 @@ class ExactModel:
 
 def train_holder(me: Party, key: SecretKey, layout: Layout, vector: Words, obfuscators: Obfuscators) -> ExactModel:
     """A's part: its own counts, and the key by which it decrypts."""
-    group = Group.of(layout.dictionary, key.public)
+    group, hidden = Group.of(layout.dictionary, key.public), exact.cell_bits(layout.dictionary)
     _check_own(layout, vector)
     empty = _shares_of_empty(me, layout, vector)
     own = exact.cells(layout, vector, 1)
-    for numbers in _sent_by_holder(own, empty):
-        for start in range(0, len(numbers), _STRETCH):
-            part = [key.public.encrypt(number, fresh(obfuscators)) for number in numbers[start : start + _STRETCH]]
-            send_ciphertexts(me.channel, _CELLS, key.public, part)
-    hidden = exact.cell_bits(layout.dictionary)
-    factors = [_decrypted(me.channel, key, group, hidden, count) for count in _answered(layout)]
+
+    def send(numbers: list[int]) -> None:
+        sent = (key.public.encrypt(number, fresh(obfuscators)) for number in numbers)
+        send_ciphertexts(me.channel, _CELLS, key.public, sent)
+
+    def collect(count: int) -> list[int]:
+        factors = opened_answers(group, key, hidden, me.channel, _ANSWERS, count)
+        if 0 in factors:
+            raise OutOfRange(me.channel.peer, _ANSWERS, "a masked cell is zero")
+        return factors
+
+    priors = [([*own.prior, *empty.tolist()], layout.classes)]
+    numerators = [(part, len(part)) for part in _stretches(group, hidden, _flat(own.numerators))]
+    factors = in_flight(priors + numerators, send, collect)
+    # B adds the denominators up itself.
+    for part in _stretches(group, hidden, _flat(own.denominators)):
+        factors += collect(len(part))
     return _assembled(layout, group, factors, empty)
 
 
 def train_other(me: Party, key: PublicKey, layout: Layout, vector: Words, obfuscators: Obfuscators) -> ExactModel:
     """B's part: its own counts, which leave it only under factors of its choosing."""
-    group = Group.of(layout.dictionary, key)
+    group, hidden = Group.of(layout.dictionary, key), exact.cell_bits(layout.dictionary)
     _check_own(layout, vector)
     empty = _shares_of_empty(me, layout, vector)
     own = exact.cells(layout, vector, 0)
-    classes, hidden = layout.classes, exact.cell_bits(layout.dictionary)
+
+    def receive(count: int) -> list[int]:
+        return receive_ciphertexts(me.channel, _CELLS, key, count)
 
     def answered(ciphertexts: list[int], numbers: Sequence[int]) -> list[int]:
         factors = [unit(me.random, group.modulus) for _ in numbers]
-        _send_masked(me, key, group, hidden, ciphertexts, numbers, factors, obfuscators)
+        products = [key.weighted([c], [factor]) for c, factor in zip(ciphertexts, factors, strict=True)]
+        added = [number * factor for number, factor in zip(numbers, factors, strict=True)]
+        sent = answers(group, key, hidden, products, added, me.random, obfuscators)
+        send_ciphertexts(me.channel, _ANSWERS, key, sent)
         return [inverse(factor, group.modulus) for factor in factors]
 
-    theirs = _received(me.channel, key, 2 * classes)
-    joint, added = _without_zeros(key, own.prior, empty, theirs[:classes], theirs[classes:])
-    shares = [answered(joint, added)]
-    for numerators, denominators in zip(own.numerators, own.denominators, strict=True):
-        theirs = _received(me.channel, key, numerators.size)
-        sums = [key.total(theirs[c::classes]) for c in range(classes)]
-        shares.append(answered(theirs + sums, [*numerators.reshape(-1), *denominators]))
+    shares = answered(*_without_zeros(key, own.prior, empty, receive(2 * layout.classes)))
+    sums, at = _Sums(key, layout), 0
+    for part in _stretches(group, hidden, _flat(own.numerators)):
+        theirs = receive(len(part))
+        sums.add(theirs)
+        shares += answered(theirs, part)
+    for part in _stretches(group, hidden, _flat(own.denominators)):
+        shares += answered(sums.ciphertexts[at : at + len(part)], part)
+        at += len(part)
     return _assembled(layout, group, shares, empty)
+
+
+def in_flight(
+    parts: Iterable[tuple[Part, int]], send: Callable[[Part], None], collect: Callable[[int], list[int]]
+) -> list[int]:
+    """Send every part, some ahead of the answers, which are collected in order by their counts.
+
+    So B has something to do while A decrypts, and never much waits to be read, however large the dictionary.
+    """
+    due: deque[int] = deque()
+    collected = []
+    for part, count in parts:
+        send(part)
+        due.append(count)
+        if len(due) > _AHEAD:
+            collected += collect(due.popleft())
+    for count in due:
+        collected += collect(count)
+    return collected
+
+
+class _Sums:
+    """Under the encryption, A's part of every denominator: the sum of its attribute's numerators of one class."""
+
+    def __init__(self, key: PublicKey, layout: Layout) -> None:
+        self._key = key
+        every = np.arange(len(layout.rows) * layout.classes).reshape(-1, layout.classes)
+        values = [rows - 1 for rows in layout.rows]
+        self._where = iter(every.repeat(values, axis=0).reshape(-1).tolist())
+        self.ciphertexts = [1] * every.size
+
+    def add(self, numerators: list[int]) -> None:
+        """The next ones."""
+        for numerator, at in zip(numerators, self._where, strict=False):  # `_where` last: zip drops none of it
+            self.ciphertexts[at] = self._key.total([self.ciphertexts[at], numerator])
+
+
+def _flat(blocks: Sequence[Numbers]) -> list[int]:
+    return [cell for block in blocks for cell in block.reshape(-1)]
+
+
+def _stretches(group: Group, hidden: int, cells: list[int]) -> list[list[int]]:
+    """All cells, as many at a time as fill whole ciphertexts."""
+    slots = group.slots(hidden)
+    step = max(1, _STRETCH // slots) * slots
+    return [cells[start : start + step] for start in range(0, len(cells), step)]
 
 
 def _check_own(layout: Layout, vector: Words) -> None:
@@ -172,86 +242,59 @@ def _shares_of_empty(me: Party, layout: Layout, vector: Words) -> Bits:
     return gate(me, mine, nothing, 1) if me.role == A else gate(me, nothing, mine, 1)
 
 
-def _sent_by_holder(own: Cells, empty: Bits) -> Iterator[list[int]]:
-    """What A encrypts, block by block. B adds up the denominators itself."""
-    yield [*own.prior, *empty.tolist()]
-    for numerators in own.numerators:
-        yield list(numerators.reshape(-1))
-
-
-def _answered(layout: Layout) -> Iterator[int]:
-    """How many cells B answers in each block: the priors, then each attribute's numerators and denominators."""
-    yield layout.classes
-    for rows in layout.rows:
-        yield rows * layout.classes
-
-
-def _received(other: Channel, key: PublicKey, count: int) -> list[int]:
-    return [
-        ciphertext
-        for start in range(0, count, _STRETCH)
-        for ciphertext in receive_ciphertexts(other, _CELLS, key, min(_STRETCH, count - start))
-    ]
-
-
-def _without_zeros(
-    key: PublicKey, own: Numbers, empty: Bits, counts: list[int], flags: list[int]
-) -> tuple[list[int], list[int]]:
+def _without_zeros(key: PublicKey, own: Numbers, empty: Bits, theirs: list[int]) -> tuple[list[int], list[int]]:
     """Ciphertexts of A's part of n_c + z_c, and B's part: z_A ⊕ z_B is z_A, or 1 − z_A."""
+    counts, flags = theirs[: own.size], theirs[own.size :]
     both = [(flag, key.negated(flag)) for flag in flags]
     joint = [key.total([count, flag[mine]]) for count, flag, mine in zip(counts, both, empty.tolist(), strict=True)]
     return joint, list(own + empty.astype(object))
 
 
-def _send_masked(
-    me: Party,
-    key: PublicKey,
+def answers(
     group: Group,
+    key: PublicKey,
     hidden: int,
     ciphertexts: list[int],
-    own: Sequence[int],
-    factors: list[int],
+    added: list[int],
+    random: Randomness,
     obfuscators: Obfuscators,
-) -> None:
-    """(A's part + own) · factor for every cell, several to a ciphertext, each under a veil of its own."""
-    slots, width = group.slots(hidden), group.width(hidden)
-    for start in range(0, len(factors), slots):
-        part = slice(start, start + slots)
-        multiplied = [key.weighted([c], [r]) for c, r in zip(ciphertexts[part], factors[part], strict=True)]
-        added = [number * r + group.veil(me.random, hidden) for number, r in zip(own[part], factors[part], strict=True)]
-        send_ciphertexts(me.channel, _ANSWERS, key, [masked(key, multiplied, added, width, fresh(obfuscators))])
+) -> Iterator[int]:
+    """B's answers: each encrypted number plus what is added to it, under a veil of its own, several to a ciphertext.
 
-
-def masked(key: PublicKey, ciphertexts: list[int], added: Sequence[int], width: int, obfuscator: int) -> int:
-    """Each plaintext plus its number, in slots of one ciphertext with new randomness.
-
-    A knows the randomness of what it had sent: raised to a factor and left alone, it would let A test guesses.
+    A knows the randomness of what it had sent: raised to a factor and left alone, it would let A test guesses. So every
+    answer has new randomness.
     """
-    numbers = sum(number << width * slot for slot, number in enumerate(added))
-    return key.total([key.packed(ciphertexts, width), key.encrypt(numbers, obfuscator)])
+    slots, width = group.slots(hidden), group.width(hidden)
+    for start in range(0, len(added), slots):
+        part = slice(start, start + slots)
+        veiled = (number + group.veil(random, hidden) for number in added[part])
+        numbers = sum(number << width * slot for slot, number in enumerate(veiled))
+        yield key.total([key.packed(ciphertexts[part], width), key.encrypt(numbers, fresh(obfuscators))])
 
 
-def _decrypted(other: Channel, key: SecretKey, group: Group, hidden: int, count: int) -> list[int]:
-    """A's factors of so many cells."""
-    slots = group.slots(hidden)
-    factors = []
-    for start in range(0, count, slots):
-        (answer,) = receive_ciphertexts(other, _ANSWERS, key.public, 1)
-        opened = group.opened(key.decrypt(answer), min(slots, count - start), hidden)
-        if not opened or 0 in opened:
-            raise OutOfRange(other.peer, _ANSWERS, "a masked cell is zero or too long")
-        factors += opened
-    return factors
+def opened_answers(group: Group, key: SecretKey, hidden: int, other: Channel, step: str, count: int) -> list[int]:
+    """A's side of it: so many elements."""
+    slots, elements = group.slots(hidden), []
+    ciphertexts = receive_ciphertexts(other, step, key.public, -(-count // slots))
+    for start, ciphertext in zip(range(0, count, slots), ciphertexts, strict=True):
+        opened = group.opened(key.decrypt(ciphertext), min(slots, count - start), hidden)
+        if not opened:
+            raise OutOfRange(other.peer, step, "an answer holds more than it should")
+        elements += opened
+    return elements
 
 
-def _assembled(layout: Layout, group: Group, factors: list[list[int]], empty: Bits) -> ExactModel:
+def _assembled(layout: Layout, group: Group, factors: list[int], empty: Bits) -> ExactModel:
+    """From one party's factors of the priors, of all numerators and of all denominators."""
     classes = layout.classes
-    blocks = [np.array(block, object).reshape(-1, classes) for block in factors]
+    cells = np.array(factors, object).reshape(-1, classes)
     ones = np.ones((1, classes), object)
-    start = _sides(group, blocks[0], ones[0])
     missing = _sides(group, ones, ones[0])
-    tables = (np.concatenate([_sides(group, block[:-1], block[-1]), missing]) for block in blocks[1:])
-    return ExactModel(group, start[0], tuple(tables), empty)
+    tables, at = [], 1
+    for rows, denominators in zip(layout.rows, cells[-len(layout.rows) :], strict=True):
+        tables.append(np.concatenate([_sides(group, cells[at : at + rows - 1], denominators), missing]))
+        at += rows - 1
+    return ExactModel(group, _sides(group, cells[:1], ones[0])[0], tuple(tables), empty)
 
 
 def _sides(group: Group, numerators: Numbers, denominators: Numbers) -> Numbers:

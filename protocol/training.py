@@ -27,7 +27,7 @@ _CELLS = 8192
 def train(me: Party, layout: Layout, vector: Words) -> Model:
     """One computing party's part: its share of the counts (modulo 2^64) becomes its share of θ."""
     precision = precision_for(layout.dictionary)
-    _refuse_too_many_rows(me, layout, vector)
+    refuse_too_many_rows(me, layout, vector)
     arguments = log_arguments(layout, vector, int(me.role == A))
     parts = [
         shared_log2(me, arguments[start : start + _CELLS], precision.count_bits, precision.width)
@@ -39,7 +39,7 @@ def train(me: Party, layout: Layout, vector: Words) -> Model:
     return assemble(layout, precision, logs, empty, shared_tables(me, layout, vector, precision.width))
 
 
-def _refuse_too_many_rows(me: Party, layout: Layout, vector: Words) -> None:
+def refuse_too_many_rows(me: Party, layout: Layout, vector: Words) -> None:
     """Open one bit: are the joint rows more than the dictionary allows for? Every width relies on that they are not."""
     most = layout.dictionary.max_rows
     room = me.constant(np.array([most], np.uint64)) - layout.class_counts(vector).sum(keepdims=True, dtype=np.uint64)

@@ -17,7 +17,6 @@ from mixbayes.cli.progress import Talk
 from mixbayes.parties.breast_cancer import breast_cancer
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.run import simulate as run_simulation
 
@@ -67,8 +66,6 @@ def simulate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Train and classify with every role in a process of its own on this machine, and compare with pooling."""
-    if protocol is Protocol.PAILLIER:
-        raise Unsupported("The Paillier protocol is not part of this version. Use --protocol shares.")
     given = _tables(tables or [])
     asked = read_table(classify) if classify else None
     with Talk() as talk:
@@ -76,6 +73,7 @@ def simulate(
             given,
             hospitals=hospitals,
             two_party=two_party,
+            protocol=protocol.value,
             bins=bins,
             smoothing=smoothing,
             private=private,

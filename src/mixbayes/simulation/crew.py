@@ -19,6 +19,8 @@ from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSi
 PATIENCE = 600.0
 """Seconds to wait for a role that is at work. What roles wait for among themselves has shorter deadlines."""
 _GRACE = 1.0
+_FAREWELL = 5.0
+"""Seconds for a role to tidy up once all is said."""
 
 
 class Crew:
@@ -37,6 +39,10 @@ class Crew:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for line in self._lines.values():
+            line.close()
+        for process in self._processes.values() if error is None else ():
+            process.join(_FAREWELL)
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
@@ -45,7 +51,8 @@ class Crew:
     def start(self, name: str, role: Callable[..., None], *arguments: object) -> None:
         """Start a role. Sockets among the arguments are its own from now on."""
         here, there = self._context.Pipe()
-        process = self._context.Process(target=_run, args=(there, role, arguments), name=name, daemon=True)
+        # Not daemons: a role may have processes of its own. They end when their line here does.
+        process = self._context.Process(target=_run, args=(there, role, arguments), name=name)
         process.start()
         there.close()
         for end in _sockets(arguments):
@@ -115,6 +122,8 @@ def _run(line: Connection, role: Callable[..., None], arguments: tuple[object, .
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent stops us
     try:
         role(line, *arguments)
+    except (EOFError, BrokenPipeError):
+        return  # nobody listens any more
     except MixbayesError as error:
         line.send(error)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a mistake of ours must be seen as one

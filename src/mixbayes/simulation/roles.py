@@ -73,8 +73,9 @@ class Seen:
         return cls(sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels))
 
 
-def batches(count: int) -> Iterator[slice]:
-    return (slice(start, min(start + BATCH, count)) for start in range(0, count, BATCH))
+def batches(count: int, size: int = BATCH) -> Iterator[slice]:
+    """The rows, so many at a time."""
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
 def mixer(
@@ -108,7 +109,7 @@ def mixer(
         else:
             answer_public(me, to_asker, layout, model, count, pad)
     report.send(Seen.by(to_other, ahead))
-    _hang_up(to_other, ahead, to_asker, asker_ahead, *doors.values())
+    hang_up(to_other, ahead, to_asker, asker_ahead, *doors.values())
 
 
 def _make_ahead(*pools: PairPool | SentPool | ReceivedPool | None) -> None:
@@ -118,7 +119,7 @@ def _make_ahead(*pools: PairPool | SentPool | ReceivedPool | None) -> None:
             pool.top_up()
 
 
-def _hang_up(*channels: Channel) -> None:
+def hang_up(*channels: Channel) -> None:
     """Once everything said has left."""
     for channel in channels:
         channel.close()
@@ -144,7 +145,7 @@ def asker(report: Connection, job: Job, mixers: tuple[Link, Link]) -> None:
             labels = ask_public((to_a, to_b), layout, width, codes[:, batch])
         report.send(labels)
     report.send(Seen.by(to_a, to_b, ahead_a, ahead_b))
-    _hang_up(to_a, to_b, ahead_a, ahead_b)
+    hang_up(to_a, to_b, ahead_a, ahead_b)
 
 
 def partner(report: Connection, role: int, name: str, job: Job, other: Link, questions: Link) -> None:
@@ -175,4 +176,4 @@ def partner(report: Connection, role: int, name: str, job: Job, other: Link, que
         else:
             see_partner(me, layout, model, count)
     report.send(Seen.by(*channels))
-    _hang_up(*channels)
+    hang_up(*channels)

@@ -15,12 +15,15 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.counts import count
 from mixbayes.protocol.encoding import encode_query, encode_training
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.protocol.exact import fitting_bits
 from mixbayes.protocol.inference import infer
 from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.paillier_key import USUAL_BITS
 from mixbayes.protocol.party import A, B
 from mixbayes.protocol.precision import precision_for
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.simulation import roles
+from mixbayes.simulation import exact_roles, roles
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.outcome import Hospital, Labels, Moved, Outcome, Rounds, Seconds, compare
 from mixbayes.simulation.plan import plan
@@ -30,6 +33,7 @@ from mixbayes.transport import local
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
+SHARES, PAILLIER = "shares", "paillier"
 ASKER = "the asking hospital"
 DEADLINE = 60.0
 
@@ -51,6 +55,7 @@ def simulate(
     two_party: bool = False,
     bins: int | None = None,
     smoothing: str = "1",
+    protocol: str = SHARES,
     private: bool = True,
     classify: Columns | None = None,
     holdout: float = 0.3,
@@ -66,22 +71,31 @@ def simulate(
     `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
     randomness of the protocol.
     """
+    if protocol == PAILLIER and not two_party:
+        raise Unsupported(
+            "The Paillier protocol is for two hospitals alone: add --two-party, or use --protocol shares."
+        )
     planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
     training = planned.training
     dictionary = infer(
         list(training.values()), class_column, nominal=nominal, numeric=numeric, bins=bins, smoothing=smoothing
     )
-    precision_for(dictionary)
+    if protocol == PAILLIER:
+        fitting_bits(dictionary, USUAL_BITS)
+    else:
+        precision_for(dictionary)
     layout = Layout(dictionary)
     vectors = {name: count(layout, encode_training(dictionary, table)[0]) for name, table in training.items()}
     codes = encode_query(dictionary, planned.questions).codes
     job = Job(dictionary, codes.shape[1], private, deadline)
-    run = _alone if two_party else _with_mixers
-    answers = run(job, vectors, codes, progress)
+    if two_party:
+        answers = _alone(job, vectors, codes, protocol, progress)
+    else:
+        answers = _with_mixers(job, vectors, codes, progress)
     agreement, accuracy = compare(layout, vectors, codes, planned.questions, answers.labels)
     return Outcome(
         hospitals=[Hospital(name, table.rows) for name, table in training.items()],
-        protocol="shares",
+        protocol=protocol,
         classes=list(dictionary.classes),
         instances=codes.shape[1],
         agreement_with_pooled=agreement,
@@ -121,7 +135,7 @@ def _with_mixers(job: Job, vectors: Mapping[str, Words], codes: Values, progress
         trained, _ = (crew.hear(name) for name in MIXERS)
         training = watch.lap()
         crew.tell(ASKER, codes)
-        labels = _listen(partial(crew.hear, ASKER), job.instances, progress)
+        labels = _listen(partial(crew.hear, ASKER), job.instances, roles.BATCH, progress)
         classification = watch.lap()
         asked, answered, _ = (crew.hear(name) for name in (ASKER, *MIXERS))
     return _Answers(
@@ -139,14 +153,18 @@ def _with_mixers(job: Job, vectors: Mapping[str, Words], codes: Values, progress
     )
 
 
-def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Progress) -> _Answers:
+def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, protocol: str, progress: Progress) -> _Answers:
     """Two hospitals and nobody else; the first one asks."""
     watch = _Watch()
     first, second = vectors
     with Crew() as crew:
         (now_a, now_b), (questions_a, questions_b) = Link.pair(), Link.pair()
-        crew.start(first, roles.partner, A, second, job, now_a, questions_a)
-        crew.start(second, roles.partner, B, first, job, now_b, questions_b)
+        if protocol == PAILLIER:
+            crew.start(first, exact_roles.holder, second, job, now_a, questions_a)
+            crew.start(second, exact_roles.second, first, job, now_b, questions_b)
+        else:
+            crew.start(first, roles.partner, A, second, job, now_a, questions_a)
+            crew.start(second, roles.partner, B, first, job, now_b, questions_b)
         before: Seen = crew.hear(first)
         crew.hear(second)
         setup = watch.lap()
@@ -160,7 +178,8 @@ def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Prog
         crew.hear(second)
         training = watch.lap()
         crew.tell(first, codes)
-        labels = _listen(partial(crew.hear, first), job.instances, progress)
+        size = exact_roles.BATCH if protocol == PAILLIER else roles.BATCH
+        labels = _listen(partial(crew.hear, first), job.instances, size, progress)
         classification = watch.lap()
         answered: Seen = crew.hear(first)
         crew.hear(second)
@@ -172,9 +191,9 @@ def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Prog
     )
 
 
-def _listen(hear: Callable[[], Labels], instances: int, progress: Progress) -> Labels:
+def _listen(hear: Callable[[], Labels], instances: int, size: int, progress: Progress) -> Labels:
     labels = []
-    for batch in roles.batches(instances):
+    for batch in roles.batches(instances, size):
         labels.append(hear())
         progress("rows classified", batch.stop, instances)
     return np.concatenate(labels) if labels else np.empty(0, np.int64)
