@@ -24,21 +24,15 @@ from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
 from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent
 from mixbayes.protocol.channel import Buffer, Channel, Wire
-from mixbayes.protocol.classification import (
-    answer_partner,
-    answer_private,
-    answer_public,
-    ask_partner,
-    ask_private,
-    ask_public,
-)
+from mixbayes.protocol.classification import answer_private, answer_public, ask_private, ask_public
 from mixbayes.protocol.counts import count
 from mixbayes.protocol.dictionary import Dictionary, Numeric
 from mixbayes.protocol.encoding import Codes
-from mixbayes.protocol.label import common_blinding
+from mixbayes.protocol.label import blinding_for, common_blinding
 from mixbayes.protocol.layout import NUMERIC_BITS, Layout
 from mixbayes.protocol.memory import MemoryWire
 from mixbayes.protocol.model import Model
+from mixbayes.protocol.partner import answer_partner, ask_partner, see_partner, show_partner
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import (
     Marks,
@@ -270,6 +264,10 @@ def _answering(name: str, lines: Lines, pools: Pools) -> Line[SentPool]:
     return Line(lines[name], pool)
 
 
+def _blinding(me: Party) -> Randomness:
+    return blinding_for(b"a question", common_blinding(me))
+
+
 def _training(role: int, layout: Layout) -> Role:
     def run(lines: Lines, pools: Pools) -> Model:
         me = _connected(role, lines, pools)
@@ -281,7 +279,7 @@ def _training(role: int, layout: Layout) -> Role:
 def _public_mixer(role: int, to: str) -> Role:
     def run(lines: Lines, pools: Pools) -> None:
         me = _connected(role, lines, pools)
-        answer_public(me, lines[to], LAYOUT, model_shares()[role], ROWS, common_blinding(me))
+        answer_public(me, lines[to], LAYOUT, model_shares()[role], ROWS, _blinding(me))
 
     return run
 
@@ -289,7 +287,7 @@ def _public_mixer(role: int, to: str) -> Role:
 def _private_mixer(role: int, to: str) -> Role:
     def run(lines: Lines, pools: Pools) -> None:
         me = _connected(role, lines, pools)
-        blinding = common_blinding(me)
+        blinding = _blinding(me)
         line = _answering(to, lines, pools)
         answer_private(me, line, LAYOUT, model_shares()[role], ROWS, blinding)
 
@@ -318,6 +316,14 @@ def _partner(lines: Lines, pools: Pools) -> None:
     answer_partner(me, line, LAYOUT, model_shares()[B], ROWS)
 
 
+def _showing_asker(lines: Lines, pools: Pools) -> Any:
+    return show_partner(_connected(A, lines, pools), LAYOUT, model_shares()[A], some_codes())
+
+
+def _seeing_partner(lines: Lines, pools: Pools) -> None:
+    see_partner(_connected(B, lines, pools), LAYOUT, model_shares()[B], ROWS)
+
+
 _MIXERS = {"pair": ("mixer a", "mixer b"), "pair ahead": ("mixer a", "mixer b")}
 _HOSPITALS = {"pair": ("party va", "party vb"), "pair ahead": ("party va", "party vb")}
 _TO_MIXERS = {"to a": ("party va", "mixer a"), "to b": ("party va", "mixer b")}
@@ -337,6 +343,7 @@ JOBS = {
         _HOSPITALS | {"question": ("party va", "party vb"), "question ahead": ("party va", "party vb")},
         {"party va": _partner_asker, "party vb": _partner},
     ),
+    "two hospitals, shown": Job(_HOSPITALS, {"party va": _showing_asker, "party vb": _seeing_partner}),
 }
 EVERY_ROLE = [(name, role) for name, job in JOBS.items() for role in job.roles]
 
@@ -375,6 +382,9 @@ class _Ear:
     def read(self, into: memoryview, step: str) -> None:
         self._wire.read(into, step)
         self._reads.append((step, bytes(into)))
+
+    def close(self) -> None:
+        self._wire.close()
 
     def frames(self) -> list[Frame]:
         """A channel reads a header, then the message."""
@@ -418,10 +428,18 @@ def scripts_of(name: str, role: str) -> dict[str, Script]:
     return {line: [frame.encoded() for frame in frames] for line, frames in heard.items()}
 
 
-def alone(name: str, role: str, scripts: dict[str, Script], pools: Pools, deadline: float = 0.01) -> Any:
-    """Run one role of a job against scripts, in memory."""
+def alone(
+    name: str,
+    role: str,
+    scripts: dict[str, Script],
+    pools: Pools,
+    deadline: float = 0.01,
+    lines: Lines | None = None,
+) -> Any:
+    """Run one role of a job against scripts, in memory. `pools` and `lines` are what it then has of these."""
     peers = JOBS[name].lines_of(role)
-    lines = {line: Channel(peers[line], _inbox(peers[line], parts, deadline)) for line, parts in scripts.items()}
+    lines = {} if lines is None else lines
+    lines |= {line: Channel(peers[line], _inbox(peers[line], parts, deadline)) for line, parts in scripts.items()}
     return JOBS[name].roles[role](lines, pools)
 
 

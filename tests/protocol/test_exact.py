@@ -72,7 +72,8 @@ def test_both_sides_of_every_comparison_stay_below_the_bound(
     layout = problem[0]
     vector = random_counts(layout, np.random.default_rng(number), layout.dictionary.max_rows, empty=0)
     cells = exact.cells(layout, vector, 1)
-    most = int(max(cells.prior)) * prod(int(c.max() * d.max()) for c, d in zip(cells.numerators, cells.denominators))
+    factors = zip(cells.numerators, cells.denominators, strict=True)
+    most = int(max(cells.prior)) * prod(int(c.max() * d.max()) for c, d in factors)
     assert most < 1 << exact.comparison_bits(layout.dictionary)
     cell = max(int(d.max()) for d in cells.denominators)
     assert cell < 1 << exact.cell_bits(layout.dictionary)
@@ -106,7 +107,8 @@ def test_parts_of_two_hospitals_add_up() -> None:
     layout = layout_of(3, [2, 4], smoothing="2/3")
     rng = np.random.default_rng(1)
     first, second = random_counts(layout, rng, 40), random_counts(layout, rng, 70)
-    parts, whole = (exact.cells(layout, first, 1), exact.cells(layout, second, 0)), exact.cells(layout, first + second, 1)
+    parts = exact.cells(layout, first, 1), exact.cells(layout, second, 0)
+    whole = exact.cells(layout, first + second, 1)
     assert (parts[0].prior + parts[1].prior == whole.prior).all()
     for a, b, both in zip(*(part.numerators for part in (*parts, whole)), strict=True):
         assert (a + b == both).all()

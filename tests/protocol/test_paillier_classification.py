@@ -1,5 +1,5 @@
 from dataclasses import dataclass, replace
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol import exact, paillier_classification
-from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.arrays import Bits, Values, Words
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_classification import (
@@ -64,17 +64,12 @@ def dealt(layout: Layout, key: SecretKey, vector: Words, number: int) -> Models:
     group, random = Group.of(layout.dictionary, key.public), random_for(number)
     cells = exact.cells(layout, vector, 1)
     empty = (layout.class_counts(vector) == 0).astype(np.uint8)
-    whole = [[n or 1 for n in cells.prior]]
-    for numerators, denominators in zip(cells.numerators, cells.denominators, strict=True):
-        whole.append([*numerators.reshape(-1), *denominators])
+    blocks = [*cells.numerators, *cells.denominators]
+    whole = [*(n or 1 for n in cells.prior), *np.concatenate([block.reshape(-1) for block in blocks])]
     units = [unit(random, group.modulus) for _ in range(17)]
-    pairs = cycle([(u, inverse(u, group.modulus)) for u in units])
-    drawn = [[next(pairs) for _ in block] for block in whole]
-    of_a = [[u for u, _ in block] for block in drawn]
-    of_b = [
-        [x * v % group.modulus for x, (_, v) in zip(block, factors, strict=True)]
-        for block, factors in zip(whole, drawn, strict=True)
-    ]
+    pairs = list(islice(cycle([(u, inverse(u, group.modulus)) for u in units]), len(whole)))
+    of_a = [u for u, _ in pairs]
+    of_b = [x * v % group.modulus for x, (_, v) in zip(whole, pairs, strict=True)]
     coins = random.bits(layout.classes)
     return _assembled(layout, group, of_a, coins), _assembled(layout, group, of_b, coins ^ empty)
 
@@ -158,9 +153,7 @@ def test_from_counts_to_labels_with_a_key_of_2048_bits(private: bool, asker: int
     vectors = random_counts(layout, rng, 300), random_counts(layout, rng, 200)
     codes, key = random_codes(layout, rng, 12), generate(2048)
     models = run_paillier_training(layout, vectors, key, (seed(1), seed(2)))
-    labels = run_paillier_classification(
-        layout, models, key, codes, (seed(3), seed(4)), private=private, asker=asker
-    )
+    labels = run_paillier_classification(layout, models, key, codes, (seed(3), seed(4)), private=private, asker=asker)
     assert labels.tolist() == exact.labels(layout, vectors[0] + vectors[1], codes).tolist()
 
 
@@ -193,17 +186,6 @@ def extremes() -> Problem:
     return Problem(layout, vector, codes)
 
 
-class _Stubborn(Randomness):
-    """Masks all ones or all zeros; what hides products and bits stays random."""
-
-    def __init__(self, byte: int, number: int) -> None:
-        super().__init__(seed(number))
-        self._byte = byte
-
-    def bytes(self, count: int) -> bytes:
-        return bytes([self._byte]) * count
-
-
 @pytest.mark.parametrize("byte", [0, 255])
 @pytest.mark.parametrize("bits", [2048, 4096], ids=["modulo N", "modulo a prime"])
 def test_nothing_wraps_around_at_the_extremes_of_a_large_dictionary(bits: int, byte: int) -> None:
@@ -213,7 +195,7 @@ def test_nothing_wraps_around_at_the_extremes_of_a_large_dictionary(bits: int, b
     assert models[0].group.comparison_bits > 1800
 
     def win(me: Party) -> Words:
-        me = replace(me, random=_Stubborn(byte, me.role)) if me.role == B else me
+        me = replace(me, random=Constant(byte)) if me.role == B else me
         model = models[me.role]
         return winners(me, seat_of(me, key), model, paillier_classification._products(model, p.codes))
 
@@ -274,36 +256,41 @@ class _Curious(SecretKey):
         return self.seen[-1]
 
 
+def decrypted(key: SecretKey, group: Group, x: int, y: int, runs: int) -> list[int]:
+    """What A sees when x is compared with y so many times."""
+    curious = _Curious(key)
+    sides, ones = (np.array([x] * runs, object), np.array([y] * runs, object)), np.ones(runs, object)
+
+    def compare(me: Party) -> Any:
+        if me.role == A:
+            return Holder(curious, obfuscators(key, random_for(1))).less(me, group, *sides)
+        return seat_of(me, key).less(me, group, ones, ones)
+
+    both(compare, ())
+    return curious.seen
+
+
+def bits_between(numbers: list[int], low: int, high: int) -> Bits:
+    return np.array([[number >> place & 1 for place in range(low, high)] for number in numbers], np.uint8)
+
+
 @pytest.mark.parametrize("bits", [160, 300], ids=["modulo N", "modulo a prime"])
 def test_a_difference_is_masked_by_40_bits_more_than_it_has(bits: int) -> None:
-    """What A decrypts, for the smallest and for the largest difference: bit by bit the same coins above it."""
-    key = small_key(bits)
+    """What A decrypts, for the smallest and for the largest difference: above it, coins; and no two the same."""
+    key, runs = small_key(bits), 400
     group = Group.of(LAYOUT.dictionary, key.public)
-    length, top = group.comparison_bits, 1 << group.comparison_bits
-    high = []
+    length, hidden, top = group.comparison_bits, group.product_bits, 1 << group.comparison_bits
     for x, y in [(1, top - 1), (top - 1, 1)]:
-        curious = _Curious(key)
-        runs = 400
-        sides = np.array([x] * runs, object), np.array([y] * runs, object)
-        ones = np.ones(runs, object)
-
-        def compare(me: Party) -> Any:
-            mine = (ones, ones) if me.role == B else sides
-            seat = Holder(curious, obfuscators(key, random_for(1))) if me.role == A else seat_of(me, key)
-            return seat.less(me, group, *mine)
-
-        both(compare, ())
-        elements = [number % group.modulus for number in curious.seen]
+        seen = decrypted(key, group, x, y, runs)
+        elements, rest = [s % group.modulus for s in seen], [s // group.modulus for s in seen]
         assert len(set(elements)) == runs
-        assert max(elements) >> length + 40
-        high.append(np.array([[e >> place & 1 for place in range(length + 1, length + 40)] for e in elements], np.uint8))
+        assert max(elements).bit_length() > length + 40
+        assert bias(bits_between(elements, length + 1, length + 40)) < 6
         if group.small:
-            rest = [number // group.modulus for number in curious.seen]
-            hidden = group.product_bits
-            assert hidden + 38 < max(rest).bit_length() <= hidden + 42
-            high[-1] = np.append(high[-1], [[r >> p & 1 for p in range(hidden + 1, hidden + 40)] for r in rest], axis=1)
-    for sample in high:
-        assert bias(sample.astype(np.uint8)) < 6
+            assert max(rest).bit_length() > hidden + 40
+            assert bias(bits_between(rest, hidden + 1, hidden + 40)) < 6
+        else:
+            assert not any(rest)
 
 
 def test_every_ciphertext_of_a_question_has_randomness_of_its_own() -> None:
@@ -366,7 +353,6 @@ def test_an_empty_class_stays_hidden() -> None:
         assert labels.tolist() == exact.labels(layout, vector, codes).tolist()
         taps = pair.talk.first, pair.talk.second
         heard.append([[(step, raw.size) for step, raw in tap.heard] for tap in taps])
-        # Labels apart, nothing heard in one run is the same in the other.
     assert heard[0] == heard[1]
 
 
@@ -465,5 +451,3 @@ def test_an_entry_that_is_no_factor_is_refused() -> None:
             lambda: ask(nobody, nobody, Line(talk.first, mine), models[A], np.zeros((2, 1), np.int32)),
             lambda: paillier_classification._offered(Line(talk.second, theirs), zero, random_for(1), 1),
         )
-
-

@@ -1,8 +1,8 @@
 import pickle
 from collections import Counter
 from functools import lru_cache
+from math import gcd
 
-import gmpy2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +19,7 @@ from mixbayes.protocol.paillier_key import (
     generate,
     inverse,
     obfuscators,
+    prime_above,
     receive_ciphertexts,
     receive_key,
     send_ciphertexts,
@@ -32,9 +33,9 @@ from tests.protocol.pairs import SEEDS, Ends, random_for
 @lru_cache
 def small_key(bits: int, number: int = 1) -> SecretKey:
     """For tests alone: the package's own path to a key refuses such lengths."""
-    state = gmpy2.random_state(1000 * number + bits)
+    random, half = random_for(1000 * number + bits), bits // 2
     while True:
-        p, q = (gmpy2.next_prime(gmpy2.mpz_urandomb(state, bits // 2) | 3 << bits // 2 - 2) for _ in "pq")
+        p, q = (prime_above(3 << half - 2 | below(random, 1 << half - 2)) for _ in "pq")
         if p != q and (p * q).bit_length() == bits:
             return SecretKey(p, q)
 
@@ -43,7 +44,7 @@ def randomness_of(key: SecretKey, ciphertext: int) -> int:
     """The r of a ciphertext, which only the key's owner can tell."""
     p, q = key.__reduce__()[1]
     n = p * q
-    return gmpy2.powmod(ciphertext % n, gmpy2.invert(n, (p - 1) * (q - 1)), n)
+    return pow(ciphertext % n, inverse(n, (p - 1) * (q - 1)), n)
 
 
 BITS = st.sampled_from([64, 130, 256])
@@ -95,7 +96,7 @@ def test_obfuscators_are_uniform_n_th_powers(owner: bool) -> None:
     key = SecretKey(11, 13)
     stream = obfuscators(key if owner else key.public, random_for(1))
     seen = Counter(int(next(stream)) for _ in range(12000))
-    powers = {pow(r, 143, 143**2) for r in range(143) if gmpy2.gcd(r, 143) == 1}
+    powers = {pow(r, 143, 143**2) for r in range(143) if gcd(r, 143) == 1}
     assert set(seen) == powers
     chi_square = sum((count - 100) ** 2 / 100 for count in seen.values())
     assert chi_square < 119 + 6 * (2 * 119) ** 0.5
@@ -132,12 +133,12 @@ def test_the_key_arrives() -> None:
 
 @pytest.mark.parametrize(
     "modulus",
-    [(1 << 2047) - 1, 1 << 2047, gmpy2.next_prime(1 << 2047), 0],
+    [(1 << 2047) - 1, 1 << 2047, prime_above(1 << 2047), 0],
     ids=["shorter", "even", "prime", "nothing"],
 )
 def test_what_is_no_key_is_refused(modulus: int) -> None:
     ends = Ends()
-    ends.first.send("public key", to_bytes([gmpy2.mpz(modulus)], 256))
+    ends.first.send("public key", to_bytes([modulus], 256))
     with pytest.raises(OutOfRange, match="party A"):
         receive_key(ends.second, 2048)
 
@@ -147,7 +148,7 @@ def test_ciphertexts_arrive_and_what_is_none_is_refused() -> None:
     public = key.public
     p = key.__reduce__()[1][0]
     good = [public.encrypt(m, public.obfuscator(random)) for m in (1, 2)]
-    for bad in (gmpy2.mpz(0), public.square, public.square + 1, p, 5 * p * p, public.modulus):
+    for bad in (0, public.square, public.square + 1, p, 5 * p * p, public.modulus):
         ends = Ends()
         send_ciphertexts(ends.first, "step", public, good)
         ends.first.send("step", to_bytes([good[0], bad], public.ciphertext_bytes))
@@ -181,5 +182,3 @@ def test_numbers_travel(numbers: list[int]) -> None:
     raw = to_bytes(numbers, 13)
     assert raw.dtype == np.uint8
     assert from_bytes(raw, 13) == numbers
-
-

@@ -1,7 +1,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-import gmpy2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +22,8 @@ from mixbayes.protocol.paillier_key import (
 from mixbayes.protocol.paillier_training import (
     ExactModel,
     Group,
-    masked,
+    answers,
+    in_flight,
     run_paillier_training,
     train_holder,
     train_other,
@@ -119,7 +119,7 @@ def test_no_share_of_the_empty_classes_is_the_answer() -> None:
     for role in (0, 1):
         for case in (0, 1):
             coins = np.array([pair[role].empty for pair in shares[case::2]])
-            assert 0 < coins.mean(axis=0).min()
+            assert coins.mean(axis=0).min() > 0
             assert coins.mean(axis=0).max() < 1
 
 
@@ -194,9 +194,9 @@ def test_full_slots_do_not_spill(byte: int) -> None:
     count = group.slots(hidden)
     assert count > 5
     number = group.modulus * (1 << hidden) - 1
-    added = [number + group.veil(Constant(byte), hidden)] * count
-    zeros = [key.obfuscator(random_for(1)) for _ in added]
-    answer = masked(key.public, zeros, added, group.width(hidden), key.obfuscator(random_for(2)))
+    zeros = [key.obfuscator(random_for(1))] * count
+    stock = obfuscators(key, random_for(2))
+    (answer,) = answers(group, key.public, hidden, zeros, [number] * count, Constant(byte), stock)
     assert group.opened(key.decrypt(answer), count, hidden) == [number % group.modulus] * count
 
 
@@ -266,7 +266,8 @@ def test_answers_that_no_honest_b_sends_are_refused(bits: int, bad: str) -> None
         receive_ciphertexts(me.channel, "encrypted cells", key.public, 6)
         number = 0 if bad == "zero" else key.public.modulus - 1
         answer = key.public.encrypt(number, key.public.obfuscator(random_for(2)))
-        send_ciphertexts(me.channel, "masked cells", key.public, [answer])
+        slots = Group.of(LAYOUT.dictionary, key.public).slots(exact.cell_bits(LAYOUT.dictionary))
+        send_ciphertexts(me.channel, "masked cells", key.public, [answer] * -(-3 // slots))
         return None
 
     with pytest.raises(OutOfRange, match=r"party B, at masked cells"):
@@ -280,7 +281,7 @@ def test_cells_that_are_no_ciphertexts_are_refused() -> None:
         if me.role != A:
             return train_other(me, key.public, LAYOUT, vector, obfuscators(key.public, random_for(1)))
         gate(me, np.zeros(3, np.uint8), np.zeros(3, np.uint8), 1)
-        send_ciphertexts(me.channel, "encrypted cells", key.public, [gmpy2.mpz(0)] * 6)
+        send_ciphertexts(me.channel, "encrypted cells", key.public, [0] * 6)
         return None
 
     with pytest.raises(OutOfRange, match=r"party A, at encrypted cells"):
@@ -288,6 +289,26 @@ def test_cells_that_are_no_ciphertexts_are_refused() -> None:
 
 
 def test_models_do_not_print_their_factors() -> None:
-    models = trained(small_key(PRIME), LAYOUT, (np.zeros(LAYOUT.size, np.uint64),) * 2)
+    nothing = np.zeros(LAYOUT.size, np.uint64)
+    models = trained(small_key(PRIME), LAYOUT, (nothing, nothing))
     factor = str(models[0].start[0])
     assert factor not in repr(models[0])
+
+
+@given(st.lists(st.integers(0, 9), max_size=30))
+def test_answers_come_in_order_and_few_are_awaited(counts: list[int]) -> None:
+    under_way: list[int] = []
+    most = 0
+
+    def send(part: int) -> None:
+        nonlocal most
+        under_way.append(part)
+        most = max(most, len(under_way))
+
+    def collect(count: int) -> list[int]:
+        return [under_way.pop(0)] * count
+
+    parts = list(enumerate(counts))
+    assert in_flight(parts, send, collect) == [part for part, count in parts for _ in range(count)]
+    assert most <= 5
+    assert not under_way

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mixbayes.protocol import argmax, choice, label, pool
+from mixbayes.protocol import argmax, choice, label, pool, products
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
 from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.choice import Slots, choose_slots
 from mixbayes.protocol.comparison import _compared, _every_slot, negative
 from mixbayes.protocol.errors import CheatingReceiver
-from mixbayes.protocol.extension import GROUP, GROUPS, Received, ReceiverExtension, SenderExtension, Sent
+from mixbayes.protocol.extension import GROUP, GROUPS, Begun, Received, ReceiverExtension, SenderExtension, Sent
 from mixbayes.protocol.fixed_key import FixedKeyHash
-from mixbayes.protocol.long_choice import chosen_masks, pad_words
+from mixbayes.protocol.long_choice import chosen_masks
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.packing import unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.party import A, B, Party
@@ -83,14 +84,15 @@ def ask(codes: Values, mixer: Model, random: Randomness, number: int = 1) -> Wor
     ends = TappedEnds("party va", "mixer a")
     question = Question(FORM, Line(ends.first, asker), codes)
 
-    def hospital() -> None:
-        question.announce()
-        question.add_up()
+    def hospital() -> Words:
+        announced = question.announce()
+        announced.receive_and_add_up()
+        return announced._received.pads
 
     rows = codes.shape[1]
-    converse([ends], hospital, lambda: answer(FORM, Line(ends.second, answerer), mixer, random, rows))
+    taken, _ = converse([ends], hospital, lambda: answer(FORM, Line(ends.second, answerer), mixer, random, rows))
     tables = [unmasked(raw, rows) for step, raw in ends.first.heard if step == "tables for the question"]
-    pads = np.split(question._received.pads, len(codes))
+    pads = np.split(taken, len(codes))
     return np.stack(
         [
             table[values, :, np.arange(rows)].T
@@ -320,6 +322,12 @@ class Remembers(PairPool):
         return self.last
 
 
+def key_first(hashing: FixedKeyHash, pads: Words, words: int) -> Words:
+    """A long mask that begins with the pad of which the hash makes the rest."""
+    more = [hashing(pads ^ np.uint64(number)).T for number in range(1, -(-words // 2))]
+    return np.concatenate([pads.T, *more])[:words]
+
+
 class WideView:
     """What B has after a step on words of several limbs: A's masked words, its own pads and choices."""
 
@@ -327,9 +335,9 @@ class WideView:
         pair = TappedPair(330, 331)
         pair.with_pools(Remembers)
         pair.run(step, of_a, of_b)
-        pool = pair.b.pool
-        assert isinstance(pool, Remembers)
-        self.width, self._hashing, self._transfers = width, pool.received_hash, pool.last[1]
+        transfers = pair.b.pool
+        assert isinstance(transfers, Remembers)
+        self.width, self._hashing, self._transfers = width, transfers.received_hash, transfers.last[1]
         raw = next(raw for name, raw in pair.talk.second.heard if name == "bit times word")
         self.words = wide_words(raw[-(-self._transfers.choices.size // 8) :], self._transfers.choices.size, width)
 
@@ -343,7 +351,7 @@ class WideView:
 
     def _stretched(self, pad: Words) -> int:
         """A pad as the protocol makes a long mask of it."""
-        limbs = pad_words(self._hashing, pad[None].copy(), -(-self.width // 64))[:, 0].tolist()
+        limbs = products.pad_words(self._hashing, pad[None].copy(), -(-self.width // 64))[:, 0].tolist()
         return sum(limb << 64 * i for i, limb in enumerate(limbs))
 
 
@@ -357,37 +365,50 @@ def wide_words(raw: Bytes, count: int, width: int) -> list[int]:
     return [sum(limb << 64 * i for i, limb in enumerate(limbs)) for limbs in zip(*rows, strict=True)]
 
 
-STRETCHED = pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="long_choice.pad_words: the first 128 bits of a long mask are the key of all that follows",
-)
-
-
-@STRETCHED
-def test_long_mask_does_not_confirm_a_guess_of_a_private_bit() -> None:
-    """The words are bit · 12345: would what follows from either guess of the first limbs be that word?"""
-    bits, width = random_for(34).bits(32), 192
+def private_bits_that_fit(width: int) -> list[list[int]]:
+    """B guesses A's bits where A's words are bit · 12345: is what follows from either guess's beginning that word?"""
+    bits = secret_bits()
     view = WideView(lambda me, b: product_of_bits(me, b, [12345], width), (bits,), (np.zeros_like(bits),), width)
-    fitting = [[bit for bit in (0, 1) if view.if_begins(i, bit * 12345) == bit * 12345] for i in range(16)]
-    assert fitting != [[bit] for bit in bits[:16].tolist()]
+    return [[bit for bit in (0, 1) if view.if_begins(i, bit * 12345) == bit * 12345] for i in range(16)]
 
 
-@STRETCHED
-def test_long_mask_does_not_show_the_factor_of_a_wide_product() -> None:
-    """x · 2^128 modulo 2^166 begins with zeros; what is above them are the low bits of A's share of x."""
-    width, count = 166, 4
-    x = random_for(35).words(3, count) & np.array([[mask(64)], [mask(64)], [mask(38)]])
-    other = random_for(36).words(3, count) & np.array([[mask(64)], [mask(64)], [mask(38)]])
-    view = WideView(lambda me, x, y: multiply(me, x, y, width), (x, x), (other, other), width)
-    shown = [view.if_begins(128 * count + i, 0) >> 128 for i in range(count)]
-    assert shown != (x[0] & mask(38)).tolist()
+def secret_bits() -> Bits:
+    return random_for(34).bits(32)
+
+
+def low_bits_of_a_factor(width: int) -> list[int]:
+    """B looks at x · 2^128, which begins with zeros; above them stand the low bits of A's share of x."""
+    x, y = secret_factor(width), random_for(36).words(*secret_factor(width).shape) & mask(width - 128)
+    view = WideView(lambda me, x, y: multiply(me, x, y, width), (x, x), (y, y), width)
+    return [view.if_begins(128 * x.shape[1] + i, 0) >> 128 for i in range(x.shape[1])]
+
+
+def secret_factor(width: int) -> Words:
+    x = random_for(35).words(3, 4)
+    x[2] &= mask(width - 128)
+    return x
+
+
+def test_long_mask_that_begins_with_its_key_confirms_guesses_of_private_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = private_bits_that_fit(192)
+    monkeypatch.setattr(products, "pad_words", key_first)
+    assert private_bits_that_fit(192) == [[bit] for bit in secret_bits()[:16].tolist()]
+    assert ours == [[]] * 16
+
+
+def test_long_mask_that_begins_with_its_key_shows_the_factors_of_wide_products(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So did a training with numbers: 166 bits were the width of its moments, and each mixer could read counts."""
+    width, ours = 166, low_bits_of_a_factor(166)
+    monkeypatch.setattr(products, "pad_words", key_first)
+    secret = (secret_factor(width)[0] & mask(width - 128)).tolist()
+    assert low_bits_of_a_factor(width) == secret
+    assert all(shown != low for shown, low in zip(ours, secret, strict=True))
 
 
 def test_mask_of_two_limbs_is_all_of_the_pad_and_confirms_nothing() -> None:
-    bits, width = random_for(34).bits(32), 128
-    view = WideView(lambda me, b: product_of_bits(me, b, [12345], width), (bits,), (np.zeros_like(bits),), width)
-    assert all(view.if_begins(i, guess) == guess for i in range(16) for guess in (0, 12345))
+    assert private_bits_that_fit(128) == [[0, 1]] * 16
 
 
 # Opening a randomly scaled difference
@@ -494,10 +515,11 @@ class Liar(ReceiverExtension):
         self.fresh = copy.copy(self._hash)
         self.lies, self.guess = lies, guess
 
-    def start(self, count: int) -> tuple[Words, Bytes]:
-        packed, corrections = super().start(count)
-        self.t = self._t.copy()
-        return packed, (corrections.view(np.uint64).reshape(GROUPS, -1) ^ self.lies).reshape(-1).view(np.uint8)
+    def start(self, count: int) -> Begun:
+        begun = super().start(count)
+        self.t = begun.columns.copy()
+        corrections = begun.corrections.view(np.uint64).reshape(GROUPS, -1) ^ self.lies
+        return replace(begun, corrections=corrections.reshape(-1).view(np.uint8))
 
     def _answer(self, channel: Channel, t: Words, packed: Words) -> None:
         assert self.guess is not None
@@ -679,10 +701,10 @@ def test_challenge_comes_only_after_the_corrections() -> None:
 
     def receiver() -> None:
         extension = ReceiverExtension(sent, ends.second, random_for(502), checked=True)
-        packed, corrections = extension.start(COUNT)
+        begun = extension.start(COUNT)
         assert [step for step, _ in ends.second.heard] == ["OT extension: hash key"]
-        ends.second.send("OT extension: corrections", corrections)
-        extension.finish(ends.second, COUNT, packed, np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64))
+        ends.second.send("OT extension: corrections", begun.corrections)
+        extension.finish(ends.second, begun, np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64))
 
     converse([ends], sender, receiver)
 

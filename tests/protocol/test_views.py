@@ -373,15 +373,15 @@ class Asked:
 
 def ask(codes: Values, mixer: Model, asker_seed: int, mixer_seed: int) -> Asked:
     ends, ahead = TappedEnds("party va", "mixer a"), TappedEnds("party va", "mixer a")
-    kept: list[tuple[Question, FixedKeyHash, Words]] = []
+    kept: list[tuple[Words, FixedKeyHash, Words]] = []
 
     def hospital() -> None:
         transfers = connect_asker(ahead.first, random_for(asker_seed))
         question = Question(QUESTION, Line(ends.first, transfers), codes)
-        question.announce()
-        sums = question.add_up()
+        announced = question.announce()
+        sums = announced.receive_and_add_up()
         hand_over(ends.first, sums, WIDTH)
-        kept.append((question, transfers.hash, sums))
+        kept.append((announced._received.pads, transfers.hash, sums))
 
     def answering() -> None:
         random = random_for(mixer_seed)
@@ -390,8 +390,8 @@ def ask(codes: Values, mixer: Model, asker_seed: int, mixer_seed: int) -> Asked:
         take_over(ends.second, QUESTION, mixer, hidden)
 
     converse([ends, ahead], hospital, answering)
-    question, hashing, sums = kept[0]
-    return Asked(ends.first.heard, ends.second.heard, question._received.pads, hashing, sums)
+    pads, hashing, sums = kept[0]
+    return Asked(ends.first.heard, ends.second.heard, pads, hashing, sums)
 
 
 @lru_cache
@@ -467,7 +467,7 @@ def classify_privately(of_a: Model, of_b: Model, codes: Values, seed_of_b: int) 
             (ends["pair"].first, ahead["pair"].first) if role == A else (ends["pair"].second, ahead["pair"].second)
         )
         me = Party(role, talk, connect_pair(role, making, random), random)
-        blinding = label.common_blinding(me)
+        blinding = label.blinding_for(b"a question", label.common_blinding(me))
         asker = Line(ends[line].second, connect_answerer(ahead[line].second, random))
         answer_private(me, asker, LAYOUT, (of_a, of_b)[role], codes.shape[1], blinding)
 
