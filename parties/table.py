@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -36,8 +37,11 @@ class _Lines(Protocol):
 def read_table(path: str | Path) -> Columns:
     """The table in this file. CSV cells are as Python's csv module reads them; blank lines are no rows."""
     path = Path(path)
+    if path.exists() and not path.is_file():
+        raise BadData(f"{path} is no file. Save the table as one.")
     try:
-        return _read_parquet(path) if path.suffix.lower() in PARQUET else _read_csv(path)
+        table = _read_parquet(path) if path.suffix.lower() in PARQUET else _read_csv(path)
+        return replace(table, source=str(path))
     except OSError as error:
         raise BadData(f"{path} cannot be read: {error.strerror or 'damaged file'}.") from error
     except BadData as error:

@@ -19,7 +19,7 @@ from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack
 from mixbayes.protocol.party import Party
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Slots:
     """One party's part of a choice among 2^bits slots.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +21,8 @@ class Columns:
     names: tuple[str, ...]
     cells: tuple[Texts, ...] = field(repr=False)
     rows: int
+    source: str = ""
+    """Where it came from, for messages about it."""
 
     def __post_init__(self) -> None:
         twice = [name for name, times in Counter(self.names).items() if times > 1]
@@ -31,7 +35,15 @@ class Columns:
         """The cells of one column."""
         return self.cells[self.names.index(name)]
 
+    @contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """What is found wrong with the table meanwhile is said of it by name."""
+        try:
+            yield
+        except BadData as error:
+            raise type(error)(f"{self.source}: {error}" if self.source else str(error)) from None
+
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Columns:
         """The table with only these rows, by their positions or by a mask."""
         cells = tuple(column[rows] for column in self.cells)
-        return Columns(self.names, cells, len(np.arange(self.rows)[rows]))
+        return Columns(self.names, cells, len(np.arange(self.rows)[rows]), self.source)

@@ -9,9 +9,9 @@ is IKNP. Each transfer's 128-bit pad is all used by what stands above, so pads a
 An unchecked receiver that uses different choices in different groups can learn Δ. Where the receiver is a hospital that
 asks (`checked`), every stretch ends with the consistency check of SoftSpokenOT, section 4: a universal linear hash of
 every column, here GHASH under a key the sender draws once the corrections are in, over columns that carry 128 more
-transfers than are used, so that the hash of the choices shows nothing. Nothing checks the sums by which the trees are opened: a
-receiver that sends wrong ones makes a sender's column random, and passes the check only by guessing bits of Δ, as it
-may there.
+transfers than are used, so that the hash of the choices shows nothing. Nothing checks the sums by which the trees are
+opened: a receiver that sends wrong ones makes a sender's column random, and passes the check only by guessing bits of
+Δ, as it may there.
 """
 
 from __future__ import annotations

@@ -42,6 +42,9 @@ def infer(
         raise Unsupported(f"{bins} bins were asked for; at least 1 is possible.")
     names = _common_names(tables)
     class_column = _class_column(names, class_column)
+    for table in tables:
+        with table.named_in_errors():
+            refuse_unlabelled(table, class_column)
     attributes = [name for name in names if name != class_column]
     _refuse_unknown(attributes, [*nominal, *numeric])
     rows = _rows(tables, max_rows)
@@ -70,9 +73,10 @@ def _common_names(tables: Sequence[Columns]) -> tuple[str, ...]:
         lacking = [name for name in first if name not in table.names]
         extra = [name for name in table.names if name not in first]
         if lacking or extra:
+            one, other = tables[0].source or "table 1", table.source or f"table {number}"
             raise BadData(
-                f"The columns of tables 1 and {number} differ. Only in table 1: {_listed(lacking)}; "
-                f"only in table {number}: {_listed(extra)}. All tables need the same columns."
+                f"The columns of {one} and {other} differ. Only in {one}: {_listed(lacking)}; "
+                f"only in {other}: {_listed(extra)}. All tables need the same columns."
             )
     return first
 
@@ -98,7 +102,8 @@ def _refuse_unknown(attributes: Sequence[str], named: Sequence[str]) -> None:
 def _rows(tables: Sequence[Columns], max_rows: int | None) -> int:
     rows = sum(table.rows for table in tables)
     if not rows:
-        raise BadData("The training tables have no rows.")
+        sources = ", ".join(table.source for table in tables if table.source)
+        raise BadData(f"The training tables have no rows{': ' * bool(sources)}{sources}.")
     if max_rows is not None and rows > max_rows:
         raise BadData(f"The tables have {rows} rows, the agreed maximum is {max_rows}. Agree on more.")
     return rows
@@ -109,14 +114,18 @@ def _cells(tables: Sequence[Columns], name: str) -> Texts:
 
 
 def _classes(tables: Sequence[Columns], class_column: str) -> tuple[str, ...]:
-    labels = _cells(tables, class_column)
-    without = np.count_nonzero(missing(labels))
+    return tuple(in_order(np.unique(_cells(tables, class_column))).tolist())
+
+
+def refuse_unlabelled(table: Columns, class_column: str | None = None) -> None:
+    """Refuse rows without a class."""
+    column = _class_column(table.names, class_column)
+    without = np.count_nonzero(missing(table.column(column)))
     if without:
         raise BadData(
-            f"A row without a class is refused: {without} rows have none in column {class_column!r}. "
+            f"A row without a class is refused: {without} rows have none in column {column!r}. "
             "Fill them in, remove them, or name another class column."
         )
-    return tuple(in_order(np.unique(labels)).tolist())
 
 
 def _attribute(

@@ -11,7 +11,7 @@ from mixbayes.protocol.arrays import Bytes, Words, mask
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.packing import pack_words, unpack_words, words_bytes
-from mixbayes.protocol.party import Party
+from mixbayes.protocol.party import A, Party
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 
 Labels = NDArray[np.int64]
@@ -50,10 +50,10 @@ def opened(first: Words, second: Words, senders: str) -> Labels:
 
 
 def common_blinding(me: Party) -> bytes:
-    """The seed of the two semi-honest mixers' pads: each draws half of it."""
+    """The seed of the two semi-honest mixers' pads: each draws half of what it is hashed from."""
     mine = me.random.bytes(SEED_BYTES)
     theirs = me.channel.swap("blinding", mine).tobytes()
-    return bytes(a ^ b for a, b in zip(mine, theirs, strict=True))
+    return hashlib.sha256(mine + theirs if me.role == A else theirs + mine).digest()
 
 
 def blinding_for(question: bytes, seed: bytes) -> Randomness:

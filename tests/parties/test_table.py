@@ -147,9 +147,7 @@ def test_parquet_numbers_are_their_shortest_text_and_null_is_empty() -> None:
             single=pa.array([0.1, 2.5, 3.0], pa.float32()),
             large=[1e20, 1e-7, 5e-324],
             exact=[decimal.Decimal("1.50"), None, decimal.Decimal("2.00")],
-            digits=pa.array(
-                [decimal.Decimal("12345678901234567890"), decimal.Decimal(100), None], pa.decimal128(20)
-            ),
+            digits=pa.array([decimal.Decimal("12345678901234567890"), decimal.Decimal(100), None], pa.decimal128(20)),
             text=["a", "", "?"],
             category=pa.array(["x", None, "x"]).dictionary_encode(),
             flag=[True, None, False],

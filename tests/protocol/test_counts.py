@@ -25,20 +25,14 @@ def tables(draw: st.DrawFn) -> tuple[Layout, Codes]:
     rows, classes = draw(st.integers(0, 20)), draw(st.integers(2, 5))
     sizes = draw(st.lists(st.integers(0, 5), min_size=1, max_size=5))
     attributes = [
-        Nominal(name=str(i), values=tuple(map(str, range(size))))
-        if size
-        else Numeric(name=str(i), low=0.0, high=1.0)
+        Nominal(name=str(i), values=tuple(map(str, range(size)))) if size else Numeric(name=str(i), low=0.0, high=1.0)
         for i, size in enumerate(sizes)
     ]
     column = {size: st.integers(0, size) if size else st.integers(-1, 2**24) for size in sizes}
     codes = [draw(st.lists(column[size], min_size=rows, max_size=rows)) for size in sizes]
     labels = draw(st.lists(st.integers(0, classes - 1), min_size=rows, max_size=rows))
-    dictionary = Dictionary(
-        class_column="class", classes=tuple(map(str, range(classes))), attributes=tuple(attributes)
-    )
-    return Layout(dictionary), Codes(
-        np.array(codes, np.int32).reshape(len(sizes), rows), np.array(labels, np.int32)
-    )
+    dictionary = Dictionary(class_column="class", classes=tuple(map(str, range(classes))), attributes=tuple(attributes))
+    return Layout(dictionary), Codes(np.array(codes, np.int32).reshape(len(sizes), rows), np.array(labels, np.int32))
 
 
 def slow_count(layout: Layout, codes: Codes) -> list[int]:
@@ -91,18 +85,12 @@ def test_sums_of_many_large_squares_are_exact() -> None:
 
 
 def test_no_row_counts_nothing() -> None:
-    layout = Layout(
-        Dictionary(class_column="c", classes=("0", "1"), attributes=(Nominal(name="x", values=("a",)),))
-    )
-    assert (
-        count(layout, Codes(np.empty((1, 0), np.int32), np.empty(0, np.int32))).tolist() == [0] * layout.size
-    )
+    layout = Layout(Dictionary(class_column="c", classes=("0", "1"), attributes=(Nominal(name="x", values=("a",)),)))
+    assert count(layout, Codes(np.empty((1, 0), np.int32), np.empty(0, np.int32))).tolist() == [0] * layout.size
 
 
 def test_rows_without_labels_are_not_counted() -> None:
-    layout = Layout(
-        Dictionary(class_column="c", classes=("0", "1"), attributes=(Nominal(name="x", values=("a",)),))
-    )
+    layout = Layout(Dictionary(class_column="c", classes=("0", "1"), attributes=(Nominal(name="x", values=("a",)),)))
     with pytest.raises(LocalError, match="without labels"):
         count(layout, Codes(np.zeros((1, 3), np.int32)))
 
@@ -135,9 +123,7 @@ def test_real_tables_from_text_to_counts(file: str, bins: int | None) -> None:
     vector = count(layout, codes)
     assert set(clipped) == {0}
     for k, label in enumerate(layout.dictionary.classes):
-        assert_class(
-            layout, vector, k, [dict(zip(header, row, strict=True)) for row in rows if label in row], label
-        )
+        assert_class(layout, vector, k, [dict(zip(header, row, strict=True)) for row in rows if label in row], label)
 
 
 def assert_class(layout: Layout, vector: Words, k: int, rows: list[dict[str, str]], label: str) -> None:

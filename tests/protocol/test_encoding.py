@@ -102,15 +102,11 @@ def test_scaled_numbers_are_the_nearest_integers(data: st.DataObject) -> None:
     numbers = st.floats(-1e12, 1e12)
     low, high = sorted(data.draw(st.lists(numbers, min_size=2, max_size=2, unique=True)))
     values = data.draw(st.lists(st.one_of(st.floats(low, high), numbers), min_size=1))
-    codes = encode_query(
-        dictionary_of(Numeric(name="x", low=low, high=high)), table(x=list(map(repr, values)))
-    )
+    codes = encode_query(dictionary_of(Numeric(name="x", low=low, high=high)), table(x=list(map(repr, values))))
     for value, code in zip(values, codes.codes[0].tolist(), strict=True):
         inside = Fraction(min(max(value, low), high))
         exact = (inside - Fraction(low)) / (Fraction(high) - Fraction(low)) * 2**24
-        assert abs(code - exact) <= Fraction(1, 2) + Fraction(
-            1, 2**20
-        )  # the last for two roundings of a float64
+        assert abs(code - exact) <= Fraction(1, 2) + Fraction(1, 2**20)  # the last for two roundings of a float64
         assert 0 <= code <= 2**24
 
 

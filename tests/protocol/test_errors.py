@@ -13,9 +13,7 @@ def test_peer_error_names_peer_step_reason_and_remedy(kind: type[PeerError]) -> 
 
 
 def test_peer_error_takes_a_remedy_of_its_own() -> None:
-    assert (
-        str(PeerError("party va", "greeting", "no", "Call them")) == "party va, at greeting: no. Call them."
-    )
+    assert str(PeerError("party va", "greeting", "no", "Call them")) == "party va, at greeting: no. Call them."
 
 
 def test_peer_error_survives_pickling() -> None:

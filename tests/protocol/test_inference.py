@@ -30,16 +30,12 @@ REAL = [
     ["wine.csv"],
 ]
 
-cells = st.sampled_from(
-    ["", "?", "1", "1.0", "2", "-3", "10", "9", "1e1", "a", "B", " 1", "nan", "inf", "0x1", "1_0"]
-)
+cells = st.sampled_from(["", "?", "1", "1.0", "2", "-3", "10", "9", "1e1", "a", "B", " 1", "nan", "inf", "0x1", "1_0"])
 
 
 def table(header: str, *rows: str) -> Columns:
     columns = zip(*(row.split(",") for row in rows), strict=True) if rows else [[] for _ in header.split(",")]
-    return Columns(
-        tuple(header.split(",")), tuple(np.array(column, np.str_) for column in columns), len(rows)
-    )
+    return Columns(tuple(header.split(",")), tuple(np.array(column, np.str_) for column in columns), len(rows))
 
 
 def counting(column: Callable[[int], str], rows: int = 30) -> Columns:
@@ -148,9 +144,7 @@ def test_named_nominal_or_numeric() -> None:
     assert infer([many], nominal=["x"]).attributes[0].kind == "nominal"
     assert infer([few], numeric=["x"]).attributes == (Numeric(name="x", low=0.0, high=2.0),)
     assert infer([few], nominal=["x"], numeric=["x"]).attributes[0].kind == "nominal"
-    assert infer([few], numeric=["x"], bins=2).attributes == (
-        Binned(name="x", low=0.0, high=2.0, cuts=(1.0,)),
-    )
+    assert infer([few], numeric=["x"], bins=2).attributes == (Binned(name="x", low=0.0, high=2.0, cuts=(1.0,)),)
 
 
 @pytest.mark.parametrize(("value", "bounds"), [("0", (-0.5, 0.5)), ("8", (4.0, 12.0)), ("-8", (-12.0, -4.0))])
@@ -241,8 +235,6 @@ def test_refuses(refused: Callable[[], Dictionary], kind: type[Exception], words
 
 def test_column_that_names_every_patient_is_refused_by_name() -> None:
     rows = 2**19
-    patients = Columns(
-        ("patient", "class"), (np.arange(rows).astype("U7"), np.resize(["a", "b"], rows)), rows
-    )
+    patients = Columns(("patient", "class"), (np.arange(rows).astype("U7"), np.resize(["a", "b"], rows)), rows)
     with pytest.raises(DictionaryTooLarge, match="'patient'"):
         infer([patients], nominal=["patient"])

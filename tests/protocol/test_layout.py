@@ -9,9 +9,7 @@ from mixbayes.protocol.layout import Layout
 
 
 def layout_of(classes: int, *attributes: Attribute) -> Layout:
-    return Layout(
-        Dictionary(class_column="class", classes=tuple(map(str, range(classes))), attributes=attributes)
-    )
+    return Layout(Dictionary(class_column="class", classes=tuple(map(str, range(classes))), attributes=attributes))
 
 
 def nominal(name: str, size: int) -> Nominal:

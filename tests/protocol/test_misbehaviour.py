@@ -516,7 +516,6 @@ def test_nothing_that_hides_shows_its_contents() -> None:
     assert {name for name, text in shown.items() if not shows_nothing(text)} == set()
 
 
-@pytest.mark.xfail(strict=True, reason="Slots is a dataclass with its generated repr")
 def test_slots_show_neither_tables_nor_index() -> None:
     assert shows_nothing(repr(Slots(4, 4, np.ones((1, 2), np.uint64), np.ones(2, np.uint8))))
 

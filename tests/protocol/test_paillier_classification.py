@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any
@@ -313,6 +314,34 @@ def test_every_ciphertext_of_a_question_has_randomness_of_its_own() -> None:
     assert len(all_sent) == 2 * 40 * 3
     assert len({randomness_of(key, c) for c in all_sent}) == len(all_sent)
     assert 1 not in {randomness_of(key, c) for c in all_sent}
+
+
+def test_answers_do_not_keep_the_randomness_that_a_knows() -> None:
+    """What A could work out from a guess of B's factors is multiplied by an obfuscator that A does not know."""
+    key, count = small_key(160), 5
+    public, group = key.public, Group.of(LAYOUT.dictionary, key.public)
+    factors = np.array([unit(random_for(1), group.modulus) for _ in range(count)], object)
+    used: list[int] = []
+
+    def watched() -> Iterator[int]:
+        for obfuscator in obfuscators(public, random_for(2)):
+            used.append(obfuscator)
+            yield obfuscator
+
+    pair = TappedPair(1, 2)
+
+    def compare(me: Party) -> Bits:
+        seat = seat_of(me, key) if me.role == A else Other(public, watched())
+        return seat.less(me, group, factors, factors)
+
+    pair.run(compare, (), ())
+    size = public.ciphertext_bytes
+    sides = [c for step, raw in pair.talk.second.heard if step == "encrypted sides" for c in from_bytes(raw, size)]
+    answers = [c for step, raw in pair.talk.first.heard if step == "masked differences" for c in from_bytes(raw, size)]
+    for left, right, x, given_back, obfuscator in zip(sides[::2], sides[1::2], factors, answers, used, strict=True):
+        guessed = randomness_of(key, public.weighted([left, right], [x, group.modulus - x]))
+        assert randomness_of(key, given_back) == guessed * randomness_of(key, obfuscator) % public.modulus
+        assert randomness_of(key, given_back) != guessed
 
 
 def test_the_stock_of_obfuscators_is_used_once_and_in_order() -> None:

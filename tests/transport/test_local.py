@@ -74,12 +74,6 @@ def test_writing_a_long_message_waits_for_nobody() -> None:
         assert ends.first.receive("long", MUCH).tobytes() == message
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=PeerGone,
-    reason="a socket with a timeout waits until it is writable before it heeds MSG_DONTWAIT, and the wire takes the "
-    "timeout for a lost connection",
-)
 @pytest.mark.parametrize("size", [1 << 10, 1 << 16])
 def test_writing_many_messages_waits_for_nobody(size: int) -> None:
     count = MUCH // size

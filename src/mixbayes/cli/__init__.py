@@ -9,9 +9,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """The `mixbayes` command."""
-    from mixbayes.cli.app import app  # typer and rich are slow to import, and only needed here
-
     try:
+        from mixbayes.cli.app import app  # slow to import, and somebody may stop it meanwhile
+
         app()
     except MixbayesError as error:
         print(f"mixbayes: {error} [{error.code}]", file=sys.stderr)

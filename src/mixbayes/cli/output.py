@@ -14,19 +14,22 @@ from mixbayes.protocol.errors import BadData
 
 def write_whole(path: Path, text: str) -> None:
     """Replace the file with this text, or leave it as it was."""
+    if path.exists() and not path.is_file():
+        raise BadData(f"{path} cannot be written: it is no file.")
+    draft = None
     try:
         with tempfile.NamedTemporaryFile(
             "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", newline="", delete=False
-        ) as draft:
-            draft.write(text)
+        ) as file:
+            draft = file.name
+            file.write(text)
+        os.chmod(draft, 0o666 & ~_umask())
+        os.replace(draft, path)
     except OSError as error:
         raise BadData(f"{path} cannot be written: {error.strerror}.") from None
-    try:
-        os.chmod(draft.name, 0o666 & ~_umask())
-        os.replace(draft.name, path)
-    except OSError as error:
-        os.unlink(draft.name)
-        raise BadData(f"{path} cannot be written: {error.strerror}.") from None
+    finally:
+        if draft:
+            Path(draft).unlink(missing_ok=True)
 
 
 def labels_text(labels: Iterable[str]) -> str:

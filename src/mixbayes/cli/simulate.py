@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections.abc import Iterator
 from enum import StrEnum
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from mixbayes.cli.progress import Talk
 from mixbayes.parties.breast_cancer import breast_cancer
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.run import simulate as run_simulation
 
@@ -66,6 +68,8 @@ def simulate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Train and classify with every role in a process of its own on this machine, and compare with pooling."""
+    if labels:
+        _refuse_to_overwrite(labels, [*(tables or []), *([classify] if classify else [])])
     given = _tables(tables or [])
     asked = read_table(classify) if classify else None
     with Talk() as talk:
@@ -94,17 +98,25 @@ def simulate(
 
 
 def _tables(paths: list[Path]) -> dict[str, Columns]:
-    """The hospitals' tables by name; files of the same name get a number."""
+    """The hospitals' tables, named after their files; a name that is taken gets a number."""
     if not paths:
         return {"breast-cancer": breast_cancer()}
-    stems = Counter(path.stem for path in paths)
-    seen: Counter[str] = Counter()
-    tables = {}
-    for path in paths:
-        seen[path.stem] += 1
-        name = path.stem if stems[path.stem] == 1 else f"{path.stem}-{seen[path.stem]}"
+    tables: dict[str, Columns] = {}
+    stems = [path.stem.encode(errors="replace").decode() for path in paths]
+    for path, stem in zip(paths, stems, strict=True):
+        names = (f"{stem}-{i}" for i in count(1)) if stems.count(stem) > 1 else chain([stem], _numbered(stem))
+        name = next(name for name in names if name not in tables and (name == stem or name not in stems))
         tables[name] = read_table(path)
     return tables
+
+
+def _numbered(stem: str) -> Iterator[str]:
+    return (f"{stem}-{i}" for i in count(2))
+
+
+def _refuse_to_overwrite(out: Path, read: list[Path]) -> None:
+    if any(out.exists() and path.exists() and out.samefile(path) for path in read):
+        raise Unsupported(f"--labels {out} names a table that is read here. Give it another name.")
 
 
 def _names(listed: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import socket
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -46,7 +47,9 @@ class Crew:
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
-            process.join(self._patience)
+            process.join(_GRACE)
+            process.kill()  # one that does not heed the first word
+            process.join()
 
     def start(self, name: str, role: Callable[..., None], *arguments: object) -> None:
         """Start a role. Sockets among the arguments are its own from now on."""
@@ -61,10 +64,14 @@ class Crew:
 
     def tell(self, name: str, message: object) -> None:
         """Send a role what it waits for."""
+        rescue = threading.Timer(self._patience, self._processes[name].kill)  # of a role that does not listen
+        rescue.start()
         try:
             self._lines[name].send(message)
         except OSError:
             self._fail([_ended(name)])
+        finally:
+            rescue.cancel()
 
     def hear(self, name: str) -> Any:
         """The next thing a role says. Any role's failure is raised here."""

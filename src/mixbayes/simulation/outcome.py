@@ -95,10 +95,13 @@ def compare(
     """Agreement with pooling, and accuracies where the questions carry classes."""
     pooled = pooled_labels(layout, list(vectors.values()), codes)
     truth = _truth(layout.dictionary, questions)
-    right = _share_right(truth, pooled)
-    alone = {name: _share_right(truth, pooled_labels(layout, [vector], codes)) for name, vector in vectors.items()}
+    right = _share_right(truth, pooled, layout.classes)
+    alone = {
+        name: _share_right(truth, pooled_labels(layout, [vector], codes), layout.classes)
+        for name, vector in vectors.items()
+    }
     agreement = float(np.mean(pooled == labels)) if labels.size else None
-    return agreement, Accuracy(_share_right(truth, labels), right, right, alone)
+    return agreement, Accuracy(_share_right(truth, labels, layout.classes), right, right, alone)
 
 
 def _truth(dictionary: Dictionary, questions: Columns) -> NDArray[np.int32] | None:
@@ -108,8 +111,8 @@ def _truth(dictionary: Dictionary, questions: Columns) -> NDArray[np.int32] | No
     return positions(questions.column(dictionary.class_column), dictionary.classes)
 
 
-def _share_right(truth: NDArray[np.int32] | None, labels: Labels) -> float | None:
+def _share_right(truth: NDArray[np.int32] | None, labels: Labels, classes: int) -> float | None:
     if truth is None:
         return None
-    known = truth < truth.max(initial=0) + 1
+    known = truth < classes
     return float(np.mean(truth[known] == labels[known])) if known.any() else None

@@ -23,7 +23,8 @@ def split_at_random(table: Columns, hospitals: int, random: np.random.Generator)
     """One table over so many hospitals, every row to one of them."""
     if table.rows < hospitals:
         raise BadData(
-            f"{table.rows} rows cannot be split over {hospitals} hospitals: give more rows or fewer hospitals."
+            f"{table.source or 'The table'}: {table.rows} rows cannot be split over {hospitals} hospitals: "
+            "give more rows or fewer hospitals."
         )
     parts = np.array_split(random.permutation(table.rows), hospitals)
     return {f"hospital-{i}": table.take(np.sort(rows)) for i, rows in enumerate(parts, start=1)}
@@ -40,6 +41,8 @@ def plan(
 ) -> Plan:
     """Who holds what and what is asked, reproducibly."""
     random = np.random.default_rng(seed)
+    if two_party and hospitals not in (None, 2):
+        raise Unsupported(f"--two-party is for two hospitals, and --hospitals says {hospitals}. Leave one of them out.")
     wanted = 2 if two_party else hospitals
     if len(tables) == 1:
         held = split_at_random(next(iter(tables.values())), wanted or 3, random)

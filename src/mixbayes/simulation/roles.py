@@ -15,6 +15,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.classification import answer_private, answer_public, ask_private, ask_public
 from mixbayes.protocol.dictionary import Dictionary
+from mixbayes.protocol.errors import Unsupported
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.partner import answer_partner, ask_partner, see_partner, show_partner
 from mixbayes.protocol.party import A, Party
@@ -31,6 +32,17 @@ BATCH = 1 << 14
 MIXERS = "mixer a", "mixer b"
 
 
+def socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Both ends of a connection on this machine, or what to do if the system has no more."""
+    try:
+        return socket.socketpair()
+    except OSError as error:
+        raise Unsupported(
+            f"The system lets this process have no more connections ({error.strerror}). Simulate fewer hospitals, or "
+            "raise its limit (ulimit -n)."
+        ) from None
+
+
 @dataclass(frozen=True)
 class Link:
     """One end of the two socket pairs between two roles: for the protocol, and for transfers made ahead."""
@@ -40,7 +52,7 @@ class Link:
 
     @classmethod
     def pair(cls) -> tuple[Link, Link]:
-        now, ahead = socket.socketpair(), socket.socketpair()
+        now, ahead = socket_pair(), socket_pair()
         return cls(now[0], ahead[0]), cls(now[1], ahead[1])
 
     def channels(self, peer: str, deadline: float) -> tuple[Channel, Channel]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from mixbayes.protocol.counts import count
 from mixbayes.protocol.encoding import encode_query, encode_training
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.protocol.exact import fitting_bits
-from mixbayes.protocol.inference import infer
+from mixbayes.protocol.inference import infer, refuse_unlabelled
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_key import USUAL_BITS
 from mixbayes.protocol.party import A, B
@@ -75,6 +74,9 @@ def simulate(
         raise Unsupported(
             "The Paillier protocol is for two hospitals alone: add --two-party, or use --protocol shares."
         )
+    for table in tables.values():
+        with table.named_in_errors():
+            refuse_unlabelled(table, class_column)
     planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
     training = planned.training
     dictionary = infer(
@@ -86,7 +88,8 @@ def simulate(
         precision_for(dictionary)
     layout = Layout(dictionary)
     vectors = {name: count(layout, encode_training(dictionary, table)[0]) for name, table in training.items()}
-    codes = encode_query(dictionary, planned.questions).codes
+    with planned.questions.named_in_errors():
+        codes = encode_query(dictionary, planned.questions).codes
     job = Job(dictionary, codes.shape[1], private, deadline)
     if two_party:
         answers = _alone(job, vectors, codes, protocol, progress)
@@ -112,7 +115,7 @@ def _with_mixers(job: Job, vectors: Mapping[str, Words], codes: Values, progress
     watch = _Watch()
     with Crew() as crew:
         (a_b, b_a), (a_ask, ask_a), (b_ask, ask_b) = Link.pair(), Link.pair(), Link.pair()
-        doors = {name: (socket.socketpair(), socket.socketpair()) for name in vectors}
+        doors = {name: (roles.socket_pair(), roles.socket_pair()) for name in vectors}
         crew.start(MIXERS[A], roles.mixer, A, job, a_b, a_ask, {name: d[A][1] for name, d in doors.items()})
         crew.start(MIXERS[B], roles.mixer, B, job, b_a, b_ask, {name: d[B][1] for name, d in doors.items()})
         crew.start(ASKER, roles.asker, job, (ask_a, ask_b))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 import time
@@ -30,7 +31,7 @@ class SocketWire:
         self._end = end
         self._deadline = deadline
         self._rest = _Rest(end, deadline)
-        end.settimeout(deadline)
+        end.setblocking(False)  # a timeout would make every send wait until the socket takes all of it
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             end.setsockopt(socket.SOL_SOCKET, option, _SOCKET_BUFFER)
 
@@ -46,9 +47,7 @@ class SocketWire:
         until = time.monotonic() + self._deadline
         done = 0
         while done < len(into):
-            done += self._read_some(into[done:], step)
-            if done < len(into) and time.monotonic() > until:
-                raise self._silent(step)
+            done += self._read_some(into[done:], step) or self._await_more(until, step)
 
     def close(self) -> None:
         """Let the last message leave, end the thread, hang up."""
@@ -57,7 +56,7 @@ class SocketWire:
 
     def _write_some(self, part: memoryview, step: str) -> int:
         try:
-            return self._end.send(part, socket.MSG_DONTWAIT)
+            return self._end.send(part)
         except BlockingIOError:
             return 0
         except OSError:
@@ -66,13 +65,19 @@ class SocketWire:
     def _read_some(self, into: memoryview, step: str) -> int:
         try:
             count = self._end.recv_into(into)
-        except TimeoutError:
-            raise self._silent(step) from None
+        except BlockingIOError:
+            return 0
         except OSError:
             raise self._gone(step) from None
         if not count:
             raise self._gone(step)
         return count
+
+    def _await_more(self, until: float, step: str) -> int:
+        """Wait for something to read; what has been read meanwhile is nothing."""
+        if not _ready(self._end, select.POLLIN, until - time.monotonic()):
+            raise self._silent(step)
+        return 0
 
     def _silent(self, step: str) -> PeerSilent:
         return PeerSilent(self._peer, step, f"it took no part for {self._deadline:g} s")
@@ -120,17 +125,26 @@ class _Rest:
                 self._changed.wait_for(lambda: bool(self._parts) or self._finished)
                 if not self._parts:
                     return
-            try:
-                self._end.sendall(self._parts[0])
-            except TimeoutError:
-                self._fail("silent")
-                return
-            except OSError:
-                self._fail("gone")
+            if not self._sent(self._parts[0]):
                 return
             with self._changed:
                 self._parts.popleft()
                 self._changed.notify_all()
+
+    def _sent(self, part: memoryview) -> bool:
+        """All of it, if the peer goes on reading."""
+        while part:
+            if not _ready(self._end, select.POLLOUT, self._deadline):
+                self._fail("silent")
+                return False
+            try:
+                part = part[self._end.send(part) :]
+            except BlockingIOError:
+                continue
+            except OSError:
+                self._fail("gone")
+                return False
+        return True
 
     def _fail(self, how: str) -> None:
         with self._changed:
@@ -142,6 +156,16 @@ class _Rest:
 def channel(peer: str, end: socket.socket, deadline: float = DEADLINE) -> Channel:
     """The channel to `peer` over this end of a socket pair."""
     return Channel(peer, SocketWire(peer, end, deadline))
+
+
+def _ready(end: socket.socket, event: int, seconds: float) -> bool:
+    """Can it be read, or written, or has it ended?"""
+    poll = select.poll()
+    try:
+        poll.register(end, event)
+    except (OSError, ValueError):
+        return True  # closed: the next call on it says so
+    return bool(poll.poll(max(0.0, seconds) * 1000))
 
 
 def _view(part: Buffer) -> memoryview:
