@@ -38,7 +38,7 @@ def read_table(path: str | Path) -> Columns:
     """The table in this file. CSV cells are as Python's csv module reads them; blank lines are no rows."""
     path = Path(path)
     if path.exists() and not path.is_file():
-        raise BadData(f"{path} is no file. Save the table as one.")
+        raise BadData(f"{path} cannot be read: it is no file.")
     try:
         table = _read_parquet(path) if path.suffix.lower() in PARQUET else _read_csv(path)
         return replace(table, source=str(path))

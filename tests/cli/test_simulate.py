@@ -416,7 +416,7 @@ def test_usage(flags: list[str], said: str) -> None:
         (2, ["--hospitals", "3"], ["2 tables", "--hospitals says 3"]),
         (2, ["--protocol", "paillier"], ["Paillier", "add --two-party", "use --protocol shares"]),
         (0, ["--two-party", "--protocol", "paillier"], ["Paillier", "Gaussian", "mean radius", "--bins N"]),
-        pytest.param(*(1, ["--two-party", "--hospitals", "5"], ["--two-party", "--hospitals"])),
+        (1, ["--two-party", "--hospitals", "5"], ["--two-party", "--hospitals"]),
     ],
     ids=["two of three", "three of two", "paillier with mixers", "paillier with bells", "two of five"],
 )
@@ -478,10 +478,10 @@ def other_columns(folder: Path) -> list[object]:
         (csv_text(f"age,age,class\n{SECRET},{SECRET},{SECRET}\n"), ["'age'", "Rename or remove one"]),
         (utf_16, ["UTF-8"]),
         (damaged_parquet, ["not Parquet"]),
-        pytest.param(csv_text("age,class\n"), ["rows"]),
-        pytest.param(query_without_an_attribute, ["'age' is missing"]),
-        pytest.param(row_without_a_class, ["2 rows", "'class'", "remove them"]),
-        pytest.param(other_columns, ["'sex'", "All tables need the same columns"]),
+        (csv_text("age,class\n"), ["rows"]),
+        (query_without_an_attribute, ["'age' is missing"]),
+        (row_without_a_class, ["2 rows", "'class'", "remove them"]),
+        (other_columns, ["'sex'", "All tables need the same columns"]),
     ],
     ids=[
         *("missing file", "two missing files", "empty file", "ragged", "column twice", "utf-16", "damaged parquet"),
@@ -544,8 +544,7 @@ def test_more_hospitals_than_the_system_lets_one_process_talk_to(tmp_path: Path)
     done = mixbayes(
         "simulate", table, "--hospitals", "100", limit=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
     )
-    assert "Traceback" not in done.err
-    assert done.code in (1, 2)
+    assert "ulimit" in refused(done, 2)
 
 
 def test_pipe_is_read_or_refused_but_not_waited_for(tmp_path: Path) -> None:
@@ -557,7 +556,7 @@ def test_pipe_is_read_or_refused_but_not_waited_for(tmp_path: Path) -> None:
     finally:
         writer.kill()
         writer.wait()
-    assert "Traceback" not in done.err
+    assert "pipe.csv" in refused(done, 6)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -574,7 +573,8 @@ def test_labels_that_cannot_be_written(tmp_path: Path) -> None:
 def test_labels_do_not_replace_a_table_that_was_read(tmp_path: Path) -> None:
     north, south = north_and_south(tmp_path)
     before = north.read_bytes()
-    mixbayes("simulate", north, south, "--labels", tmp_path / "." / "north.csv")
+    complaint = refused(mixbayes("simulate", north, south, "--labels", f"{tmp_path}/./north.csv"), 2)
+    assert "north.csv" in complaint
     assert north.read_bytes() == before
 
 

@@ -78,8 +78,11 @@ def test_chosen_mask_is_the_sender_s_and_the_others_differ(entries: int, words: 
 
 
 def guesses_that_fit(masks_of: Callable[[Words], Words], seen: Words, pad: Words, candidates: list[int]) -> list[int]:
-    """An attack on a long pad that begins with the pad itself: who knows p_0 and the difference on the wire, word −
-    (p_1 − p_0) modulo 2^192, turns a guess of the word's low 128 bits into a guess of p_1, and sees if the rest fits."""
+    """An attack on a long pad that begins with the pad itself.
+
+    Who knows p_0 and the difference on the wire, word − (p_1 − p_0) modulo 2^192, turns a guess of the word's low 128
+    bits into a guess of p_1, and sees if the rest fits.
+    """
     zero, wire = ring.integers(masks_of(pad), 192)[0], ring.integers(seen, 192)[0]
     fitting = []
     for word in candidates:

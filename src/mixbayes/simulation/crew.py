@@ -64,12 +64,13 @@ class Crew:
 
     def tell(self, name: str, message: object) -> None:
         """Send a role what it waits for."""
-        rescue = threading.Timer(self._patience, self._processes[name].kill)  # of a role that does not listen
+        until = time.monotonic() + self._patience
+        rescue = threading.Timer(self._patience, self._processes[name].kill)  # a role that does not listen
         rescue.start()
         try:
             self._lines[name].send(message)
         except OSError:
-            self._fail([_ended(name)])
+            self._fail([_ended(name) if time.monotonic() < until else self._silent(name)])
         finally:
             rescue.cancel()
 
@@ -80,8 +81,11 @@ class Crew:
             if name not in self._lines:
                 self._fail([_ended(name)])
             if not self._listen(max(0.0, until - time.monotonic())):
-                raise PeerSilent(name, "simulation", f"it said nothing for {self._patience:g} s")
+                raise self._silent(name)
         return self._heard[name].pop(0)
+
+    def _silent(self, name: str) -> PeerSilent:
+        return PeerSilent(name, "simulation", f"it took no part for {self._patience:g} s")
 
     def _listen(self, patience: float) -> bool:
         """Take in what any role has said; False if nobody said anything in time."""
