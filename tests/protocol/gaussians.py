@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.counts import count
@@ -31,7 +32,7 @@ def mixed_layout(classes: int, kinds: Sequence[bool], max_rows: int = 2**20, smo
     return Layout(Dictionary.model_validate(content))
 
 
-def scaled(values: Sequence[float]) -> Values:
+def scaled(values: Sequence[float] | NDArray[np.float64]) -> Values:
     """Numbers in [0, 1] as the integers a hospital counts."""
     return np.rint(np.array(values) * TOP).astype(np.int32)
 

@@ -259,7 +259,7 @@ def test_silent_role_is_named_at_the_deadline() -> None:
         start(crew, "mixer b", stays, *range(1000))  # what others say does not put the deadline off
         hear_in_haste(crew, "mixer a")
 
-    with pytest.raises(PeerSilent, match=rf"^mixer a, at simulation: it said nothing for {HASTE:g} s") as caught:
+    with pytest.raises(PeerSilent, match=rf"^mixer a, at simulation: it took no part for {HASTE:g} s") as caught:
         play(scene)
     assert caught.value.exit_code == 4
 

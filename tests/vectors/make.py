@@ -70,6 +70,9 @@ class Replayed:
             raise PeerGone("party B", step, "the recording ends")
         into[:], self.rest = self.rest[: len(into)], self.rest[len(into) :]
 
+    def close(self) -> None:
+        pass
+
 
 @dataclass
 class Run:
