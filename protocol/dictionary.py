@@ -71,6 +71,14 @@ def _positive_and_small(fraction: Fraction) -> Fraction:
     return fraction
 
 
+def read_smoothing(text: str) -> Fraction:
+    """A smoothing as people write it, or a ValueError that says how to."""
+    fraction = _as_fraction(text)
+    if not isinstance(fraction, Fraction):
+        raise ValueError('write it as "1", "0.5" or "1/2"')
+    return _positive_and_small(fraction)
+
+
 def _all_different(values: Sequence[str]) -> None:
     twice = [value for value, times in Counter(values).items() if times > 1]
     if twice:

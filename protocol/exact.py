@@ -73,7 +73,8 @@ def comparison_bits(dictionary: Dictionary) -> int:
     gaussian = [a.name for a in dictionary.attributes if isinstance(a, Numeric)]
     if gaussian:
         raise Unsupported(
-            f"The Paillier protocol takes no Gaussian attributes: {', '.join(gaussian)}. Give them cut points "
+            f"The Paillier protocol takes no Gaussian attributes, and {len(gaussian)} are: {', '.join(gaussian[:5])}"
+            f"{', …' * (len(gaussian) > 5)}. Give them cut points "
             "(--bins N), or use the shares protocol."
         )
     p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows

@@ -21,6 +21,7 @@ NUMERIC_ABOVE = 20
 
 DEFAULT_CLASS_COLUMN = "class"
 USUAL_MAX_ROWS = 2**20
+MOST_BINS = 1000
 
 
 def infer(
@@ -38,9 +39,9 @@ def infer(
     which no cell of any table says anything is left out: it could not contribute to any score. `max_rows` is
     2^20 unless set, or enough for these tables.
     """
-    if bins is not None and bins < 1:
-        raise Unsupported(f"{bins} bins were asked for; at least 1 is possible.")
-    names = _common_names(tables)
+    if bins is not None and not 1 <= bins <= MOST_BINS:
+        raise Unsupported(f"{bins} bins were asked for; 1 to {MOST_BINS} are possible.")
+    names = common_names(tables)
     class_column = _class_column(names, class_column)
     for table in tables:
         with table.named_in_errors():
@@ -65,7 +66,8 @@ def infer(
     return dictionary
 
 
-def _common_names(tables: Sequence[Columns]) -> tuple[str, ...]:
+def common_names(tables: Sequence[Columns]) -> tuple[str, ...]:
+    """The columns that all tables have, or a refusal that says which differ."""
     if not tables:
         raise BadData("There is no training table.")
     first = tables[0].names
@@ -114,7 +116,14 @@ def _cells(tables: Sequence[Columns], name: str) -> Texts:
 
 
 def _classes(tables: Sequence[Columns], class_column: str) -> tuple[str, ...]:
-    return tuple(in_order(np.unique(_cells(tables, class_column))).tolist())
+    classes = tuple(in_order(np.unique(_cells(tables, class_column))).tolist())
+    if len(classes) < 2:
+        sources = ", ".join(dict.fromkeys(table.source for table in tables if table.source))
+        raise BadData(
+            f"{sources or 'The tables'}: all rows have the same class in column {class_column!r}. A classifier needs "
+            "two classes; is it the right column?"
+        )
+    return classes
 
 
 def refuse_unlabelled(table: Columns, class_column: str | None = None) -> None:

@@ -464,8 +464,11 @@ def row_without_a_class(folder: Path) -> list[object]:
 
 def other_columns(folder: Path) -> list[object]:
     north, south = north_and_south(folder)
-    bad = write_csv(folder / "bad.csv", without(secret_rows(), "sex"))
-    return [north, bad, south, "--classify", north]
+    return [north, write_csv(folder / "bad.csv", without(secret_rows(), "sex")), south]
+
+
+def other_columns_beside_a_query(folder: Path) -> list[object]:
+    return [*other_columns(folder), "--classify", folder / "north.csv"]
 
 
 @pytest.mark.parametrize(
@@ -481,11 +484,12 @@ def other_columns(folder: Path) -> list[object]:
         (csv_text("age,class\n"), ["rows"]),
         (query_without_an_attribute, ["'age' is missing"]),
         (row_without_a_class, ["2 rows", "'class'", "remove them"]),
-        (other_columns, ["'sex'", "All tables need the same columns"]),
+        (other_columns_beside_a_query, ["'sex'", "All tables need the same columns"]),
+        pytest.param(other_columns, ["'sex'"]),
     ],
     ids=[
         *("missing file", "two missing files", "empty file", "ragged", "column twice", "utf-16", "damaged parquet"),
-        *("no rows", "query without an attribute", "row without a class", "other columns"),
+        *("no rows", "query without an attribute", "row without a class", "other columns", "other columns held out"),
     ],
 )
 def test_bad_data_is_refused_naming_the_file(

@@ -14,8 +14,7 @@ from mixbayes.protocol.errors import BadData
 
 def write_whole(path: Path, text: str) -> None:
     """Replace the file with this text, or leave it as it was."""
-    if path.exists() and not path.is_file():
-        raise BadData(f"{path} cannot be written: it is no file.")
+    refuse_unwritable(path)
     draft = None
     try:
         with tempfile.NamedTemporaryFile(
@@ -30,6 +29,16 @@ def write_whole(path: Path, text: str) -> None:
     finally:
         if draft:
             Path(draft).unlink(missing_ok=True)
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Say before long work what would go wrong after it."""
+    if path.exists() and not path.is_file():
+        raise BadData(f"{path} cannot be written: it is no file.")
+    if not path.parent.exists():
+        raise BadData(f"{path} cannot be written: there is no folder {path.parent}.")
+    if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
+        raise BadData(f"{path} cannot be written: the folder {path.parent} does not allow it.")
 
 
 def labels_text(labels: Iterable[str]) -> str:

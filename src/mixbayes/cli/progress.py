@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress, TaskID
 
 
@@ -29,9 +30,10 @@ class Talk:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if not self._bar:
-            self._console.print(f"{what} ({done} of {total})" if total > 1 else what, markup=False, soft_wrap=True)
+            steps = f" ({done} of {total})" if total > 1 else ": done" * done
+            self._console.print(what + steps, markup=False, soft_wrap=True)
             return
         group = what.split(":")[0]
         if group not in self._tasks:
             self._tasks[group] = self._bar.add_task(group, total=total)
-        self._bar.update(self._tasks[group], completed=done, total=total, description=what)
+        self._bar.update(self._tasks[group], completed=done, total=total, description=escape(what))

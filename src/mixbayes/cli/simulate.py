@@ -12,12 +12,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from mixbayes.cli.output import labels_text, write_whole
+from mixbayes.cli.output import labels_text, refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.parties.breast_cancer import breast_cancer
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.dictionary import read_smoothing
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.run import simulate as run_simulation
@@ -39,6 +41,14 @@ class Protocol(StrEnum):
     PAILLIER = "paillier"
 
 
+def _smoothing(text: str) -> str:
+    try:
+        read_smoothing(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
 def simulate(
     tables: Annotated[
         list[Path] | None,
@@ -51,7 +61,7 @@ def simulate(
     two_party: Annotated[bool, typer.Option("--two-party", help="Two hospitals alone, without mixers.")] = False,
     protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
     bins: Annotated[int | None, typer.Option(min=1, help="Cut numeric attributes into so many bins.")] = None,
-    smoothing: Annotated[str, typer.Option(help="Added to every count: 1, 0.5, 1/3.")] = "1",
+    smoothing: Annotated[str, typer.Option(callback=_smoothing, help="Added to every count: 1, 0.5, 1/3.")] = "1",
     private: Annotated[
         bool,
         typer.Option("--private-instances/--public-instances", help="Whether the mixers see the rows asked about."),
@@ -69,6 +79,7 @@ def simulate(
 ) -> None:
     """Train and classify with every role in a process of its own on this machine, and compare with pooling."""
     if labels:
+        refuse_unwritable(labels)
         _refuse_to_overwrite(labels, [*(tables or []), *([classify] if classify else [])])
     given = _tables(tables or [])
     asked = read_table(classify) if classify else None
@@ -120,7 +131,7 @@ def _refuse_to_overwrite(out: Path, read: list[Path]) -> None:
 
 
 def _names(listed: str) -> list[str]:
-    return [name for name in listed.split(",") if name]
+    return [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def _show(outcome: Outcome) -> None:
@@ -128,7 +139,8 @@ def _show(outcome: Outcome) -> None:
     console = Console(highlight=False)
     table = Table("", "rows", "accuracy", title=f"{outcome.instances} rows classified, {len(outcome.classes)} classes")
     for hospital in outcome.hospitals:
-        table.add_row(f"{hospital.name} alone", str(hospital.rows), _percent(outcome.accuracy.alone[hospital.name]))
+        alone = outcome.accuracy.alone[hospital.name]
+        table.add_row(Text(f"{hospital.name} alone"), str(hospital.rows), _percent(alone))
     everybody = str(sum(hospital.rows for hospital in outcome.hospitals))
     table.add_row("all tables pooled", everybody, _percent(outcome.accuracy.pooled))
     table.add_row("jointly, nothing pooled", everybody, _percent(outcome.accuracy.joint))
@@ -137,11 +149,13 @@ def _show(outcome: Outcome) -> None:
     seconds, moved, rounds = outcome.seconds, outcome.bytes, outcome.rounds
     console.print(
         f"Seconds: set-up {seconds.setup:.2f}, contributions {seconds.contribute:.2f}, "
-        f"training {seconds.train:.2f}, classification {seconds.classify:.2f}"
+        f"training {seconds.train:.2f}, classification {seconds.classify:.2f}",
+        soft_wrap=True,
     )
     console.print(
         f"Bytes: contributions {moved.hospitals_to_mixers:,}, training {moved.training:,} in {rounds.training} rounds, "
-        f"classification {moved.classification:,} in {rounds.classification} rounds"
+        f"classification {moved.classification:,} in {rounds.classification} rounds",
+        soft_wrap=True,
     )
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -131,10 +132,15 @@ def _ended(name: str) -> PeerGone:
 
 def _run(line: Connection, role: Callable[..., None], arguments: tuple[object, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent stops us
+    with suppress(BrokenPipeError):  # nobody listens any more
+        _play(line, role, arguments)
+
+
+def _play(line: Connection, role: Callable[..., None], arguments: tuple[object, ...]) -> None:
     try:
         role(line, *arguments)
     except (EOFError, BrokenPipeError):
-        return  # nobody listens any more
+        return  # nobody speaks any more
     except MixbayesError as error:
         line.send(error)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a mistake of ours must be seen as one

@@ -98,6 +98,8 @@ def compare(
     right = _share_right(truth, pooled, layout.classes)
     alone = {
         name: _share_right(truth, pooled_labels(layout, [vector], codes), layout.classes)
+        if layout.class_counts(vector).any()
+        else None
         for name, vector in vectors.items()
     }
     agreement = float(np.mean(pooled == labels)) if labels.size else None

@@ -21,14 +21,14 @@ from mixbayes.protocol.partner import answer_partner, ask_partner, see_partner, 
 from mixbayes.protocol.party import A, Party
 from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.precision import precision_for
-from mixbayes.protocol.question import Line
+from mixbayes.protocol.question import Form, Line
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.training import train
 from mixbayes.transport import local
 
 ROUND = 1
-BATCH = 1 << 14
-"""Rows asked at a time, between two reports of progress."""
+BATCH, PIECES = 1 << 14, 4
+"""Rows, and pieces of them, asked at most between two reports of progress."""
 MIXERS = "mixer a", "mixer b"
 
 
@@ -72,6 +72,12 @@ class Job:
     def layout(self) -> Layout:
         return Layout(self.dictionary)
 
+    @property
+    def batch(self) -> int:
+        """Rows asked between two reports of progress: a few pieces, which are the smaller the longer a row is."""
+        pieces = Form.of(self.layout, precision_for(self.dictionary).width).pieces(BATCH)
+        return min(BATCH, PIECES * next(pieces).stop)
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -85,7 +91,7 @@ class Seen:
         return cls(sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels))
 
 
-def batches(count: int, size: int = BATCH) -> Iterator[slice]:
+def batches(count: int, size: int) -> Iterator[slice]:
     """The rows, so many at a time."""
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
@@ -114,7 +120,7 @@ def mixer(
     model = train(me, layout, joint_share(layout, accepted))
     _make_ahead(me.pool)
     report.send(Seen.by(to_other, ahead))
-    for number, batch in enumerate(batches(job.instances)):
+    for number, batch in enumerate(batches(job.instances, job.batch)):
         count, pad = batch.stop - batch.start, label.blinding_for(number.to_bytes(8, "little"), blinding)
         if pool:
             answer_private(me, Line(to_asker, pool), layout, model, count, pad)
@@ -149,7 +155,7 @@ def asker(report: Connection, job: Job, mixers: tuple[Link, Link]) -> None:
     report.send(Seen.by(to_a, to_b, ahead_a, ahead_b))
 
     codes = report.recv()
-    for batch in batches(job.instances):
+    for batch in batches(job.instances, job.batch):
         if pools:
             lines = Line(to_a, pools[0]), Line(to_b, pools[1])
             labels = ask_private(lines, layout, width, codes[:, batch])
@@ -178,7 +184,7 @@ def partner(report: Connection, role: int, name: str, job: Job, other: Link, que
     model = train(me, layout, vector)
     report.send(Seen.by(*channels))
     codes = report.recv() if role == A else np.empty((0, 0), np.int32)
-    for batch in batches(job.instances):
+    for batch in batches(job.instances, job.batch):
         count = batch.stop - batch.start
         if role == A:
             rows = codes[:, batch]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from mixbayes.protocol.counts import count
 from mixbayes.protocol.encoding import encode_query, encode_training
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.protocol.exact import fitting_bits
-from mixbayes.protocol.inference import infer, refuse_unlabelled
+from mixbayes.protocol.inference import common_names, infer, refuse_unlabelled
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_key import USUAL_BITS
 from mixbayes.protocol.party import A, B
@@ -68,12 +69,13 @@ def simulate(
     """Train on the union of the hospitals' tables and classify, with every role in a process of its own.
 
     `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
-    randomness of the protocol.
+    randomness of the protocol. Processes are spawned: a script calls this under `if __name__ == "__main__"`.
     """
     if protocol == PAILLIER and not two_party:
         raise Unsupported(
             "The Paillier protocol is for two hospitals alone: add --two-party, or use --protocol shares."
         )
+    common_names(list(tables.values()))
     for table in tables.values():
         with table.named_in_errors():
             refuse_unlabelled(table, class_column)
@@ -133,12 +135,15 @@ def _with_mixers(job: Job, vectors: Mapping[str, Words], codes: Values, progress
         for mixer in MIXERS:
             crew.hear(mixer)
         contributed = watch.lap()
+        for channel in chain.from_iterable(to_mixers.values()):
+            channel.close()
 
         progress("training", 0, 1)
         trained, _ = (crew.hear(name) for name in MIXERS)
+        progress("training", 1, 1)
         training = watch.lap()
         crew.tell(ASKER, codes)
-        labels = _listen(partial(crew.hear, ASKER), job.instances, roles.BATCH, progress)
+        labels = _listen(partial(crew.hear, ASKER), job.instances, job.batch, progress)
         classification = watch.lap()
         asked, answered, _ = (crew.hear(name) for name in (ASKER, *MIXERS))
     return _Answers(
@@ -179,9 +184,10 @@ def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, protocol: str,
         progress("training", 0, 1)
         trained: Seen = crew.hear(first)
         crew.hear(second)
+        progress("training", 1, 1)
         training = watch.lap()
         crew.tell(first, codes)
-        size = exact_roles.BATCH if protocol == PAILLIER else roles.BATCH
+        size = exact_roles.BATCH if protocol == PAILLIER else job.batch
         labels = _listen(partial(crew.hear, first), job.instances, size, progress)
         classification = watch.lap()
         answered: Seen = crew.hear(first)
