@@ -214,9 +214,9 @@ REFUSALS: list[tuple[Callable[[], Dictionary], type[Exception], str]] = [
     (lambda: infer([table("a,class", "1,x", "1,y")], max_rows=1), BadData, "2 rows, the agreed maximum is 1"),
     (lambda: infer([table("a,class", "?,x", "?,y")]), BadData, "No table has an attribute"),
     (lambda: infer([table("class", "x", "y")]), BadData, "No table has an attribute"),
-    (lambda: infer([table("a,class", "1,x", "1,x")]), BadDictionary, "classes"),
+    (lambda: infer([table("a,class", "1,x", "1,x")]), BadData, "two classes"),
     (lambda: infer([table("a,class", "1,x", "1,y")], smoothing="0"), BadDictionary, "positive"),
-    (lambda: infer([table("a,class", "1,x", "1,y")], bins=0), Unsupported, "at least 1"),
+    (lambda: infer([table("a,class", "1,x", "1,y")], bins=0), Unsupported, "1 to 1000"),
     (
         lambda: infer([counting(str, 65 * 2)], class_column="x", nominal=["class"]),
         DictionaryTooLarge,

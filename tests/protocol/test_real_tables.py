@@ -1,0 +1,36 @@
+"""The real tables: the fixed-point classifier, which the protocol equals bit for bit, against float64 and fractions."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mixbayes.parties.table import read_table
+from mixbayes.protocol import exact
+from mixbayes.protocol.counts import count
+from mixbayes.protocol.encoding import encode_query, encode_training
+from mixbayes.protocol.inference import infer
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.reference import fixed_labels, fixed_model, real_scores
+
+pytestmark = pytest.mark.real_tables
+HEART = [f"heart4/{name}.csv" for name in ("cleveland", "hungarian", "switzerland", "va")]
+TABLES = {name: [f"{name}.csv"] for name in ("wine", "ionosphere", "pima", "waveform", "vote", "german_credit", "iris")}
+TABLES["heart4"] = HEART
+
+
+@pytest.mark.parametrize("bins", [None, 5], ids=["gaussian", "binned"])
+@pytest.mark.parametrize("name", TABLES)
+def test_no_label_differs(name: str, bins: int | None) -> None:
+    folder = Path(os.environ["MIXBAYES_DATA"])
+    tables = [read_table(folder / path) for path in TABLES[name]]
+    dictionary = infer(tables, bins=bins)
+    layout = Layout(dictionary)
+    vector = np.sum([count(layout, encode_training(dictionary, table)[0]) for table in tables], axis=0, dtype=np.uint64)
+    for table in tables:
+        codes = encode_query(dictionary, table).codes
+        labels = fixed_labels(fixed_model(layout, vector), codes)
+        np.testing.assert_array_equal(labels, real_scores(layout, vector, codes).argmax(axis=0))
+        if bins:
+            np.testing.assert_array_equal(labels[:200], exact.labels(layout, vector, codes[:, :200]))
