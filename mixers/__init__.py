@@ -1,1 +1,1 @@
-"""The two mixers: they collect, check, train and answer, and keep their state on disk."""
+"""The two mixers: they collect contributions, agree on the set, refuse lies, and add up."""

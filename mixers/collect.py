@@ -18,7 +18,7 @@ from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_
 
 
 def collect(role: int, layout: Layout, round_number: int, hospitals: Mapping[str, Channel]) -> list[Contribution]:
-    """Every hospital's contribution to this mixer, checked."""
+    """Every hospital's contribution to this mixer, each of the right form; `honest_ones` says which are true."""
     return [_from(role, layout, round_number, name, channel) for name, channel in hospitals.items()]
 
 
@@ -68,7 +68,7 @@ def _from(role: int, layout: Layout, round_number: int, name: str, channel: Chan
     size = encoded_size(name, round_number, None if role == A else layout.size)
     contribution = decode(channel.receive(STEP, size).tobytes(), channel.peer, layout.size)
     if contribution.digest.hex() != layout.dictionary.digest():
-        raise PeerError(channel.peer, STEP, "its dictionary is not this mixer's", "Compare the federation files")
+        raise PeerError(channel.peer, STEP, "its dictionary is not this mixer's", "Compare the dictionaries")
     if (contribution.hospital, contribution.round) != (name, round_number):
         raise OutOfRange(channel.peer, STEP, "it speaks for another hospital or another round")
     return contribution

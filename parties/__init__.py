@@ -1,1 +1,1 @@
-"""The hospital's node: its data, its contribution, its questions and its local service."""
+"""A hospital: its table and its contribution."""

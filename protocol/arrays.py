@@ -14,13 +14,8 @@ Bits = NDArray[np.uint8]
 Bytes = NDArray[np.uint8]
 """Raw bytes, as a channel carries them."""
 
-Indices = NDArray[np.intp]
-"""Positions in an array."""
-
 Values = NDArray[np.int32]
 """Rows (attributes, n), each cell as its position in the dictionary."""
-
-ONE = np.uint64(1)
 
 
 def mask(width: int) -> np.uint64:

@@ -73,10 +73,7 @@ def _positive_and_small(fraction: Fraction) -> Fraction:
 
 def read_smoothing(text: str) -> Fraction:
     """A smoothing as people write it, or a ValueError that says how to."""
-    fraction = _as_fraction(text)
-    if not isinstance(fraction, Fraction):
-        raise ValueError('write it as "1", "0.5" or "1/2"')
-    return _positive_and_small(fraction)
+    return _positive_and_small(Fraction(str(_as_fraction(text))))
 
 
 def _all_different(values: Sequence[str]) -> None:

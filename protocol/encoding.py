@@ -1,4 +1,4 @@
-"""A table's text as codes of the dictionary: strict for training, forgiving for questions (protocol, 2)."""
+"""A table's text as codes of the dictionary: strict for training, forgiving for questions."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _bins(attribute: Binned, values: NDArray[np.float64]) -> NDArray[np.int32]:
 
 
 def _scaled(attribute: Numeric, values: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Integers in [0, 2^f], ties to even (section 3, "Gaussian table")."""
+    """Integers in [0, 2^f], ties to even."""
     low, high = attribute.low, attribute.high
     share = (np.clip(values, low, high) - low) / (high - low)
     return np.where(np.isnan(values), NO_NUMBER, np.rint(share * 2**NUMERIC_BITS)).astype(np.int32)

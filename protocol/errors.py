@@ -72,7 +72,7 @@ class WrongLength(PeerError):
     """A message is shorter or longer than the public dictionary makes it."""
 
     code = "E201"
-    usual_remedy = "Compare the digests of both federation files and both versions"
+    usual_remedy = "Compare the digests of both dictionaries and both versions"
 
 
 class WrongStep(PeerError):
@@ -135,4 +135,4 @@ class PoolExhausted(LocalError):
 
 
 class Reuse(LocalError):
-    """Something that hides only once (a pad, a triple, a mask) was about to be used again."""
+    """Something that hides only once, or a conversation that broke off, was about to be used again."""

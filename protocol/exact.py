@@ -98,7 +98,7 @@ def fitting_bits(dictionary: Dictionary, key_bits: int) -> int:
     if bits + ROOM > key_bits:
         raise DictionaryTooLarge(
             f"Exact comparison of {len(dictionary.attributes)} attributes over up to {dictionary.max_rows} rows needs "
-            f"a key of {bits + ROOM} bits, and this one has {key_bits}. Take a longer key, lower max_rows, leave out "
+            f"a key of {bits + ROOM} bits, and this one has {key_bits}. Lower max_rows, leave out "
             "attributes, or use the shares protocol."
         )
     return bits

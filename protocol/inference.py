@@ -52,7 +52,8 @@ def infer(
     classes = _classes(tables, class_column)
     found = [_attribute(name, _cells(tables, name), nominal, numeric, bins) for name in attributes]
     if not any(found):
-        raise BadData("No table has an attribute with a value in it; cells are separated by commas.")
+        hint = " Are the cells separated by something else than commas?" if len(names) == 1 else ""
+        raise BadData(f"No table has an attribute with a value in it.{hint}")
     dictionary = dictionary_from(
         {
             "class_column": class_column,

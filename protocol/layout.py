@@ -1,4 +1,4 @@
-"""Where each count stands in the vector a hospital contributes: the one place that knows (protocol, 3).
+"""Where each count stands in the vector a hospital contributes: the one place that knows.
 
 First the K class counts. Then, attribute by attribute, a block of rows with K cells each: one row for every
 value and one for "missing", or the five rows of a numeric attribute. Squares are summed in two halves, so
@@ -18,7 +18,7 @@ from mixbayes.protocol.dictionary import Attribute, Dictionary, Numeric
 from mixbayes.protocol.errors import DictionaryTooLarge
 
 NUMERIC_BITS = 24
-"""f of section 3: a numeric value is an integer between 0 and 2^f."""
+"""f: a numeric value is an integer between 0 and 2^f."""
 
 PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH, ABSENT = range(5)
 """The rows of a numeric attribute's block."""

@@ -4,7 +4,7 @@ x = 2^e · m with 1 ≤ m < 2. The nine bits of m behind the leading one choose 
 are the place t in it, and log2 m = q0 + q1·t − q2·t² with coefficients fitted to the interval. All products are exact
 in 64 bits at 62 fraction bits (t² uses the upper 15 bits of t), then one exact truncation leaves `FRACTION` bits.
 
-Error: the fit 2^-33.0, t² 2^-33.5, coefficients and t below 2^-34, rounding 2^-(FRACTION + 1); together below
+Error: the fit 2^-33.05, t² 2^-33.47, t 2^-34.47, coefficients 2^-35.3, rounding 2^-(FRACTION + 1); together below
 `ERROR`, 2^-30.9 or 5e-10. `tests/protocol/test_logarithm.py` measures it on every count up to 2^20 and beyond.
 """
 

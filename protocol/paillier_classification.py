@@ -1,6 +1,6 @@
 """Classification of the Paillier protocol: from multiplicative shares to labels, compared as exact integers.
 
-Protocol, section 5, steps 4 and 5. Class c against class d is num_c·den_d against num_d·den_c. Each side is a product
+Class c against class d is num_c·den_d against num_d·den_c. Each side is a product
 of cells, so each party multiplies its own factors, and only the difference of two products needs the key. Intermediate
 winners of a tournament stay secret by one transfer each way, which shares the winner's numbers anew.
 """
@@ -283,7 +283,7 @@ def ask(me: Party, seat: Seat, partner: Line[ReceivedPool], model: ExactModel, c
     for piece in _pieces(model, codes.shape[1]):
         product = _products(model, codes[:, piece]) * _chosen(partner, model, codes[:, piece]) % model.group.modulus
         labels.append(label.from_partner(me, winners(me, seat, model, product), model.classes))
-    return _joined(labels)
+    return label.joined(labels)
 
 
 def answer(me: Party, seat: Seat, partner: Line[SentPool], model: ExactModel, count: int) -> None:
@@ -301,7 +301,7 @@ def show(me: Party, seat: Seat, layout: Layout, model: ExactModel, codes: Values
         rows.send(me.channel, layout, codes[:, piece])
         hot = winners(me, seat, model, _products(model, codes[:, piece]))
         labels.append(label.from_partner(me, hot, model.classes))
-    return _joined(labels)
+    return label.joined(labels)
 
 
 def see(me: Party, seat: Seat, layout: Layout, model: ExactModel, count: int) -> None:
@@ -309,10 +309,6 @@ def see(me: Party, seat: Seat, layout: Layout, model: ExactModel, count: int) ->
     for piece in _pieces(model, count):
         codes = rows.receive(me.channel, layout, piece.stop - piece.start)
         label.to_partner(me, winners(me, seat, model, _products(model, codes)), model.classes)
-
-
-def _joined(labels: list[Labels]) -> Labels:
-    return np.concatenate(labels) if labels else np.empty(0, np.int64)
 
 
 def run_paillier_classification(

@@ -1,10 +1,10 @@
 """Training of the Paillier protocol: from two hospitals' counts to multiplicative shares of the joint cells.
 
-Protocol, section 5, steps 1 to 3. A holds the secret key and sends its part of every cell encrypted; B adds its own
+A holds the secret key and sends its part of every cell encrypted; B adds its own
 part, multiplies by a random factor, and A decrypts the product. A keeps that, B the factor's inverse.
 
-Where the design shares cells modulo N, they are shared here modulo a public prime as small as the comparison allows, if
-the key has room for the unreduced products. B's exponents, and the entries of private questions, are then as long as
+The plain way is to share cells modulo N; here they are shared modulo a public prime as small as the comparison allows,
+if the key has room for the unreduced products. B's exponents, and the entries of private questions, are then as long as
 the numbers compared and not as the key; B's answers carry several cells each. `docs/paillier.md` says what this saves.
 """
 
@@ -42,6 +42,7 @@ from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import connect_pair
 from mixbayes.protocol.products import gate
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.training import refuse_too_many_rows
 
 _CELLS, _ANSWERS = "encrypted cells", "masked cells"
 _STRETCH = 32
@@ -130,6 +131,7 @@ def train_holder(me: Party, key: SecretKey, layout: Layout, vector: Words, obfus
     """A's part: its own counts, and the key by which it decrypts."""
     group, hidden = Group.of(layout.dictionary, key.public), exact.cell_bits(layout.dictionary)
     _check_own(layout, vector)
+    refuse_too_many_rows(me, layout, vector)
     empty = _shares_of_empty(me, layout, vector)
     own = exact.cells(layout, vector, 1)
 
@@ -156,6 +158,7 @@ def train_other(me: Party, key: PublicKey, layout: Layout, vector: Words, obfusc
     """B's part: its own counts, which leave it only under factors of its choosing."""
     group, hidden = Group.of(layout.dictionary, key), exact.cell_bits(layout.dictionary)
     _check_own(layout, vector)
+    refuse_too_many_rows(me, layout, vector)
     empty = _shares_of_empty(me, layout, vector)
     own = exact.cells(layout, vector, 0)
 

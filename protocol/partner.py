@@ -1,4 +1,4 @@
-"""Two hospitals alone: each is a computing party, and one of them asks (protocol, 4).
+"""Two hospitals alone: each is a computing party, and one of them asks.
 
 | asked | the asking hospital | the other hospital |
 |---|---|---|

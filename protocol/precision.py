@@ -1,15 +1,14 @@
 """How many bits a dictionary needs: the width of counts and of scores, and what rounding may change.
 
 A score is log2 n_c + Σ_a (log2(q·n_avc + p) − log2(q·n_ac + p·V_a)) with smoothing p/q; log2 N, the same for all
-classes, is left out, and so is log2 q, which cancels. Where the design adds a sentinel of −2B to an empty class's prior
-with B a power of two, `empty` is just below what the worst class with rows can reach: two bits less in every
-comparison.
+classes, is left out, and so is log2 q, which cancels. `empty` is just below what the worst class
+with rows can reach, which keeps comparisons as short as they can be.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor, log2
+from math import prod
 
 from mixbayes.protocol import ring
 from mixbayes.protocol.dictionary import Dictionary, Numeric
@@ -18,8 +17,8 @@ from mixbayes.protocol.logarithm import ERROR, FRACTION
 
 MOST_COUNT_BITS = 52
 MOST_ROWS_WITH_MOMENTS = 2**38
-GAUSSIAN_RANGE = 0.7214 * 2**20 + 16
-"""Between the largest and the smallest log-density of a value, the variance being at least its floor."""
+GAUSSIAN_RANGE = 756_500
+"""Above 2^20 · log2(e) / 2 + 16: between the largest and the smallest log-density, the variance being at its floor."""
 GAUSSIAN_ERROR = 0.7214 * 2**20 * 2.0**-27 + 2.0**-20
 """Of a log-density, against the real one at the same 24-bit value: u² rounded under the steepest curve, and a rest."""
 
@@ -55,12 +54,14 @@ def precision_for(dictionary: Dictionary) -> Precision:
         raise DictionaryTooLarge(
             f"max_rows is {rows}; with Gaussian attributes at most {MOST_ROWS_WITH_MOMENTS} are possible. Lower it."
         )
-    slack = (2 * len(sizes) + 1) * ERROR + gaussians
-    worst = sum(log2((q * rows + p * size) / p) for size in sizes) + gaussians * GAUSSIAN_RANGE + slack
-    empty = floor(worst) + 1
-    span = log2(rows) + empty + sum(map(log2, sizes)) + gaussians * GAUSSIAN_RANGE + 2 * slack
+    # In integers, and rounded up: both parties must come to the same numbers, on any machine.
+    slack = 1 + gaussians
+    most = prod(q * rows + p * size for size in sizes) // p ** len(sizes) + 1
+    worst = most.bit_length() + gaussians * GAUSSIAN_RANGE + slack
+    empty = worst + 1
+    span = rows.bit_length() + empty + prod(sizes).bit_length() + gaussians * GAUSSIAN_RANGE + 2 * slack
     fraction = FRACTION + bool(gaussians)
-    width = floor(log2(span)) + 1 + fraction + 1
+    width = span.bit_length() + fraction + 1
     if width > ring.WORD:
         raise DictionaryTooLarge(
             f"Scores over {gaussians} Gaussian attributes need {width} bits, {ring.WORD} are possible. Bin some."

@@ -1,4 +1,4 @@
-"""A private question: scores on shares without the patient's values leaving the hospital (protocol, 4).
+"""A private question: scores on shares without the patient's values leaving the hospital.
 
 The hospital is the receiver of a choice among V + 1 entries for every attribute. Entry v is the mixer's share of
 θ[v, c] − θ[v, 0] plus ρ, for every later class c; ρ is fresh for every row, attribute and class, and the last entry,

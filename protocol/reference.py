@@ -1,7 +1,7 @@
 """The pooled classifier in the clear: what the protocols must equal.
 
 `fixed_model` with `fixed_labels` is the same integer arithmetic as on shares, and so the labels bit for bit;
-`real_scores` is section 2 of the protocols in float64.
+`real_scores` is the textbook classifier in float64.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A hospital's contribution: its vector split into a seed for A and a masked vector for B (protocol, 3)."""
+"""A hospital's contribution: its vector split into a seed for A and a masked vector for B."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def problems(draw: st.DrawFn, rows: int = 60) -> tuple[Layout, Words, Values]:
 
 
 def probability(layout: Layout, vector: Words, row: list[int], c: int) -> Fraction:
-    """P(c) Π P(v|c) as section 2 of the protocols writes it, up to 1/N."""
+    """P(c) Π P(v|c) as textbooks write it, up to 1/N."""
     alpha, result = layout.dictionary.smoothing, Fraction(int(layout.class_counts(vector)[c]))
     for a, value in enumerate(row):
         of_class = [int(n) for n in layout.block(vector, a)[:-1, c]]

@@ -31,7 +31,7 @@ def density(layout: Layout, vector: Words, label: int, value: int) -> float:
 
 
 def slow_density(n: int, s1: int, s2: int, x: int) -> float:
-    """The same by fractions, from section 2 of the protocols, less the constant that all classes share."""
+    """The same by fractions, from the textbook, less the constant that all classes share."""
     mean = Fraction(s1, n * TOP)
     variance = Fraction(s2, n * TOP * TOP) - mean**2 + Fraction(1, 2**20)
     exact = (Fraction(x, TOP) - mean) ** 2 / (2 * variance)

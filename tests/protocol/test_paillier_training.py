@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mixbayes.protocol import exact
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.dictionary import Dictionary, Numeric
-from mixbayes.protocol.errors import BadData, DictionaryTooLarge, OutOfRange, PoolExhausted, Unsupported
+from mixbayes.protocol.errors import BadData, DictionaryTooLarge, OutOfRange, PoolExhausted, TooManyRows, Unsupported
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_key import (
     SecretKey,
@@ -31,6 +31,7 @@ from mixbayes.protocol.paillier_training import (
 from mixbayes.protocol.party import A, Party
 from mixbayes.protocol.products import gate
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.training import refuse_too_many_rows
 from tests.protocol.adversary import Tap, TappedPair
 from tests.protocol.pairs import SEEDS, both, layout_of, random_counts, random_for, seed
 from tests.protocol.test_paillier_key import randomness_of, small_key
@@ -262,6 +263,7 @@ def test_answers_that_no_honest_b_sends_are_refused(bits: int, bad: str) -> None
     def train(me: Party) -> ExactModel | None:
         if me.role == A:
             return train_holder(me, key, LAYOUT, vector, obfuscators(key, random_for(1)))
+        refuse_too_many_rows(me, LAYOUT, vector)
         gate(me, np.zeros(3, np.uint8), np.zeros(3, np.uint8), 1)
         receive_ciphertexts(me.channel, "encrypted cells", key.public, 6)
         number = 0 if bad == "zero" else key.public.modulus - 1
@@ -274,12 +276,21 @@ def test_answers_that_no_honest_b_sends_are_refused(bits: int, bad: str) -> None
         both(train, ())
 
 
+def test_more_rows_than_agreed_are_refused_though_each_hospital_keeps_to_it() -> None:
+    """With (67, 33) and (66, 34) rows of at most 100, the sides of a comparison would not fit."""
+    layout = layout_of(2, [2], max_rows=100)
+    vectors = [np.array([n, m, n, 0, 0, m, 0, 0], np.uint64) for n, m in ((67, 33), (66, 34))]
+    with pytest.raises(TooManyRows, match="100"):
+        trained(small_key(PRIME), layout, (vectors[0], vectors[1]))
+
+
 def test_cells_that_are_no_ciphertexts_are_refused() -> None:
     key, vector = small_key(PRIME), np.zeros(LAYOUT.size, np.uint64)
 
     def train(me: Party) -> ExactModel | None:
         if me.role != A:
             return train_other(me, key.public, LAYOUT, vector, obfuscators(key.public, random_for(1)))
+        refuse_too_many_rows(me, LAYOUT, vector)
         gate(me, np.zeros(3, np.uint8), np.zeros(3, np.uint8), 1)
         send_ciphertexts(me.channel, "encrypted cells", key.public, [0] * 6)
         return None

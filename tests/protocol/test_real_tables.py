@@ -8,6 +8,7 @@ import pytest
 
 from mixbayes.parties.table import read_table
 from mixbayes.protocol import exact
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.counts import count
 from mixbayes.protocol.encoding import encode_query, encode_training
 from mixbayes.protocol.inference import infer
@@ -27,7 +28,8 @@ def test_no_label_differs(name: str, bins: int | None) -> None:
     tables = [read_table(folder / path) for path in TABLES[name]]
     dictionary = infer(tables, bins=bins)
     layout = Layout(dictionary)
-    vector = np.sum([count(layout, encode_training(dictionary, table)[0]) for table in tables], axis=0, dtype=np.uint64)
+    vectors = [count(layout, encode_training(dictionary, table)[0]) for table in tables]
+    vector: Words = np.stack(vectors).sum(axis=0, dtype=np.uint64)
     for table in tables:
         codes = encode_query(dictionary, table).codes
         labels = fixed_labels(fixed_model(layout, vector), codes)

@@ -1,4 +1,4 @@
-"""The traps of protocol.md, section 1: each attack succeeds against a variant that falls into it, and fails on ours.
+"""The traps of such protocols: each attack succeeds against a variant that falls into it, and fails on ours.
 
 A broken variant is ours with one piece replaced: randomness that repeats, a pool that hands out twice, a mask without
 slots. The attack is the same code in both cases.

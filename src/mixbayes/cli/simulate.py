@@ -62,9 +62,15 @@ def simulate(
     protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
     bins: Annotated[int | None, typer.Option(min=1, help="Cut numeric attributes into so many bins.")] = None,
     smoothing: Annotated[str, typer.Option(callback=_smoothing, help="Added to every count: 1, 0.5, 1/3.")] = "1",
+    max_rows: Annotated[
+        int | None, typer.Option(min=1, help="Rows that all hospitals together may have; sets the width of numbers.")
+    ] = None,
     private: Annotated[
         bool,
-        typer.Option("--private-instances/--public-instances", help="Whether the mixers see the rows asked about."),
+        typer.Option(
+            "--private-instances/--public-instances",
+            help="Whether the mixers, or the other hospital, see the rows asked about.",
+        ),
     ] = True,
     classify: Annotated[Path | None, typer.Option(metavar="TABLE", help="Classify these rows.")] = None,
     holdout: Annotated[
@@ -77,7 +83,7 @@ def simulate(
     seed: Annotated[int, typer.Option(min=0, help="Who holds which rows; never the protocol's randomness.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Train and classify with every role in a process of its own on this machine, and compare with pooling."""
+    """Train and classify on this machine, mixers and asker in processes of their own, and compare with pooling."""
     if labels:
         refuse_unwritable(labels)
         _refuse_to_overwrite(labels, [*(tables or []), *([classify] if classify else [])])
@@ -91,6 +97,7 @@ def simulate(
             protocol=protocol.value,
             bins=bins,
             smoothing=smoothing,
+            max_rows=max_rows,
             private=private,
             classify=asked,
             holdout=holdout,

@@ -1,1 +1,1 @@
-"""What the hospitals sign off before anything runs: the agreement, its policy and everyone's keys."""
+"""What hospitals agree on before anything runs. Empty in this version: a simulation infers its dictionary."""

@@ -1,1 +1,1 @@
-"""The two computing parties at work: preprocessing ahead, training and answering over one stream."""
+"""What the computing parties prepare outside the protocol: Paillier randomness."""

@@ -1,4 +1,4 @@
-"""A whole federation on one machine: every role a process of its own, over local sockets."""
+"""A whole federation on one machine: the computing parties and the asker in processes of their own."""
 
 from mixbayes.simulation.run import simulate
 

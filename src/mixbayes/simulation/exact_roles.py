@@ -12,7 +12,6 @@ from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.training import refuse_too_many_rows
 from mixbayes.simulation.roles import Job, Link, Seen, batches, hang_up
 
 BATCH = 64
@@ -33,7 +32,6 @@ def holder(report: Connection, name: str, job: Job, other: Link, questions: Link
         report.send(Seen.by(*channels))
 
         vector = report.recv()
-        refuse_too_many_rows(me, layout, vector)
         model = train_holder(me, key, layout, vector, obfuscators)
         report.send(Seen.by(*channels))
         seat, codes = Holder(key, obfuscators), report.recv()
@@ -57,7 +55,6 @@ def second(report: Connection, name: str, job: Job, other: Link, questions: Link
         report.send(Seen.by(*channels))
 
         vector = report.recv()
-        refuse_too_many_rows(me, layout, vector)
         model = train_other(me, key, layout, vector, obfuscators)
         report.send(Seen.by(*channels))
         seat = Other(key, obfuscators)

@@ -84,7 +84,7 @@ class Outcome:
 
 
 def pooled_labels(layout: Layout, vectors: list[Words], codes: Values) -> Labels:
-    """The labels of section 2's classifier on the union, in float64."""
+    """The labels of the textbook classifier on the union, in float64."""
     total: Words = np.stack(vectors).sum(axis=0, dtype=np.uint64)
     return real_scores(layout, total, codes).argmax(axis=0).astype(np.int64)
 

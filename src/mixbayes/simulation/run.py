@@ -55,6 +55,7 @@ def simulate(
     two_party: bool = False,
     bins: int | None = None,
     smoothing: str = "1",
+    max_rows: int | None = None,
     protocol: str = SHARES,
     private: bool = True,
     classify: Columns | None = None,
@@ -66,7 +67,7 @@ def simulate(
     deadline: float = DEADLINE,
     progress: Progress = lambda what, done, total: None,
 ) -> Outcome:
-    """Train on the union of the hospitals' tables and classify, with every role in a process of its own.
+    """Train on the union of the hospitals' tables and classify, the computing parties and the asker in processes.
 
     `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
     randomness of the protocol. Processes are spawned: a script calls this under `if __name__ == "__main__"`.
@@ -82,7 +83,13 @@ def simulate(
     planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
     training = planned.training
     dictionary = infer(
-        list(training.values()), class_column, nominal=nominal, numeric=numeric, bins=bins, smoothing=smoothing
+        list(training.values()),
+        class_column,
+        nominal=nominal,
+        numeric=numeric,
+        bins=bins,
+        smoothing=smoothing,
+        max_rows=max_rows,
     )
     if protocol == PAILLIER:
         fitting_bits(dictionary, USUAL_BITS)

@@ -1,1 +1,1 @@
-"""How nodes reach each other: TLS, channels, deadlines, and errors that name the peer."""
+"""How roles reach each other: local sockets with deadlines, and a contribution as bytes."""
