@@ -102,7 +102,7 @@ def test_contribution_to_something_else_is_refused(
 
 
 def test_other_dictionary_is_refused_with_what_to_do() -> None:
-    with pytest.raises(PeerError, match="Compare the federation files"):
+    with pytest.raises(PeerError, match="Compare the dictionaries"):
         received({"va": sendings("va", ZEROS, OTHER_VALUES)[A]}, A)
 
 
