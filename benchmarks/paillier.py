@@ -32,7 +32,7 @@ from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.simulation.roles import Link
+from mixbayes.simulation.links import Link
 
 Result = TypeVar("Result")
 Ear = Any

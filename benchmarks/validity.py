@@ -23,7 +23,8 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.validity import honest
 from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.roles import MIXERS, Link, Seen
+from mixbayes.simulation.links import Link, Seen
+from mixbayes.simulation.roles import MIXERS
 
 HOSPITALS = 10
 LIAR = 3

@@ -12,7 +12,7 @@ import numpy as np
 
 from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words, mask
-from mixbayes.protocol.choice import Slots, choose_slots
+from mixbayes.protocol.choice import Slots, choose_slots, in_every_slot
 from mixbayes.protocol.party import Party
 from mixbayes.protocol.products import gate
 
@@ -51,7 +51,7 @@ def _within_digits(me: Party, digits: Bits) -> tuple[Bits, Bits]:
     sends, asks = me.halves(digits)
     shares = me.random.bits(DIGIT, 2, sends.size)
     shares = np.bitwise_or.reduce(shares << np.arange(DIGIT, dtype=np.uint8)[:, None, None], axis=0)
-    tables = _digit_sums()[:, sends.reshape(-1)] ^ _every_slot()[shares]
+    tables = _digit_sums()[:, sends.reshape(-1)] ^ in_every_slot(DIGIT, DIGIT)[shares]
     (chosen,) = choose_slots(me, [Slots(DIGIT, DIGIT, tables, asks.reshape(-1))])
     joined = me.whole(shares.reshape(2, *sends.shape), chosen.reshape(2, *asks.shape), digits.shape[1])
     return joined[0], joined[1]
@@ -79,8 +79,3 @@ def _digit_sums() -> Words:
             passes = sum(((own ^ v) & low == low) << i for i, low in enumerate(lows))
             table[:, own] |= np.array([carries, passes], np.uint64) << np.uint64(DIGIT * v)
     return table
-
-
-@lru_cache
-def _every_slot() -> Words:
-    return np.array([sum(s << (DIGIT * v) for v in range(1 << DIGIT)) for s in range(1 << DIGIT)], np.uint64)

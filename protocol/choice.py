@@ -10,6 +10,7 @@ Each party is the sender for half of the elements, so that both work and both di
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,6 +31,12 @@ class Slots:
     slot: int
     tables: Words
     index: Bits
+
+
+@lru_cache
+def in_every_slot(bits: int, slot: int) -> Words:
+    """For every value of `slot` bits, the word that repeats it in all of 2^bits slots: a share, seen from the table."""
+    return np.array([sum(value << (slot * v) for v in range(1 << bits)) for value in range(1 << slot)], np.uint64)
 
 
 def choose_slots(me: Party, parts: list[Slots]) -> list[Bits]:

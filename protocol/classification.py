@@ -39,7 +39,6 @@ def answer_public(me: Party, asker: Channel, layout: Layout, model: Model, count
 
 def ask_public(mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values) -> Labels:
     """The hospital's part: show the rows to both mixers."""
-
     labels = _Waiting(mixers, layout.classes)
     for piece in rows.pieces(codes.shape[1]):
         for mixer in mixers:

@@ -16,7 +16,7 @@ import numpy as np
 
 from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words
-from mixbayes.protocol.choice import Slots, choose_slots
+from mixbayes.protocol.choice import Slots, choose_slots, in_every_slot
 from mixbayes.protocol.party import Party
 from mixbayes.protocol.products import gate
 
@@ -32,7 +32,7 @@ def carry(me: Party, word: Words, width: int) -> Bits:
     for start, bits, count in _digits(width):
         share = me.random.bits(2 * count * half).reshape(2, count * half)
         shares.append((share[0] | share[1] << np.uint8(1)).reshape(count, half))
-        tables = _compared(bits)[ring.digits(sends, start, bits, count)] ^ _every_slot(bits)[shares[-1]]
+        tables = _compared(bits)[ring.digits(sends, start, bits, count)] ^ in_every_slot(bits, 2)[shares[-1]]
         parts.append(Slots(bits, 2, tables.reshape(1, -1), ring.digits(~asks, start, bits, count).reshape(-1)))
     chosen = [got.reshape(-1, half) for got in choose_slots(me, parts)]
     state = me.whole(np.concatenate(shares), np.concatenate(chosen), word.shape[-1])
@@ -80,9 +80,3 @@ def _compared(bits: int) -> Words:
         for own in range(1 << bits)
     ]
     return np.array(entry, np.uint64)
-
-
-@lru_cache
-def _every_slot(bits: int) -> Words:
-    """A two-bit share repeated in every slot."""
-    return np.array([sum(share << (2 * v) for v in range(1 << bits)) for share in range(4)], np.uint64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Bits, Words, mask
-from mixbayes.protocol.choice import Slots, choose_slots
+from mixbayes.protocol.choice import Slots, choose_slots, in_every_slot
 from mixbayes.protocol.party import Party
 from mixbayes.protocol.products import gate
 
@@ -55,7 +55,7 @@ def _within_digits(me: Party, digits: Bits) -> Words:
     """Per digit: bit 0 [digit ≠ 0], the bits above it the position of its leading one."""
     sends, asks = me.halves(digits)
     share = me.random.words(*sends.shape) & mask(3)
-    tables = _found()[sends] ^ _every_slot()[share]
+    tables = _found()[sends] ^ in_every_slot(DIGIT, DIGIT)[share]
     (chosen,) = choose_slots(me, [Slots(DIGIT, DIGIT, tables.reshape(1, -1), asks.reshape(-1))])
     return me.whole(share, chosen.reshape(asks.shape).astype(np.uint64) & mask(3), digits.shape[1])
 
@@ -76,8 +76,3 @@ def _found() -> Words:
         [sum(described[own ^ v] << (DIGIT * v) for v in range(1 << DIGIT)) for own in range(1 << DIGIT)],
         np.uint64,
     )
-
-
-@lru_cache
-def _every_slot() -> Words:
-    return np.array([sum(s << (DIGIT * v) for v in range(1 << DIGIT)) for s in range(8)], np.uint64)

@@ -18,8 +18,8 @@ from mixbayes.protocol import argmax, choice, label, pool, products
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
 from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.choice import Slots, choose_slots
-from mixbayes.protocol.comparison import _compared, _every_slot, negative
+from mixbayes.protocol.choice import Slots, choose_slots, in_every_slot
+from mixbayes.protocol.comparison import _compared, negative
 from mixbayes.protocol.errors import CheatingReceiver
 from mixbayes.protocol.extension import GROUP, GROUPS, Begun, Received, ReceiverExtension, SenderExtension, Sent
 from mixbayes.protocol.fixed_key import FixedKeyHash
@@ -195,7 +195,7 @@ def receive_comparison_tables(digits: Bits, number: int) -> Words:
     """B asks for one entry each of A's tables, as in a comparison; returns all that it received."""
     pair = TappedPair(10 * number, 10 * number + 1)
     shares = random_for(number).words(digits.size) & mask(2)
-    offered = (_compared(5)[digits] ^ _every_slot(5)[shares])[None]
+    offered = (_compared(5)[digits] ^ in_every_slot(5, 2)[shares])[None]
     nothing = np.zeros_like(offered)
     index = np.arange(digits.size, dtype=np.uint8) % 32
     pair.run(choose_slots, ([Slots(5, 2, offered, index)],), ([Slots(5, 2, nothing, index)],))

@@ -28,7 +28,7 @@ from mixbayes.protocol.errors import BadData, LocalError, OutOfRange, PeerError,
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.simulation import run
 from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.roles import Link
+from mixbayes.simulation.links import Link
 from mixbayes.simulation.run import simulate
 from mixbayes.transport.local import channel
 

@@ -32,7 +32,8 @@ from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.training import train
 from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.roles import MIXERS, Link, Seen
+from mixbayes.simulation.links import Link, Seen
+from mixbayes.simulation.roles import MIXERS
 
 ATTRIBUTES, VALUES, GAUSSIANS, MAX_ROWS = 13, 10, 30, 2**20
 ASKER = "asker"

@@ -12,7 +12,8 @@ from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.simulation.roles import Job, Link, Seen, batches, hang_up
+from mixbayes.simulation.links import Link, Seen, batches, hang_up
+from mixbayes.simulation.roles import Job
 
 BATCH = 64
 """Rows asked at a time, between two reports of progress."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -12,10 +11,8 @@ import numpy as np
 from mixbayes.mixers.collect import agree_on_set, collect, honest_ones, joint_share
 from mixbayes.protocol import label
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.classification import answer_private, answer_public, ask_private, ask_public
 from mixbayes.protocol.dictionary import Dictionary
-from mixbayes.protocol.errors import Unsupported
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.partner import answer_partner, ask_partner, see_partner, show_partner
 from mixbayes.protocol.party import A, Party
@@ -24,39 +21,13 @@ from mixbayes.protocol.precision import precision_for
 from mixbayes.protocol.question import Form, Line
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.training import train
+from mixbayes.simulation.links import Link, Seen, batches, hang_up
 from mixbayes.transport import local
 
 ROUND = 1
 BATCH, PIECES = 1 << 14, 4
 """Rows, and pieces of them, asked at most between two reports of progress."""
 MIXERS = "mixer a", "mixer b"
-
-
-def socket_pair() -> tuple[socket.socket, socket.socket]:
-    """Both ends of a connection on this machine, or what to do if the system has no more."""
-    try:
-        return socket.socketpair()
-    except OSError as error:
-        raise Unsupported(
-            f"The system lets this process have no more connections ({error.strerror}). Simulate fewer hospitals, or "
-            "raise its limit (ulimit -n)."
-        ) from None
-
-
-@dataclass(frozen=True)
-class Link:
-    """One end of the two socket pairs between two roles: for the protocol, and for transfers made ahead."""
-
-    now: socket.socket
-    ahead: socket.socket
-
-    @classmethod
-    def pair(cls) -> tuple[Link, Link]:
-        now, ahead = socket_pair(), socket_pair()
-        return cls(now[0], ahead[0]), cls(now[1], ahead[1])
-
-    def channels(self, peer: str, deadline: float) -> tuple[Channel, Channel]:
-        return local.channel(peer, self.now, deadline), local.channel(peer, self.ahead, deadline)
 
 
 @dataclass(frozen=True)
@@ -77,23 +48,6 @@ class Job:
         """Rows asked between two reports of progress: a few pieces, which are the smaller the longer a row is."""
         pieces = Form.of(self.layout, precision_for(self.dictionary).width).pieces(BATCH)
         return min(BATCH, PIECES * next(pieces).stop)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What one role has moved over its channels so far."""
-
-    bytes: int
-    rounds: int
-
-    @classmethod
-    def by(cls, *channels: Channel) -> Seen:
-        return cls(sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels))
-
-
-def batches(count: int, size: int) -> Iterator[slice]:
-    """The rows, so many at a time."""
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
 def mixer(
@@ -135,12 +89,6 @@ def _make_ahead(*pools: PairPool | SentPool | ReceivedPool | None) -> None:
     for pool in pools:
         if pool:
             pool.top_up()
-
-
-def hang_up(*channels: Channel) -> None:
-    """Once everything said has left."""
-    for channel in channels:
-        channel.close()
 
 
 def asker(report: Connection, job: Job, mixers: tuple[Link, Link]) -> None:

@@ -14,6 +14,7 @@ from mixbayes.parties.contribution import contribute, messages
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.counts import count
+from mixbayes.protocol.dictionary import Dictionary
 from mixbayes.protocol.encoding import encode_query, encode_training
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.protocol.exact import fitting_bits
@@ -25,9 +26,10 @@ from mixbayes.protocol.precision import precision_for
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.simulation import exact_roles, roles
 from mixbayes.simulation.crew import Crew
+from mixbayes.simulation.links import Link, Seen, batches, socket_pair
 from mixbayes.simulation.outcome import Hospital, Labels, Moved, Outcome, Rounds, Seconds, compare
 from mixbayes.simulation.plan import plan
-from mixbayes.simulation.roles import MIXERS, Job, Link, Seen
+from mixbayes.simulation.roles import MIXERS, Job
 from mixbayes.transport import local
 
 Progress = Callable[[str, int, int], None]
@@ -83,18 +85,9 @@ def simulate(
     planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
     training = planned.training
     dictionary = infer(
-        list(training.values()),
-        class_column,
-        nominal=nominal,
-        numeric=numeric,
-        bins=bins,
-        smoothing=smoothing,
-        max_rows=max_rows,
+        list(training.values()), class_column, nominal, numeric, bins=bins, smoothing=smoothing, max_rows=max_rows
     )
-    if protocol == PAILLIER:
-        fitting_bits(dictionary, USUAL_BITS)
-    else:
-        precision_for(dictionary)
+    _refuse_unfit(dictionary, protocol)
     layout = Layout(dictionary)
     vectors = {name: count(layout, encode_training(dictionary, table)[0]) for name, table in training.items()}
     with planned.questions.named_in_errors():
@@ -119,12 +112,20 @@ def simulate(
     )
 
 
+def _refuse_unfit(dictionary: Dictionary, protocol: str) -> None:
+    """Say at once if the numbers do not fit."""
+    if protocol == PAILLIER:
+        fitting_bits(dictionary, USUAL_BITS)
+    else:
+        precision_for(dictionary)
+
+
 def _with_mixers(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Progress) -> _Answers:
     """Two mixers and an asker; this process plays the hospitals that contribute."""
     watch = _Watch()
     with Crew() as crew:
         (a_b, b_a), (a_ask, ask_a), (b_ask, ask_b) = Link.pair(), Link.pair(), Link.pair()
-        doors = {name: (roles.socket_pair(), roles.socket_pair()) for name in vectors}
+        doors = {name: (socket_pair(), socket_pair()) for name in vectors}
         crew.start(MIXERS[A], roles.mixer, A, job, a_b, a_ask, {name: d[A][1] for name, d in doors.items()})
         crew.start(MIXERS[B], roles.mixer, B, job, b_a, b_ask, {name: d[B][1] for name, d in doors.items()})
         crew.start(ASKER, roles.asker, job, (ask_a, ask_b))
@@ -209,7 +210,7 @@ def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, protocol: str,
 
 def _listen(hear: Callable[[], Labels], instances: int, size: int, progress: Progress) -> Labels:
     labels = []
-    for batch in roles.batches(instances, size):
+    for batch in batches(instances, size):
         labels.append(hear())
         progress("rows classified", batch.stop, instances)
     return np.concatenate(labels) if labels else np.empty(0, np.int64)

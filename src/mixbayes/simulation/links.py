@@ -1,0 +1,61 @@
+"""How the processes of a simulation are connected, and what has moved between them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.transport import local
+
+
+def socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Both ends of a connection on this machine, or what to do if the system has no more."""
+    try:
+        return socket.socketpair()
+    except OSError as error:
+        raise Unsupported(
+            f"The system lets this process have no more connections ({error.strerror}). Simulate fewer hospitals, or "
+            "raise its limit (ulimit -n)."
+        ) from None
+
+
+@dataclass(frozen=True)
+class Link:
+    """One end of the two socket pairs between two roles: for the protocol, and for transfers made ahead."""
+
+    now: socket.socket
+    ahead: socket.socket
+
+    @classmethod
+    def pair(cls) -> tuple[Link, Link]:
+        now, ahead = socket_pair(), socket_pair()
+        return cls(now[0], ahead[0]), cls(now[1], ahead[1])
+
+    def channels(self, peer: str, deadline: float) -> tuple[Channel, Channel]:
+        return local.channel(peer, self.now, deadline), local.channel(peer, self.ahead, deadline)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one role has moved over its channels so far."""
+
+    bytes: int
+    rounds: int
+
+    @classmethod
+    def by(cls, *channels: Channel) -> Seen:
+        return cls(sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels))
+
+
+def batches(count: int, size: int) -> Iterator[slice]:
+    """The rows, so many at a time."""
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def hang_up(*channels: Channel) -> None:
+    """Once everything said has left."""
+    for channel in channels:
+        channel.close()
