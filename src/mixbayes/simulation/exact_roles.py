@@ -5,6 +5,7 @@ from __future__ import annotations
 from multiprocessing.connection import Connection
 
 from mixbayes.pair.obfuscators import Stock
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.paillier_classification import Holder, Other, answer, ask, see, show
 from mixbayes.protocol.paillier_key import USUAL_BITS, generate, receive_key, send_key
 from mixbayes.protocol.paillier_training import train_holder, train_other
@@ -22,9 +23,7 @@ BATCH = 64
 def holder(report: Connection, name: str, job: Job, other: Link, questions: Link) -> None:
     """The hospital with the key: it trains with its counts, and asks."""
     layout, random = job.layout, Randomness.from_system()
-    to_other, ahead = other.channels(f"party {name}", job.deadline)
-    on_questions, questions_ahead = questions.channels(f"party {name}", job.deadline)
-    channels = to_other, ahead, on_questions, questions_ahead
+    to_other, ahead, on_questions, questions_ahead = channels = _channels(name, job, other, questions)
     key = generate()
     send_key(to_other, key.public)
     with Stock(key) as obfuscators:
@@ -46,9 +45,7 @@ def holder(report: Connection, name: str, job: Job, other: Link, questions: Link
 def second(report: Connection, name: str, job: Job, other: Link, questions: Link) -> None:
     """The other hospital."""
     layout, random = job.layout, Randomness.from_system()
-    to_other, ahead = other.channels(f"party {name}", job.deadline)
-    on_questions, questions_ahead = questions.channels(f"party {name}", job.deadline)
-    channels = to_other, ahead, on_questions, questions_ahead
+    to_other, ahead, on_questions, questions_ahead = channels = _channels(name, job, other, questions)
     key = receive_key(to_other, USUAL_BITS)
     with Stock(key) as obfuscators:
         me = Party(B, to_other, connect_pair(B, ahead, random), random)
@@ -67,3 +64,9 @@ def second(report: Connection, name: str, job: Job, other: Link, questions: Link
                 see(me, seat, layout, model, count)
         report.send(Seen.by(*channels))
     hang_up(*channels)
+
+
+def _channels(name: str, job: Job, other: Link, questions: Link) -> tuple[Channel, Channel, Channel, Channel]:
+    """To the other hospital: for the protocol and for questions, each with one for transfers made ahead."""
+    peer = f"party {name}"
+    return *other.channels(peer, job.deadline), *questions.channels(peer, job.deadline)
