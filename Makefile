@@ -4,7 +4,7 @@ PROTO_OUT ?= src
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 REAL_TABLES := $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test ci lint fresh bench proto lock venv
+.PHONY: demo test ci lint fresh browser bench proto lock venv
 
 demo: venv
 	$(BIN)/mixbayes simulate
@@ -16,7 +16,7 @@ ci: export CI = true
 ifneq ($(REAL_TABLES),)
 ci: export MIXBAYES_DATA ?= $(REAL_TABLES)
 endif
-ci: lint fresh test
+ci: lint fresh browser test
 
 lint: venv
 	$(BIN)/ruff check .
@@ -32,12 +32,23 @@ fresh: venv
 	diff -r -x __init__.py -x __pycache__ "$$made/mixbayes/wire" src/mixbayes/wire \
 	|| { echo "src/mixbayes/wire is not what proto/ generates: run make proto" >&2; exit 1; }
 
+# The tests of the reports open them in one. Outside ci they are skipped where there is none.
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; \
+	else echo "make ci needs chromium or google-chrome, and can only install it as root where there is apt-get" >&2; \
+		exit 1; fi
+
 bench: venv
 	$(BIN)/mixbayes bench
 
 proto: venv
-	$(BIN)/python -m grpc_tools.protoc -I proto --python_out=$(PROTO_OUT) --pyi_out=$(PROTO_OUT) \
-		$$(find proto -name '*.proto')
+	$(BIN)/python -m grpc_tools.protoc -I proto --plugin=protoc-gen-mypy=$(BIN)/protoc-gen-mypy \
+		--plugin=protoc-gen-mypy_grpc=$(BIN)/protoc-gen-mypy_grpc \
+		--python_out=$(PROTO_OUT) --mypy_out=$(PROTO_OUT) $$(find proto -name '*.proto')
+	$(BIN)/python -m grpc_tools.protoc -I proto --plugin=protoc-gen-mypy_grpc=$(BIN)/protoc-gen-mypy_grpc \
+		--grpc_python_out=$(PROTO_OUT) --mypy_grpc_out=$(PROTO_OUT) $$(grep -l '^service' $$(find proto -name '*.proto'))
 
 venv: .venv/package
 

@@ -17,8 +17,7 @@ from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import connect_pair
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.links import Link
-from mixbayes.simulation.roles import MIXERS
+from mixbayes.simulation.links import MIXERS, Link
 
 WIDTH = 41
 CASES = [(classes, n) for classes in (3, 5, 10, 26) for n in (1, 10, 100, 1000)]

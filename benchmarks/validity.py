@@ -23,8 +23,7 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.validity import honest
 from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.links import Link, Seen
-from mixbayes.simulation.roles import MIXERS
+from mixbayes.simulation.links import MIXERS, Link, Seen
 
 HOSPITALS = 10
 LIAR = 3

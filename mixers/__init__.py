@@ -1,1 +1,1 @@
-"""The two mixers: they collect contributions, agree on the set, refuse lies, and add up."""
+"""The two mixers: they collect contributions, agree on the set, refuse lies, train, and answer questions."""

@@ -1,15 +1,14 @@
-"""A mixer gathers one contribution from every hospital and adds up the shares."""
+"""What a mixer does with the contributions it holds: check their form, add up the shares, refuse lies."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import LyingHospital, OutOfRange, PeerError
+from mixbayes.protocol.errors import DifferentSets, LyingHospital, OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.party import A, Party
 from mixbayes.protocol.shares import expand
@@ -17,12 +16,24 @@ from mixbayes.protocol.validity import honest
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
 
 
-def collect(role: int, layout: Layout, round_number: int, hospitals: Mapping[str, Channel]) -> list[Contribution]:
-    """Every hospital's contribution to this mixer, each of the right form; `honest_ones` says which are true."""
-    return [_from(role, layout, round_number, name, channel) for name, channel in hospitals.items()]
+def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str, message: bytes) -> Contribution:
+    """The contribution in a message: of this hospital, under this agreement, of the form that is due here."""
+    contribution = decode(message, peer, layout.size)
+    if contribution.digest.hex() != agreement:
+        raise PeerError(peer, STEP, "it was made under another agreement", "Compare the federation files")
+    if contribution.hospital != hospital:
+        raise OutOfRange(peer, STEP, "it speaks for another hospital")
+    if isinstance(contribution.share, bytes) != (role == A):
+        raise WrongLength(peer, STEP, "it is the share that is meant for the other mixer")
+    return contribution
 
 
-def joint_share(layout: Layout, contributions: list[Contribution]) -> Words:
+def longest(role: int, layout: Layout, hospitals: Iterable[str]) -> int:
+    """More bytes than this no contribution has."""
+    return max(encoded_size(name, 2**32 - 1, None if role == A else layout.size) for name in hospitals)
+
+
+def joint_share(layout: Layout, contributions: Iterable[Contribution]) -> Words:
     """This mixer's share of the joint counts: the sum of what it received."""
     total = np.zeros(layout.size, np.uint64)
     for contribution in contributions:
@@ -35,14 +46,10 @@ def agree_on_set(me: Party, contributions: list[Contribution]) -> None:
     mine = hashlib.sha256()
     for contribution in sorted(contributions, key=lambda c: c.hospital):
         mine.update(hashlib.sha256(contribution.hospital.encode()).digest() + contribution.id)
+        mine.update(contribution.round.to_bytes(8, "little"))
     step = "set of contributions"
     if me.channel.swap(step, mine.digest()).tobytes() != mine.digest():
-        raise PeerError(
-            me.channel.peer,
-            step,
-            "the two mixers hold different contributions",
-            "Nothing was computed; compare which hospitals each mixer has, and start a new round",
-        )
+        raise DifferentSets(me.channel.peer, step, "the two mixers hold different contributions")
 
 
 def honest_ones(
@@ -62,13 +69,3 @@ def honest_ones(
 def _share(layout: Layout, contribution: Contribution) -> Words:
     share = contribution.share
     return expand(share, layout.size) if isinstance(share, bytes) else share
-
-
-def _from(role: int, layout: Layout, round_number: int, name: str, channel: Channel) -> Contribution:
-    size = encoded_size(name, round_number, None if role == A else layout.size)
-    contribution = decode(channel.receive(STEP, size).tobytes(), channel.peer, layout.size)
-    if contribution.digest.hex() != layout.dictionary.digest():
-        raise PeerError(channel.peer, STEP, "its dictionary is not this mixer's", "Compare the dictionaries")
-    if (contribution.hospital, contribution.round) != (name, round_number):
-        raise OutOfRange(channel.peer, STEP, "it speaks for another hospital or another round")
-    return contribution

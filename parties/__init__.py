@@ -1,1 +1,1 @@
-"""A hospital: its table and its contribution."""
+"""A hospital: its table, its contribution, its questions, and its node."""

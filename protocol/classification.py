@@ -20,7 +20,7 @@ from mixbayes.protocol import label, memory, rows
 from mixbayes.protocol.argmax import winners
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.label import Labels, joined
+from mixbayes.protocol.label import Labels, Release, joined
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model, scores
 from mixbayes.protocol.party import A, B, Party
@@ -29,12 +29,21 @@ from mixbayes.protocol.question import Form, Line, Question, answer, hand_over, 
 from mixbayes.protocol.randomness import Randomness
 
 
-def answer_public(me: Party, asker: Channel, layout: Layout, model: Model, count: int, blinding: Randomness) -> None:
+def answer_public(
+    me: Party,
+    asker: Channel,
+    layout: Layout,
+    model: Model,
+    count: int,
+    blinding: Randomness,
+    release: Release | None = None,
+) -> None:
     """A mixer's part for rows that the hospital shows."""
+    release = release or label.to(asker)
     for piece in rows.pieces(count):
         codes = rows.receive(asker, layout, piece.stop - piece.start)
         rows.compare(me, asker, codes)
-        label.release(asker, winners(me, scores(model, codes), model.width), model.classes, blinding)
+        release(label.blinded(winners(me, scores(model, codes), model.width), model.classes, blinding))
 
 
 def ask_public(mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values) -> Labels:
@@ -49,14 +58,20 @@ def ask_public(mixers: tuple[Channel, Channel], layout: Layout, width: int, code
 
 
 def answer_private(
-    me: Party, asker: Line[SentPool], layout: Layout, model: Model, count: int, blinding: Randomness
+    me: Party,
+    asker: Line[SentPool],
+    layout: Layout,
+    model: Model,
+    count: int,
+    blinding: Randomness,
+    release: Release | None = None,
 ) -> None:
     """A mixer's part for rows that it does not see."""
-    form = Form.of(layout, model.width)
+    form, release = Form.of(layout, model.width), release or label.to(asker.channel)
     for piece in form.pieces(count):
         hidden = answer(form, asker, model, me.random, piece.stop - piece.start)
         share = take_over(asker.channel, form, model, hidden)
-        label.release(asker.channel, winners(me, share, model.width), model.classes, blinding)
+        release(label.blinded(winners(me, share, model.width), model.classes, blinding))
 
 
 def ask_private(
@@ -77,6 +92,14 @@ def ask_private(
         hand_over(mixers[1].channel, from_a, width)
         hand_over(mixers[0].channel, from_b, width)
         labels.expect(to_a.rows)
+    return labels.all()
+
+
+def fetch(mixers: tuple[Channel, Channel], layout: Layout, width: int, count: int, *, private: bool) -> Labels:
+    """The hospital's part when both mixers still have what they answered before."""
+    labels = _Waiting(mixers, layout.classes)
+    for piece in Form.of(layout, width).pieces(count) if private else rows.pieces(count):
+        labels.expect(piece.stop - piece.start)
     return labels.all()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +19,22 @@ from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 Labels = NDArray[np.int64]
 """Positions of classes."""
 
+Release = Callable[[Bytes], None]
+"""What a computing party does with its share of the labels: a node stores it before it sends it."""
+
 _STEP = "label"
 
 
-def release(asker: Channel, hot: Words, classes: int, blinding: Randomness) -> None:
-    """Send this mixer's share of the one-hot words, under a pad both mixers know and the asker does not.
-
-    The asker then learns the sum of the two shares and nothing about either.
-    """
-    asker.send(_STEP, blinded(hot, classes, blinding))
+def to(asker: Channel) -> Release:
+    """Send it to the one that asked, and do nothing else."""
+    return partial(asker.send, _STEP)
 
 
 def blinded(hot: Words, classes: int, blinding: Randomness) -> Bytes:
+    """A mixer's share of the one-hot words under a pad that both mixers know and the asker does not.
+
+    The asker then learns the sum of the two shares and nothing about either.
+    """
     return pack_words(hot ^ (blinding.words(hot.size) & mask(classes)), classes)
 
 

@@ -110,8 +110,13 @@ class SecretKey:
         return f"SecretKey(bits={self.public.bits})"
 
     def __reduce__(self) -> tuple[type[SecretKey], tuple[int, int]]:
+        return SecretKey, self.primes
+
+    @property
+    def primes(self) -> tuple[int, int]:
+        """All there is to the key, for whoever stores it."""
         first, second = self._halves
-        return SecretKey, (first.prime, second.prime)
+        return first.prime, second.prime
 
     def decrypt(self, ciphertext: int) -> int:
         """The plaintext, in [0, N)."""
@@ -202,6 +207,11 @@ def receive_ciphertexts(other: Channel, step: str, key: PublicKey, count: int) -
         if not 0 < ciphertext < key.square or gmpy2.gcd(ciphertext, key.modulus) != 1:
             raise OutOfRange(other.peer, step, "a number is no ciphertext of this key")
     return ciphertexts
+
+
+def big_numbers(plain: Sequence[object]) -> Numbers:
+    """An array of integers of any length, of the shape of these nested lists."""
+    return np.vectorize(gmpy2.mpz, otypes=[object])(np.array(plain, object))
 
 
 def below(random: Randomness, bound: int) -> int:

@@ -3,7 +3,10 @@ import os
 import pytest
 from hypothesis import settings
 
+import mixbayes  # before anybody imports gRPC: it says which TLS gRPC speaks
+
 # No deadline: the first call of a numpy or cryptography routine is much slower than the next.
+assert mixbayes.__version__
 settings.register_profile("mixbayes", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("mixbayes")
 

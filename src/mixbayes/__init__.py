@@ -1,8 +1,34 @@
 """Naive Bayes trained and asked across hospitals, without anyone pooling a table."""
 
+import os
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
 try:
     __version__ = version("mixbayes")
 except PackageNotFoundError:  # src on the path without an installation
     __version__ = "unknown"
+
+# gRPC reads this when it is first imported, by whichever module; `mixbayes.transport.tls` says what it is for.
+os.environ["GRPC_SSL_CIPHER_SUITES"] = "ECDHE-RSA-AES256-GCM-SHA384"
+
+if TYPE_CHECKING:
+    from mixbayes.federation.agreement import Federation
+    from mixbayes.simulation.estimator import FederatedNaiveBayes
+    from mixbayes.simulation.run import simulate
+
+__all__ = ["FederatedNaiveBayes", "Federation", "__version__", "simulate"]
+
+_HOMES = {
+    "Federation": "mixbayes.federation.agreement",
+    "FederatedNaiveBayes": "mixbayes.simulation.estimator",
+    "simulate": "mixbayes.simulation.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What is slow to import comes when it is asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mixbayes' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,5 +1,7 @@
 """What a mixer does with contributions: adds up what is right, blames who sent what is wrong."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -9,22 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.mixers.collect import agree_on_set, collect, honest_ones, joint_share
+from mixbayes.mixers.collect import agree_on_set, checked, honest_ones, joint_share, longest
 from mixbayes.parties.contribution import messages
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.dictionary import Dictionary, Nominal
-from mixbayes.protocol.errors import OutOfRange, PeerError, PeerGone, PeerSilent, WrongLength, WrongStep
+from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.memory import MemoryWire
 from mixbayes.protocol.party import A, B, Party
 from mixbayes.protocol.pool import PairPool
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.transport.contribution import STEP, Contribution
+from mixbayes.transport.contribution import Contribution
 from tests.protocol.pairs import both
 
 ROUND = 3
+AGREEMENT = "ab" * 32
 DEADLINE = 10.0
 """Never reached unless a step is broken."""
 
@@ -40,23 +42,20 @@ vectors = st.lists(st.integers(0, 2**64 - 1), min_size=LAYOUT.size, max_size=LAY
 hospitals = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), vectors, max_size=6)
 
 
-def sendings(hospital: str, vector: Words, layout: Layout = LAYOUT, number: int = ROUND) -> tuple[bytes, bytes]:
-    return messages(hospital, layout.dictionary.digest(), number, vector, Randomness.from_system())
+def sendings(hospital: str, vector: Words, agreement: str = AGREEMENT, number: int = ROUND) -> tuple[bytes, bytes]:
+    made = messages(hospital, agreement, number, vector, Randomness.from_system())
+    return made.to_a, made.to_b
 
 
-def received(sent: Mapping[str, bytes], role: int, layout: Layout = LAYOUT) -> list[Contribution]:
-    """What a mixer collects when these hospitals have sent these messages."""
-    doors = {}
-    for hospital, raw in sent.items():
-        here, doors[hospital] = memory.channels(f"party {hospital}", "mixer", DEADLINE)
-        here.send(STEP, raw)
-    return collect(role, layout, ROUND, doors)
+def received(role: int, message: bytes, hospital: str = "va") -> Contribution:
+    """What a mixer makes of a message that this hospital has sent."""
+    return checked(role, LAYOUT, AGREEMENT, hospital, f"party {hospital}", message)
 
 
 def collected(vectors: Mapping[str, list[int]]) -> tuple[list[Contribution], list[Contribution]]:
-    """What both mixers collect when these hospitals contribute these vectors."""
+    """What both mixers hold when these hospitals contribute these vectors."""
     sent = {name: sendings(name, np.array(vector, np.uint64)) for name, vector in vectors.items()}
-    of_a, of_b = (received({name: pair[role] for name, pair in sent.items()}, role) for role in (A, B))
+    of_a, of_b = ([received(role, pair[role], name) for name, pair in sent.items()] for role in (A, B))
     return of_a, of_b
 
 
@@ -67,15 +66,7 @@ def test_sum_of_the_joint_shares_is_the_sum_of_the_vectors(vectors: dict[str, li
     assert (of_a + of_b).tolist() == [sum(cell) % 2**64 for cell in cells]
 
 
-def test_contributions_come_in_the_order_of_the_hospitals() -> None:
-    vectors = {name: [0] * LAYOUT.size for name in ("va", "north", "east")}
-    for contributions in collected(vectors):
-        assert [contribution.hospital for contribution in contributions] == ["va", "north", "east"]
-
-
 ZEROS = np.zeros(LAYOUT.size, np.uint64)
-OTHER_VALUES = layout_with(("blue", "green", "grey"))
-"""A dictionary of the same size in which one value has another name."""
 MORE_VALUES = layout_with(("blue", "green", "red", "white"))
 
 
@@ -83,45 +74,42 @@ MORE_VALUES = layout_with(("blue", "green", "red", "white"))
 @pytest.mark.parametrize(
     ("sent", "kind", "why"),
     [
-        (lambda: sendings("va", ZEROS, OTHER_VALUES), PeerError, "its dictionary is not this mixer's"),
-        (lambda: sendings("vb", ZEROS), OutOfRange, "another hospital or another round"),
-        (lambda: sendings("va", ZEROS, number=ROUND + 1), OutOfRange, "another hospital or another round"),
-        (lambda: sendings("vandal", ZEROS), WrongLength, "were due"),
-        (lambda: sendings("va", ZEROS, number=1000), WrongLength, "were due"),
+        (lambda: sendings("va", ZEROS, "cd" * 32), PeerError, "made under another agreement"),
+        (lambda: sendings("vb", ZEROS), OutOfRange, "it speaks for another hospital"),
+        (
+            lambda: sendings("va", np.zeros(MORE_VALUES.size, np.uint64))[::-1],
+            WrongLength,
+            "bytes instead of|other mixer",
+        ),
+        (lambda: sendings("va", ZEROS)[::-1], WrongLength, "the share that is meant for the other mixer"),
     ],
-    ids=["dictionary", "hospital", "round", "longer name", "longer round"],
+    ids=["agreement", "hospital", "layout", "for the other mixer"],
 )
 def test_contribution_to_something_else_is_refused(
     role: int, sent: Callable[[], tuple[bytes, bytes]], kind: type[PeerError], why: str
 ) -> None:
     with pytest.raises(PeerError, match=why) as caught:
-        received({"va": sent()[role]}, role)
+        received(role, sent()[role])
     assert type(caught.value) is kind
-    assert caught.value.peer == "party va"
+    assert str(caught.value).startswith("party va, at contribution: ")
     assert caught.value.exit_code == 3
 
 
-def test_other_dictionary_is_refused_with_what_to_do() -> None:
-    with pytest.raises(PeerError, match="Compare the dictionaries"):
-        received({"va": sendings("va", ZEROS, OTHER_VALUES)[A]}, A)
+def test_other_agreement_is_refused_with_what_to_do() -> None:
+    with pytest.raises(PeerError, match="Compare the federation files"):
+        received(A, sendings("va", ZEROS, "cd" * 32)[A])
 
 
-def test_vector_of_another_layout_is_refused() -> None:
+def test_share_of_another_layout_is_refused() -> None:
     longer = np.zeros(MORE_VALUES.size, np.uint64)
     with pytest.raises(WrongLength, match="party va, at contribution"):
-        received({"va": sendings("va", longer)[B]}, B)
-
-
-@pytest.mark.parametrize("role", [A, B], ids=["mixer a", "mixer b"])
-def test_message_for_the_other_mixer_is_refused(role: int) -> None:
-    with pytest.raises(WrongLength, match="party va, at contribution"):
-        received({"va": sendings("va", ZEROS)[1 - role]}, role)
+        received(B, sendings("va", longer)[B])
 
 
 @given(st.binary(max_size=150), st.sampled_from([A, B]))
 def test_noise_of_any_length_blames_the_hospital(raw: bytes, role: int) -> None:
     with pytest.raises(PeerError, match=r"^party va, at contribution: ") as caught:
-        received({"va": raw}, role)
+        received(role, raw)
     assert caught.value.peer == "party va"
 
 
@@ -130,39 +118,13 @@ def test_noise_of_the_right_length_blames_the_hospital(data: st.DataObject, role
     due = len(sendings("va", ZEROS)[role])
     raw = data.draw(st.binary(min_size=due, max_size=due))
     with pytest.raises(PeerError, match=r"^party va, at contribution: "):
-        received({"va": raw}, role)
+        received(role, raw)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 255))
-def test_changed_byte_outside_the_share_blames_the_hospital(position: int, change: int) -> None:
-    to_a, _ = sendings("va", ZEROS)
-    head = len(to_a) - 16 - 2 - 32 - 2  # neither the id nor the seed can be told from another
-    at = position % head
-    changed = bytearray(to_a)
-    changed[at] ^= change
-    with pytest.raises(PeerError, match=r"^party va, at contribution: "):
-        received({"va": bytes(changed)}, A)
-
-
-def test_message_of_another_step_is_refused() -> None:
-    here, there = memory.channels("party va", "mixer a")
-    here.send("question", sendings("va", ZEROS)[A])
-    with pytest.raises(WrongStep, match="party va"):
-        collect(A, LAYOUT, ROUND, {"va": there})
-
-
-def test_missing_hospital_is_named_at_the_deadline() -> None:
-    _, there = memory.channels("party va", "mixer a", deadline=0.01)
-    with pytest.raises(PeerSilent, match="party va, at contribution") as caught:
-        collect(A, LAYOUT, ROUND, {"va": there})
-    assert caught.value.exit_code == 4
-
-
-def test_hospital_that_hangs_up_is_named() -> None:
-    here, there = memory.channels("party va", "mixer a", DEADLINE)
-    cast("MemoryWire", here._wire).close()
-    with pytest.raises(PeerGone, match="party va, at contribution"):
-        collect(A, LAYOUT, ROUND, {"va": there})
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
+def test_no_contribution_is_longer_than_the_longest(name: str, number: int) -> None:
+    for role, raw in zip((A, B), sendings(name, ZEROS, number=number), strict=True):
+        assert len(raw) <= longest(role, LAYOUT, ["va", name])
 
 
 def mixers() -> tuple[Party, Party]:

@@ -7,29 +7,20 @@ import multiprocessing
 import os
 import signal
 import socket
-import subprocess
-import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
 import pytest
 
-from mixbayes.parties.contribution import messages
-from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, LocalError, OutOfRange, PeerError, PeerGone, PeerSilent, WrongLength
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.simulation import run
-from mixbayes.simulation.crew import Crew
+from mixbayes.simulation import crew as module
+from mixbayes.simulation import roles
+from mixbayes.simulation.crew import Crew, ended_in_order
 from mixbayes.simulation.links import Link
-from mixbayes.simulation.run import simulate
 from mixbayes.transport.local import channel
 
 PATIENCE = 30.0
@@ -115,10 +106,6 @@ def listens(line: Connection, end: socket.socket) -> None:
     channel("mixer b", end, PATIENCE).receive("labels", 1)
 
 
-def dies_at_once(line: Connection, *_: object) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 # Helpers --------------------------------------------------------------------------------------------------------------
 
 
@@ -133,7 +120,7 @@ def is_there(process: int | None) -> bool:
 
 def play(scene: Callable[[Crew], object]) -> None:
     """Run a scene; whatever happens in it, no process may be left. What is left all the same is killed."""
-    crew = Crew(PATIENCE)
+    crew = Crew(PATIENCE, preload=roles.__name__)
     try:
         with crew:
             scene(crew)
@@ -280,7 +267,11 @@ def test_role_may_end_while_another_is_heard() -> None:
 
 
 @pytest.mark.parametrize("deaf", [stops, ignores_terminate])
-def test_role_that_takes_no_part_in_its_own_end(deaf: Callable[[Connection], None]) -> None:
+def test_role_that_takes_no_part_in_its_own_end(
+    deaf: Callable[[Connection], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_FAREWELL", HASTE)
+
     def scene(crew: Crew) -> None:
         start(crew, "mixer a", deaf)
         crew._patience = HASTE
@@ -290,7 +281,9 @@ def test_role_that_takes_no_part_in_its_own_end(deaf: Callable[[Connection], Non
         play(scene)
 
 
-def test_role_that_does_not_listen_is_silent_too() -> None:
+def test_role_that_does_not_listen_is_silent_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_FAREWELL", HASTE)
+
     def scene(crew: Crew) -> None:
         start(crew, "the asking hospital", stops)
         crew._patience = HASTE
@@ -385,132 +378,96 @@ def test_sockets_in_a_link_are_the_roles_own() -> None:
     assert held == [-1, -1]
 
 
-# Whole simulations ----------------------------------------------------------------------------------------------------
-
-
-left_open = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
-"""The contributing hospitals' ends are."""
-
-
-def small_table() -> Columns:
-    rng = np.random.default_rng(0)
-    colours, classes = rng.choice(["blue", "red"], 30), rng.choice(["no", "yes"], 30)
-    return Columns(("colour", "class"), (colours, classes), 30)
-
-
-@left_open
-@pytest.mark.parametrize("name", ["mixer a", "mixer b", "the asking hospital"])
-def test_simulation_names_the_role_that_dies(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    really = Crew.start
-
-    def start_and_lose_one(crew: Crew, who: str, role: Callable[..., None], *arguments: object) -> None:
-        really(crew, who, dies_at_once if who == name else role, *arguments)
-
-    monkeypatch.setattr(Crew, "start", start_and_lose_one)
-    with pytest.raises(PeerGone, match=rf"^{name}, at "):
-        simulate({"all": small_table()}, deadline=PATIENCE)
-    assert multiprocessing.active_children() == []
-
-
-@left_open
-def test_mixers_with_different_sendings_of_a_hospital_compute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sent_twice(*arguments: Any) -> tuple[bytes, bytes]:
-        return messages(*arguments)[0], messages(*arguments)[1]
-
-    heard = []
-
-    def hear(crew: Crew, name: str) -> Any:
-        heard.append(said := listen(crew, name))
-        return said
-
-    listen = Crew.hear
-    monkeypatch.setattr(Crew, "hear", hear)
-    monkeypatch.setattr(run, "messages", sent_twice)
-    with pytest.raises(PeerError, match="the two mixers hold different contributions"):
-        simulate({"all": small_table()}, deadline=PATIENCE)
-    assert "collected" not in heard
-    assert multiprocessing.active_children() == []
-
-
-@left_open
-def test_hospital_that_lies_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sent(name: str, digest: str, number: int, vector: Words, random: Randomness) -> tuple[bytes, bytes]:
-        claimed = np.zeros_like(vector) - vector if name == "hospital-2" else vector
-        return messages(name, digest, number, claimed, random)
-
-    monkeypatch.setattr(run, "messages", sent)
-    with pytest.raises(PeerError, match=r"^party hospital-2, at contribution: ") as caught:
-        simulate({"all": small_table()}, deadline=PATIENCE)
-    assert caught.value.exit_code == 3
-
-
-# Ctrl-C ---------------------------------------------------------------------------------------------------------------
-
-COMMAND = [sys.executable, str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
-
-
-def members(session: int) -> list[str]:
-    """The processes of a session that have not ended, where the system shows them in /proc."""
-    stats = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # ended meanwhile
-            stats.append(path.read_text())
-    fields = {stat: stat.rpartition(")")[2].split() for stat in stats}
-    return [stat for stat, (state, _, _, of, *_) in fields.items() if int(of) == session and state != "Z"]
-
-
-def stopped_by_ctrl_c(command: list[str]) -> tuple[subprocess.Popen[str], str, str]:
-    """The command in a session of its own, interrupted once the first rows are classified."""
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+def tidies_up(line: Connection, note: Path) -> None:
     try:
-        assert running.stderr
-        assert any("rows classified" in line for line in iter(running.stderr.readline, ""))
-        os.killpg(running.pid, signal.SIGINT)
-        data, talk = running.communicate(timeout=20)
-    except BaseException:
-        os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
-        raise
-    return running, data, talk
+        stays(line)
+    finally:
+        time.sleep(HASTE)  # longer than the next word takes
+        note.write_text("done")
 
 
-@pytest.mark.parametrize("how", [[], ["--two-party", "--protocol", "paillier"]], ids=["mixers", "paillier"])
-def test_ctrl_c_stops_everything_and_writes_nothing(tmp_path: Path, how: list[str]) -> None:
-    """After the first of many batches of rows, each of which takes a while."""
-    rng = np.random.default_rng(0)
-    rows = [f"v{i},v{j},c{(i + j) % 3}" for i, j in rng.integers(0, 100, (100, 2))]
-    table, out = tmp_path / "many.csv", tmp_path / "labels.csv"
-    table.write_text("\n".join(["a,b,class", *(rows * 3000), ""]))
-    out.write_text("before")
-    job = [*COMMAND, "simulate", str(table), "--classify", str(table), "--labels", str(out), "--json", *how]
-    stopped, data, talk = stopped_by_ctrl_c(job)
-    until = time.monotonic() + PATIENCE
-    while members(stopped.pid) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert members(stopped.pid) == []
-    assert (stopped.returncode, data) == (130, "")
-    assert "Traceback" not in talk
-    assert out.read_text() == "before"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.csv", "many.csv"]
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt])
+def test_role_is_given_time_to_tidy_up(tmp_path: Path, error: type[BaseException] | None) -> None:
+    note = tmp_path / "note"
+
+    def scene(crew: Crew) -> None:
+        start(crew, "mixer a", tidies_up, note)
+        if error:
+            raise error
+
+    if error:
+        with pytest.raises(error):
+            play(scene)
+    else:
+        play(scene)
+    assert note.read_text() == "done"
 
 
-INTERRUPTED_WHILE_IMPORTING = """
-import sys
-class Interrupted:
-    def find_spec(self, name, path=None, target=None):
-        if name == "typer":
-            raise KeyboardInterrupt
-sys.meta_path.insert(0, Interrupted())
-from mixbayes.cli import main
-main()
-"""
+def test_role_that_has_ended_is_looked_for() -> None:
+    def scene(crew: Crew) -> None:
+        start(crew, "mixer a", stays)
+        start(crew, "mixer b", ends)
+        crew.raise_failures()
+        crew._processes["mixer b"].join(PATIENCE)
+        crew.raise_failures()
+
+    with pytest.raises(PeerGone, match=r"^mixer b, at "):
+        play(scene)
 
 
-def test_ctrl_c_while_the_command_is_still_importing() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING], capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert "Traceback" not in done.stderr
-    assert done.returncode == 130
+# Signals --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_being_told_to_end_is_an_end_in_order(number: signal.Signals) -> None:
+    def scene(crew: Crew) -> None:
+        start(crew, "mixer a", stays)
+        signal.raise_signal(number)
+
+    with pytest.raises(SystemExit) as caught, ended_in_order():
+        play(scene)
+    assert caught.value.code == 128 + number
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_whoever_handles_signals_goes_on_doing_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    try:
+        with ended_in_order():
+            signal.raise_signal(signal.SIGTERM)
+        assert heard == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_outside_the_main_thread_signals_are_left_alone() -> None:
+    ended: list[bool] = []
+
+    def elsewhere() -> None:
+        with ended_in_order():
+            play(lambda crew: start(crew, "mixer a", stays))
+        ended.append(True)
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join(PATIENCE)
+    assert ended == [True]
+
+
+def test_ctrl_c_while_a_role_is_started_comes_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that was about to be started is known then, and ended."""
+
+    def scene(crew: Crew) -> None:
+        kind = crew._context.Process
+        really = kind.start
+
+        def start_interrupted(process: Any) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            really(process)
+
+        monkeypatch.setattr(kind, "start", start_interrupted)
+        crew.start("mixer a", stays)
+
+    with pytest.raises(KeyboardInterrupt):
+        play(scene)

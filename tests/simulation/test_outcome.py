@@ -41,11 +41,13 @@ BLUE_IS_NO = vector(*[("blue", "no"), ("red", "yes")] * 3)
 BLUE_IS_YES = vector(*[("blue", "yes"), ("red", "no")])
 """Even two of these are outvoted when pooled with the one above."""
 HOSPITALS = {"east": BLUE_IS_YES, "north": BLUE_IS_NO, "south": BLUE_IS_YES}
+UNPROTECTED = HOSPITALS | {"south": BLUE_IS_NO}
+"""Before south protected its table."""
 NOBODY = dict.fromkeys(HOSPITALS)
 
 
 def compared(questions: Columns, labels: list[int]) -> tuple[float | None, Accuracy]:
-    return compare(LAYOUT, HOSPITALS, codes_of(questions), questions, np.array(labels, np.int64))
+    return compare(LAYOUT, HOSPITALS, UNPROTECTED, codes_of(questions), questions, np.array(labels, np.int64))
 
 
 def test_pooled_labels_are_of_the_sum_of_the_counts() -> None:
@@ -97,7 +99,7 @@ def test_rows_of_unknown_class_count_for_no_accuracy() -> None:
 
 def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
     outcome = Outcome(
-        hospitals=[Hospital("north", 6), Hospital("south", 2)],
+        hospitals=[Hospital("north", 6), Hospital("south", 2, "sap:p=1", "one suppressed", 1)],
         protocol="shares",
         classes=["no", "yes"],
         instances=1,
@@ -112,8 +114,8 @@ def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document == {
         "hospitals": [
-            {"name": "north", "rows": 6, "protect": None},
-            {"name": "south", "rows": 2, "protect": None},
+            {"name": "north", "rows": 6, "protect": None, "guarantee": None, "unlabelled": 0},
+            {"name": "south", "rows": 2, "protect": "sap:p=1", "guarantee": "one suppressed", "unlabelled": 1},
         ],
         "protocol": "shares",
         "classes": ["no", "yes"],

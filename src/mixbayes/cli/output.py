@@ -12,16 +12,14 @@ from pathlib import Path
 from mixbayes.protocol.errors import BadData
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace the file with this text, or leave it as it was."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace the file with this text, in UTF-8, or these bytes, or leave it as it was."""
     refuse_unwritable(path)
     draft = None
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", newline="", delete=False
-        ) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             draft = file.name
-            file.write(text)
+            file.write(content.encode() if isinstance(content, str) else content)
         os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, path)
     except OSError as error:
@@ -35,9 +33,9 @@ def refuse_unwritable(path: Path) -> None:
     """Say before long work what would go wrong after it."""
     if path.exists() and not path.is_file():
         raise BadData(f"{path} cannot be written: it is no file.")
-    if not path.parent.exists():
+    if not path.parent.is_dir():
         raise BadData(f"{path} cannot be written: there is no folder {path.parent}.")
-    if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
+    if not os.access(path.parent, os.W_OK):
         raise BadData(f"{path} cannot be written: the folder {path.parent} does not allow it.")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from enum import StrEnum
 from itertools import chain, count
 from pathlib import Path
 from typing import Annotated
@@ -14,12 +13,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mixbayes.cli.options import Protocol, names_in, smoothing_text
 from mixbayes.cli.output import labels_text, refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
+from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.parties.breast_cancer import breast_cancer
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.dictionary import read_smoothing
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.run import simulate as run_simulation
@@ -33,20 +33,11 @@ mixbayes simulate patients.csv --bins 6 --hospitals 5 --holdout 0.2
 mixbayes simulate north.csv south.csv --classify new.csv --labels labels.csv
 
 mixbayes simulate north.csv south.csv --two-party --json
+
+mixbayes simulate patients.csv --hospitals 5 --report report
+
+mixbayes simulate patients.csv --protect class-wise-condensation:t=20 --protect hospital-1=microaggregation:k=5
 """
-
-
-class Protocol(StrEnum):
-    SHARES = "shares"
-    PAILLIER = "paillier"
-
-
-def _smoothing(text: str) -> str:
-    try:
-        read_smoothing(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-    return text
 
 
 def simulate(
@@ -61,7 +52,7 @@ def simulate(
     two_party: Annotated[bool, typer.Option("--two-party", help="Two hospitals alone, without mixers.")] = False,
     protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
     bins: Annotated[int | None, typer.Option(min=1, help="Cut numeric attributes into so many bins.")] = None,
-    smoothing: Annotated[str, typer.Option(callback=_smoothing, help="Added to every count: 1, 0.5, 1/3.")] = "1",
+    smoothing: Annotated[str, typer.Option(callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")] = "1",
     max_rows: Annotated[
         int | None, typer.Option(min=1, help="Rows that all hospitals together may have; sets the width of numbers.")
     ] = None,
@@ -80,13 +71,22 @@ def simulate(
     class_column: Annotated[str | None, typer.Option(help="Default: `class`, else the last column.")] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]METHOD[:KEY=VALUE]...",
+            help="What hospitals, or one of them, do to their tables before they are counted; repeatable.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Who holds which rows; never the protocol's randomness.")] = 0,
+    report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Train and classify on this machine, mixers and asker in processes of their own, and compare with pooling."""
     if labels:
         refuse_unwritable(labels)
         _refuse_to_overwrite(labels, [*(tables or []), *([classify] if classify else [])])
+    page = ReportFile(report) if report else None
     given = _tables(tables or [])
     asked = read_table(classify) if classify else None
     with Talk() as talk:
@@ -102,13 +102,18 @@ def simulate(
             classify=asked,
             holdout=holdout,
             class_column=class_column,
-            nominal=_names(nominal),
-            numeric=_names(numeric),
+            nominal=names_in(nominal),
+            numeric=names_in(numeric),
+            protect=_protections(protect or []),
             seed=seed,
             progress=talk,
         )
     if labels:
         write_whole(labels, labels_text(outcome.labels))
+    if page:
+        from mixbayes.report.simulated import simulated
+
+        page.write(simulated(outcome))
     if as_json:
         typer.echo(json.dumps(outcome.document(), indent=2))
     else:
@@ -132,13 +137,21 @@ def _numbered(stem: str) -> Iterator[str]:
     return (f"{stem}-{i}" for i in count(2))
 
 
+def _protections(given: list[str]) -> dict[str, str]:
+    """By hospital, or under no name for all of them. An `=` before the first colon parts name and method."""
+    found: dict[str, str] = {}
+    for text in given:
+        method, colon, settings = text.partition(":")
+        name, sign, of_one = method.rpartition("=")
+        if name in found:
+            raise Unsupported(f"--protect {text}: {name or 'every hospital'} has a method already. Say it once.")
+        found[name] = (of_one if sign else method) + colon + settings
+    return found
+
+
 def _refuse_to_overwrite(out: Path, read: list[Path]) -> None:
     if any(out.exists() and path.exists() and out.samefile(path) for path in read):
         raise Unsupported(f"--labels {out} names a table that is read here. Give it another name.")
-
-
-def _names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]
 
 
 def _show(outcome: Outcome) -> None:
@@ -149,6 +162,8 @@ def _show(outcome: Outcome) -> None:
         alone = outcome.accuracy.alone[hospital.name]
         table.add_row(Text(f"{hospital.name} alone"), str(hospital.rows), _percent(alone))
     everybody = str(sum(hospital.rows for hospital in outcome.hospitals))
+    if any(hospital.protect for hospital in outcome.hospitals):
+        table.add_row("pooled without protection", "", _percent(outcome.accuracy.pooled_unprotected))
     table.add_row("all tables pooled", everybody, _percent(outcome.accuracy.pooled))
     table.add_row("jointly, nothing pooled", everybody, _percent(outcome.accuracy.joint))
     console.print(table)

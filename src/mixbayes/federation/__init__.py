@@ -1,1 +1,1 @@
-"""What hospitals agree on before anything runs. Empty in this version: a simulation infers its dictionary."""
+"""What the nodes of a federation agree on before anything runs, and the keys by which they know each other."""

@@ -1,1 +1,1 @@
-"""What the computing parties prepare outside the protocol: Paillier randomness."""
+"""The two computing parties at work: a question, a model on disk, Paillier randomness made ahead."""

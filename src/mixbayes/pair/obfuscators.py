@@ -12,7 +12,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
@@ -49,6 +49,7 @@ class Stock(Iterator[int]):
         self._ahead = ahead
         self._low = min(low, ahead)
         self._deadline = deadline
+        self._turn = threading.Lock()
         self._ready: deque[int] = deque()
         self._coming: deque[Future[list[int]]] = deque()
         # Spawned, not forked: the owner has threads, and a fork would inherit its randomness and sockets.
@@ -56,12 +57,13 @@ class Stock(Iterator[int]):
         self._order()
 
     def __next__(self) -> int:
-        """One that nobody had before."""
-        if not self._ready:
-            self._ready.extend(self._made())
-        taken = self._ready.popleft()
-        self._order()
-        return taken
+        """One that nobody had before, whichever thread asks."""
+        with self._turn:
+            if not self._ready:
+                self._ready.extend(self._made())
+            taken = self._ready.popleft()
+            self._order()
+            return taken
 
     def fill(self) -> None:
         """Wait until all that were ordered are made: what a node does before it is asked anything."""
@@ -102,7 +104,7 @@ class Stock(Iterator[int]):
             return self._coming.popleft().result(self._deadline)
         except TimeoutError:
             raise self._exhausted() from None
-        except BrokenExecutor:
+        except (BrokenExecutor, CancelledError):
             raise self._ended() from None
 
     def _exhausted(self) -> PoolExhausted:

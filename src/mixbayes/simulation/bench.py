@@ -32,8 +32,7 @@ from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.training import train
 from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.links import Link, Seen
-from mixbayes.simulation.roles import MIXERS
+from mixbayes.simulation.links import MIXERS, Link, Seen
 
 ATTRIBUTES, VALUES, GAUSSIANS, MAX_ROWS = 13, 10, 30, 2**20
 ASKER = "asker"
@@ -176,7 +175,7 @@ def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
     while True:
         task, prepared = report.recv()
         layout = Layout(dictionary(task))
-        codes = _cells(layout, task.size)
+        codes = questions(layout, task.size)
         precision = precision_for(layout.dictionary)
         for line in lines:
             _stock(line.pool, AHEAD_QUESTIONS if prepared and task.kind == "private" else 0)
@@ -200,7 +199,7 @@ def dictionary(task: Task) -> Dictionary:
 def _share(layout: Layout, role: int) -> Words:
     """A share of the counts of some random rows."""
     random = np.random.default_rng(3)
-    rows = Codes(_cells(layout, 1000), random.integers(0, layout.classes, 1000).astype(np.int32))
+    rows = Codes(questions(layout, 1000), random.integers(0, layout.classes, 1000).astype(np.int32))
     vector = count(layout, rows)
     return vector if role == A else np.zeros_like(vector)
 
@@ -211,7 +210,7 @@ def _counts(cells: int, role: int) -> Words:
     return counts if role == A else np.zeros_like(counts)
 
 
-def _cells(layout: Layout, rows: int) -> Values:
+def questions(layout: Layout, rows: int) -> Values:
     random = np.random.default_rng(2)
     attributes = zip(layout.dictionary.attributes, layout.rows, strict=True)
     most = [1 << NUMERIC_BITS if isinstance(attribute, Numeric) else cells for attribute, cells in attributes]

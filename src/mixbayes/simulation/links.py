@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport import local
+
+MIXERS = "mixer a", "mixer b"
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:
@@ -17,8 +18,7 @@ def socket_pair() -> tuple[socket.socket, socket.socket]:
         return socket.socketpair()
     except OSError as error:
         raise Unsupported(
-            f"The system lets this process have no more connections ({error.strerror}). Simulate fewer hospitals, or "
-            "raise its limit (ulimit -n)."
+            f"The system lets this process have no more connections ({error.strerror}). Raise its limit (ulimit -n)."
         ) from None
 
 
@@ -48,14 +48,3 @@ class Seen:
     @classmethod
     def by(cls, *channels: Channel) -> Seen:
         return cls(sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels))
-
-
-def batches(count: int, size: int) -> Iterator[slice]:
-    """The rows, so many at a time."""
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
-
-
-def hang_up(*channels: Channel) -> None:
-    """Once everything said has left."""
-    for channel in channels:
-        channel.close()

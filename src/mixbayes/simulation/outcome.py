@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,11 @@ class Hospital:
     name: str
     rows: int
     protect: str | None = None
+    """What was done to its table,"""
+    guarantee: str | None = None
+    """and what was verified of it."""
+    unlabelled: int = 0
+    """Rows that this left without a class; they are not counted."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,17 @@ class Moved:
 
 
 @dataclass(frozen=True)
+class Flow:
+    """Bytes between two nodes for one purpose; both directions together where they converse."""
+
+    sender: str
+    receiver: str
+    purpose: str
+    bytes: int
+    both_ways: bool
+
+
+@dataclass(frozen=True)
 class Rounds:
     """Changes of direction between the computing parties; in classification, at the asker too."""
 
@@ -65,7 +81,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything `mixbayes simulate` reports; `labels` are for --labels."""
+    """Everything `mixbayes simulate` reports; `labels` are for --labels, `flows` and `confusion` for --report."""
 
     hospitals: list[Hospital]
     protocol: str
@@ -77,10 +93,13 @@ class Outcome:
     bytes: Moved
     rounds: Rounds
     labels: list[str]
+    flows: list[Flow] = field(default_factory=list)
+    confusion: list[list[int]] | None = None
+    """How many rows of each class were given each label jointly; None where no true class is known."""
 
     def document(self) -> dict[str, Any]:
         """What --json prints."""
-        return {key: value for key, value in asdict(self).items() if key != "labels"}
+        return {key: value for key, value in asdict(self).items() if key not in ("labels", "flows", "confusion")}
 
 
 def pooled_labels(layout: Layout, vectors: list[Words], codes: Values) -> Labels:
@@ -90,12 +109,18 @@ def pooled_labels(layout: Layout, vectors: list[Words], codes: Values) -> Labels
 
 
 def compare(
-    layout: Layout, vectors: Mapping[str, Words], codes: Values, questions: Columns, labels: Labels
+    layout: Layout,
+    vectors: Mapping[str, Words],
+    unprotected: Mapping[str, Words],
+    codes: Values,
+    questions: Columns,
+    labels: Labels,
 ) -> tuple[float | None, Accuracy]:
     """Agreement with pooling, and accuracies where the questions carry classes."""
     pooled = pooled_labels(layout, list(vectors.values()), codes)
     truth = _truth(layout.dictionary, questions)
     right = _share_right(truth, pooled, layout.classes)
+    before = pooled_labels(layout, list(unprotected.values()), codes)
     alone = {
         name: _share_right(truth, pooled_labels(layout, [vector], codes), layout.classes)
         if layout.class_counts(vector).any()
@@ -103,7 +128,18 @@ def compare(
         for name, vector in vectors.items()
     }
     agreement = float(np.mean(pooled == labels)) if labels.size else None
-    return agreement, Accuracy(_share_right(truth, labels, layout.classes), right, right, alone)
+    return agreement, Accuracy(
+        _share_right(truth, labels, layout.classes), right, _share_right(truth, before, layout.classes), alone
+    )
+
+
+def confusion(dictionary: Dictionary, questions: Columns, labels: Labels) -> list[list[int]] | None:
+    """Rows by true class and by label given; None where no true class is known."""
+    truth, classes = _truth(dictionary, questions), len(dictionary.classes)
+    if truth is None or not (known := truth < classes).any():
+        return None
+    counts = np.bincount(truth[known] * classes + labels[known], minlength=classes**2)
+    return counts.reshape(classes, classes).tolist()
 
 
 def _truth(dictionary: Dictionary, questions: Columns) -> NDArray[np.int32] | None:

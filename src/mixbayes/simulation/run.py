@@ -1,53 +1,65 @@
-"""Start every role, let the hospitals contribute, train, classify, stop everything."""
+"""Start every node, let the hospitals contribute, train, classify, stop everything."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 
 import numpy as np
 
-from mixbayes.parties.contribution import contribute, messages
+from mixbayes.mixers.node import Settings as MixerSettings
+from mixbayes.node.identity import Identity
+from mixbayes.node.log import logger
+from mixbayes.node.rounds import FAILED, SERVING
+from mixbayes.parties.desk import AtOwnNode, at_own_node
+from mixbayes.parties.protection import Protection, read_protection
+from mixbayes.parties.settings import Settings as PartySettings
+from mixbayes.parties.table_check import Counted, counted, protected
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.counts import count
 from mixbayes.protocol.dictionary import Dictionary
-from mixbayes.protocol.encoding import encode_query, encode_training
-from mixbayes.protocol.errors import Unsupported
+from mixbayes.protocol.encoding import encode_query
+from mixbayes.protocol.errors import CannotServe, MixbayesError, RoundFailed, TooEarly, Unsupported
 from mixbayes.protocol.exact import fitting_bits
 from mixbayes.protocol.inference import common_names, infer, refuse_unlabelled
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_key import USUAL_BITS
-from mixbayes.protocol.party import A, B
 from mixbayes.protocol.precision import precision_for
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.simulation import exact_roles, roles
-from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.links import Link, Seen, batches, socket_pair
-from mixbayes.simulation.outcome import Hospital, Labels, Moved, Outcome, Rounds, Seconds, compare
+from mixbayes.simulation import roles
+from mixbayes.simulation.crew import Crew, ended_in_order, make_room
+from mixbayes.simulation.flows import contributions, conversations
+from mixbayes.simulation.outcome import Flow, Hospital, Labels, Outcome, Rounds, Seconds, compare, confusion
+from mixbayes.simulation.outcome import Moved as MovedBytes
 from mixbayes.simulation.plan import plan
-from mixbayes.simulation.roles import MIXERS, Job
-from mixbayes.transport import local
+from mixbayes.simulation.stage import Stage, stage
+from mixbayes.transport.conversation import ASKING, TRAINING
+from mixbayes.transport.meter import Moved
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
 SHARES, PAILLIER = "shares", "paillier"
-ASKER = "the asking hospital"
 DEADLINE = 60.0
+_PATIENCE = 900.0
+"""Seconds for the hospitals to contribute, and then for the training."""
+_LOOK_EVERY = 0.05
+_NEWS = 1.0
+"""Seconds in which the end of a process becomes known here, if others know of it already."""
+_STAGES = 3
 
 
 @dataclass(frozen=True)
 class _Answers:
-    """What the protocol alone yields."""
+    """What the nodes alone yield."""
 
     labels: Labels
     seconds: Seconds
-    bytes: Moved
+    bytes: MovedBytes
     rounds: Rounds
+    flows: list[Flow]
 
 
 def simulate(
@@ -65,14 +77,15 @@ def simulate(
     class_column: str | None = None,
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
+    protect: Mapping[str, str] | str = "",
     seed: int = 0,
     deadline: float = DEADLINE,
     progress: Progress = lambda what, done, total: None,
 ) -> Outcome:
-    """Train on the union of the hospitals' tables and classify, the computing parties and the asker in processes.
+    """Train on the union of the hospitals' tables and classify, every node a process with TLS between them.
 
     `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
-    randomness of the protocol. Processes are spawned: a script calls this under `if __name__ == "__main__"`.
+    randomness of the protocol. Nodes are new processes: a script calls this under `if __name__ == "__main__"`.
     """
     if protocol == PAILLIER and not two_party:
         raise Unsupported(
@@ -89,17 +102,21 @@ def simulate(
     )
     _refuse_unfit(dictionary, protocol)
     layout = Layout(dictionary)
-    vectors = {name: count(layout, encode_training(dictionary, table)[0]) for name, table in training.items()}
+    unprotected = {name: counted(layout, table) for name, table in training.items()}
+    held = _protected(layout, training, unprotected, _protections(protect, training), seed, progress)
+    vectors = {name: one.vector for name, one in held.items()}
     with planned.questions.named_in_errors():
         codes = encode_query(dictionary, planned.questions).codes
-    job = Job(dictionary, codes.shape[1], private, deadline)
-    if two_party:
-        answers = _alone(job, vectors, codes, protocol, progress)
-    else:
-        answers = _with_mixers(job, vectors, codes, progress)
-    agreement, accuracy = compare(layout, vectors, codes, planned.questions, answers.labels)
+    make_room(len(vectors) + (0 if two_party else 2))
+    with ended_in_order():
+        answers = _staged(
+            partial(stage, list(vectors), dictionary, protocol, two_party, deadline),
+            lambda set_up: _answers(set_up, vectors, planned.questions, codes, private, progress),
+        )
+    before = {name: one.vector for name, one in unprotected.items()}
+    agreement, accuracy = compare(layout, vectors, before, codes, planned.questions, answers.labels)
     return Outcome(
-        hospitals=[Hospital(name, table.rows) for name, table in training.items()],
+        hospitals=[_described(name, one) for name, one in held.items()],
         protocol=protocol,
         classes=list(dictionary.classes),
         instances=codes.shape[1],
@@ -109,7 +126,39 @@ def simulate(
         bytes=answers.bytes,
         rounds=answers.rounds,
         labels=np.array(dictionary.classes)[answers.labels].tolist(),
+        flows=answers.flows,
+        confusion=confusion(dictionary, planned.questions, answers.labels),
     )
+
+
+def _described(name: str, held: Counted) -> Hospital:
+    return Hospital(name, held.rows, held.protection or None, held.guarantee or None, held.unlabelled)
+
+
+def _protections(protect: Mapping[str, str] | str, training: Mapping[str, Columns]) -> dict[str, Protection]:
+    """By hospital; a text alone is for all of them, and so is one under no name."""
+    asked = {"": protect} if isinstance(protect, str) else dict(protect)
+    unknown = [name for name in asked if name and name not in training]
+    if unknown:
+        raise Unsupported(f"--protect {unknown[0]}=...: there is no such hospital. There are {', '.join(training)}.")
+    texts = {name: asked.get(name) or asked.get("", "") for name in training}
+    return {name: read_protection(text) for name, text in texts.items() if text}
+
+
+def _protected(
+    layout: Layout,
+    training: Mapping[str, Columns],
+    unprotected: Mapping[str, Counted],
+    protections: Mapping[str, Protection],
+    seed: int,
+    progress: Progress,
+) -> dict[str, Counted]:
+    """What each hospital counts."""
+    held = dict(unprotected)
+    for number, (name, protection) in enumerate(protections.items(), start=1):
+        held[name] = protected(layout, training[name], protection, seed + number)
+        progress(f"protected: {name}", number, len(protections))
+    return held
 
 
 def _refuse_unfit(dictionary: Dictionary, protocol: str) -> None:
@@ -120,100 +169,101 @@ def _refuse_unfit(dictionary: Dictionary, protocol: str) -> None:
         precision_for(dictionary)
 
 
-def _with_mixers(job: Job, vectors: Mapping[str, Words], codes: Values, progress: Progress) -> _Answers:
-    """Two mixers and an asker; this process plays the hospitals that contribute."""
+def _staged(make: Callable[[], AbstractContextManager[Stage]], play: Callable[[Stage], _Answers]) -> _Answers:
+    """On a stage; on another one if somebody else has taken a port meanwhile that was free."""
+    for _ in range(_STAGES - 1):
+        with suppress(CannotServe), make() as set_up:
+            return play(set_up)
+    with make() as set_up:
+        return play(set_up)
+
+
+def _answers(
+    set_up: Stage, vectors: Mapping[str, Words], questions: Columns, codes: Values, private: bool, progress: Progress
+) -> _Answers:
+    """Every node in a process of its own; this process is an application of the first hospital."""
     watch = _Watch()
-    with Crew() as crew:
-        (a_b, b_a), (a_ask, ask_a), (b_ask, ask_b) = Link.pair(), Link.pair(), Link.pair()
-        doors = {name: (socket_pair(), socket_pair()) for name in vectors}
-        crew.start(MIXERS[A], roles.mixer, A, job, a_b, a_ask, {name: d[A][1] for name, d in doors.items()})
-        crew.start(MIXERS[B], roles.mixer, B, job, b_a, b_ask, {name: d[B][1] for name, d in doors.items()})
-        crew.start(ASKER, roles.asker, job, (ask_a, ask_b))
-        before, _, asked_before = (crew.hear(name) for name in (*MIXERS, ASKER))
+    with Crew(preload=roles.__name__) as crew:
+        _start(crew, set_up, vectors)
         setup = watch.lap()
-
-        to_mixers = {
-            name: tuple(local.channel(mixer, end[0], job.deadline) for mixer, end in zip(MIXERS, d, strict=True))
-            for name, d in doors.items()
-        }
-        for done, (name, (to_a, to_b)) in enumerate(to_mixers.items(), start=1):
-            both = messages(name, job.dictionary.digest(), roles.ROUND, vectors[name], Randomness.from_system())
-            contribute((to_a, to_b), both)
-            progress(f"contributed: {name}", done, len(vectors))
-        for mixer in MIXERS:
-            crew.hear(mixer)
-        contributed = watch.lap()
-        for channel in chain.from_iterable(to_mixers.values()):
-            channel.close()
-
-        progress("training", 0, 1)
-        trained, _ = (crew.hear(name) for name in MIXERS)
-        progress("training", 1, 1)
-        training = watch.lap()
-        crew.tell(ASKER, codes)
-        labels = _listen(partial(crew.hear, ASKER), job.instances, job.batch, progress)
-        classification = watch.lap()
-        asked, answered, _ = (crew.hear(name) for name in (ASKER, *MIXERS))
-    return _Answers(
-        labels,
-        Seconds(setup, contributed, training, classification),
-        Moved(
-            sum(channel.traffic.sent for both in to_mixers.values() for channel in both),
-            trained.bytes - before.bytes,
-            answered.bytes - trained.bytes + asked.bytes - asked_before.bytes,
-        ),
-        Rounds(
-            trained.rounds - before.rounds,
-            answered.rounds - trained.rounds + asked.rounds - asked_before.rounds,
-        ),
-    )
-
-
-def _alone(job: Job, vectors: Mapping[str, Words], codes: Values, protocol: str, progress: Progress) -> _Answers:
-    """Two hospitals and nobody else; the first one asks."""
-    watch = _Watch()
-    first, second = vectors
-    with Crew() as crew:
-        (now_a, now_b), (questions_a, questions_b) = Link.pair(), Link.pair()
-        if protocol == PAILLIER:
-            crew.start(first, exact_roles.holder, second, job, now_a, questions_a)
-            crew.start(second, exact_roles.second, first, job, now_b, questions_b)
-        else:
-            crew.start(first, roles.partner, A, second, job, now_a, questions_a)
-            crew.start(second, roles.partner, B, first, job, now_b, questions_b)
-        before: Seen = crew.hear(first)
-        crew.hear(second)
-        setup = watch.lap()
-
-        # Each hospital's own counts are its share: nothing is sent before training.
         for name in vectors:
-            crew.tell(name, vectors[name])
+            crew.tell(name, "contribute")
+        for done, name in enumerate(vectors, start=1):
+            crew.hear(name)
+            progress(f"contributed: {name}", done, len(vectors))
         contributed = watch.lap()
-        progress("training", 0, 1)
-        trained: Seen = crew.hear(first)
-        crew.hear(second)
-        progress("training", 1, 1)
-        training = watch.lap()
-        crew.tell(first, codes)
-        size = exact_roles.BATCH if protocol == PAILLIER else job.batch
-        labels = _listen(partial(crew.hear, first), job.instances, size, progress)
-        classification = watch.lap()
-        answered: Seen = crew.hear(first)
-        crew.hear(second)
+        with _causes_first(crew), _application(set_up) as desk:
+            progress("training", 0, 1)
+            _until_serving(crew, desk)
+            progress("training", 1, 1)
+            training = watch.lap()
+            labels = desk.labels(
+                codes, questions, private=private, progress=lambda n: progress("rows classified", n, questions.rows)
+            )
+            classification = watch.lap()
+        seen = _seen(crew, set_up, vectors)
+    trained, asked = (sum((one[purpose] for one in seen.values()), Moved()) for purpose in (TRAINING, ASKING))
+    sent = contributions(set_up)
     return _Answers(
         labels,
         Seconds(setup, contributed, training, classification),
-        Moved(0, trained.bytes - before.bytes, answered.bytes - trained.bytes),
-        Rounds(trained.rounds - before.rounds, answered.rounds - trained.rounds),
+        MovedBytes(sum(flow.bytes for flow in sent), trained.bytes, asked.bytes),
+        Rounds(trained.rounds, asked.rounds),
+        [*sent, *conversations(set_up, seen)],
     )
 
 
-def _listen(hear: Callable[[], Labels], instances: int, size: int, progress: Progress) -> Labels:
-    labels = []
-    for batch in batches(instances, size):
-        labels.append(hear())
-        progress("rows classified", batch.stop, instances)
-    return np.concatenate(labels) if labels else np.empty(0, np.int64)
+@contextmanager
+def _causes_first(crew: Crew) -> Iterator[None]:
+    """A node that has failed or ended explains what the others say."""
+    try:
+        yield
+    except MixbayesError:
+        crew.raise_failures(_NEWS)
+        raise
+
+
+def _start(crew: Crew, set_up: Stage, vectors: Mapping[str, Words]) -> None:
+    """The mixers listen when this returns; the hospitals wait for the word."""
+    federation = set_up.federation
+    for mixer in federation.mixers:
+        settings = MixerSettings(federation, mixer.name, set_up.keys(mixer.name), set_up.state(mixer.name))
+        crew.start(federation.title(mixer.name), roles.mixer, settings)
+    for name, vector in vectors.items():
+        node = set_up.names[name]
+        crew.start(name, roles.hospital, PartySettings(federation, node, set_up.keys(node), set_up.state(node), vector))
+    for role in (*(federation.title(mixer.name) for mixer in federation.mixers), *vectors):
+        crew.hear(role)
+
+
+@contextmanager
+def _application(set_up: Stage) -> Iterator[AtOwnNode]:
+    """Of the first hospital: it asks its node on loopback, with the hospital's own keys."""
+    name = set_up.federation.names[0]
+    identity = Identity(set_up.keys(name), name, logger("simulation"))
+    with at_own_node(set_up.federation, identity, set_up.keys(name)) as desk:
+        yield desk
+
+
+def _until_serving(crew: Crew, desk: AtOwnNode) -> None:
+    until = time.monotonic() + _PATIENCE
+    while (status := desk.status()).state != SERVING:
+        crew.raise_failures()
+        if status.state == FAILED:
+            raise RoundFailed(f"The round failed: {status.reason}")
+        if time.monotonic() > until:
+            raise TooEarly(f"The round is {status.state} after {_PATIENCE:g} s. {status.reason}".strip())
+        time.sleep(_LOOK_EVERY)
+
+
+def _seen(crew: Crew, set_up: Stage, vectors: Mapping[str, Words]) -> dict[str, dict[str, Moved]]:
+    """By node and purpose, every conversation counted once, by the node that opened it."""
+    federation = set_up.federation
+    seen = {}
+    for role in [federation.title("a"), next(iter(vectors))] if federation.mixers else list(vectors):
+        crew.tell(role, "what was seen")
+        seen[role] = crew.hear(role).by_purpose
+    return seen
 
 
 class _Watch:

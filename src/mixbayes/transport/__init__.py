@@ -1,1 +1,1 @@
-"""How roles reach each other: local sockets with deadlines, and a contribution as bytes."""
+"""How nodes reach each other: gRPC with TLS and deadlines; and local sockets for benchmarks."""

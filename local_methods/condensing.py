@@ -1,0 +1,135 @@
+"""What all kinds of condensation share: groups are drawn anew, and the release is checked against them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+from threadpoolctl import threadpool_limits
+
+from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, Progress, Released, Work
+from mixbayes.local_methods.coordinates import numerics
+from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
+from mixbayes.local_methods.guarantee import Guarantee
+from mixbayes.local_methods.originals import in_original, without_originals
+from mixbayes.local_methods.resynthesis import resynthesised
+from mixbayes.local_methods.synthesis import DISTRIBUTIONS
+from mixbayes.local_methods.tables import Codes, Floats, Nominal, Table
+
+LEAST_ROWS = 3
+"""The smallest group: two rows with a given mean and covariance are the two rows themselves."""
+
+GROUPINGS = {"random": groups_by_seeds, "kmeans": groups_by_kmeans}
+
+ROUNDING = 1e-6
+"""In standard deviations of a column: how far rounding may move the mean of a group."""
+
+CONDENSING_CONSTRAINTS: Mapping[str, Any] = {
+    **COMMON_CONSTRAINTS,
+    "missing": [StrOptions({"keep", "fill", "drop"})],
+    "distribution": [StrOptions(set(DISTRIBUTIONS))],
+}
+
+
+class Condensing(LocalMethod):
+    """Groups of at least `group_size_` rows, each drawn anew with its own statistics.
+
+    A subclass says how the rows are grouped. A released row stands where a row of its group stood, in no order within
+    the group.
+    """
+
+    LEARNED: ClassVar[tuple[str, ...]] = ("group_size", "groups_formed", "suppressed_cells")
+
+    distribution: str
+
+    @abstractmethod
+    def _grouped(self, work: Work) -> tuple[Groups, int]:
+        """The group of every row, and the size that every group has at least."""
+
+    def _pools(self, work: Work) -> Codes:
+        """Which groups may be taken together where too few of their rows have a number: here, all."""
+        return np.zeros(work.table.rows, np.int64)
+
+    def _release(self, work: Work) -> Released:
+        # One thread: several add up in an order of their own, and the last digit of a mean could move a row. Besides,
+        # the matrices of a group are so small that threads would spend their time on waiting for each other.
+        with threadpool_limits(1):
+            return self._condensed(work)
+
+    def _condensed(self, work: Work) -> Released:
+        groups, size = self._grouped(work)
+        pools = self._pools(work)
+        draw = DISTRIBUTIONS[self.distribution]
+        drawn = resynthesised(_labelled(work), groups, pools, size, work.random, draw, work.progress)
+        table, labels = _unlabelled(drawn, work)
+        table = without_originals(table, work.table, groups, work.random)
+        self.suppressed_cells_ = int(table.missing().sum() - work.table.missing().sum())
+        self.groups_, self.group_size_, self.groups_formed_ = groups, size, int(groups.max()) + 1
+        return Released(table, labels)
+
+    def _guarantee(self, work: Work, released: Released) -> Guarantee:
+        smallest = int(np.bincount(self.groups_).min())
+        originals = in_original(released.table, work.table).any()
+        return Guarantee(
+            claim=f"every released row is drawn from the statistics of a group of at least {self.group_size_} rows, "
+            "and none is a row of the original",
+            privacy=True,
+            measured=smallest,
+            holds=bool(
+                smallest >= self.group_size_
+                and not originals
+                and groups_stand_for(work.table, released.table, self.groups_, self.group_size_)
+            ),
+        )
+
+
+def groups_stand_for(original: Table, released: Table, groups: Groups, k: int) -> bool:
+    """Whether every group of the release has the means of its original, where k rows had the number and still have."""
+    old, new = ([column.numbers for _, column in numerics(table)] for table in (original, released))
+    return all(_same_means(before, after, groups, k) for before, after in zip(old, new, strict=True))
+
+
+def _same_means(before: Floats, after: Floats, groups: Groups, k: int) -> bool:
+    present = _present(before, groups)
+    complete = (present == _present(after, groups)) & (present >= k)
+    spread = np.nanstd(before) + np.abs(np.nanmean(before)) * np.sqrt(np.finfo(float).eps)
+    moved = np.abs(_means(before, groups) - _means(after, groups))
+    return bool((moved[complete] <= ROUNDING * spread).all())
+
+
+def _present(numbers: Floats, groups: Groups) -> Codes:
+    return np.bincount(groups[~np.isnan(numbers)], minlength=int(groups.max()) + 1)
+
+
+def _means(numbers: Floats, groups: Groups) -> Floats:
+    return np.bincount(groups, np.nan_to_num(numbers)) / np.maximum(_present(numbers, groups), 1)
+
+
+def _labelled(work: Work) -> Table:
+    """The table with the classes as its last column, so that they are dealt out like any nominal column."""
+    if work.labels is None:
+        return work.table
+    return Table((*work.table.names, ""), (*work.table.columns, work.labels), work.table.rows)
+
+
+def _unlabelled(drawn: Table, work: Work) -> tuple[Table, Nominal | None]:
+    if work.labels is None:
+        return drawn, None
+    labels = drawn.columns[-1]
+    table = Table(work.table.names, drawn.columns[:-1], drawn.rows)
+    return table, labels if isinstance(labels, Nominal) else None
+
+
+def advance(progress: Progress, total: int) -> Advance:
+    """Counts grouped rows towards the total."""
+    done = 0
+
+    def step(rows: int) -> None:
+        nonlocal done
+        done += rows
+        progress("grouping rows", done, total)
+
+    return step

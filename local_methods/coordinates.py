@@ -1,0 +1,83 @@
+"""Mixed rows as points: what distance means for them, and what their covariance is taken of.
+
+A number counts in standard deviations of its column. A nominal column has an indicator for each of its values,
+scaled so that two rows with different values are at distance one; the values beyond the most frequent ones share
+an indicator, which bounds the width of the points whatever stands in the column. A missing number stands at the
+mean of its column and a missing nominal cell is a value of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixbayes.local_methods.missing import filled
+from mixbayes.local_methods.tables import Codes, Floats, Nominal, Numeric, Table
+
+MOST_INDICATORS = 32
+APART = np.sqrt(0.5)
+"""The value of an indicator: √½² + √½² = 1² between two rows with different values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """How the rows of one table become points; other tables with its columns can be placed beside them."""
+
+    centre: Floats
+    spread: Floats
+    indicators: dict[int, Codes]
+    """For each nominal column, the indicator of each of its values; the last entry is a missing cell's."""
+
+    @classmethod
+    def of(cls, table: Table) -> Coordinates:
+        numbers = table.numbers()
+        centre, spread = np.nanmean(numbers, axis=0), np.nanstd(numbers, axis=0)
+        indicators = {at: indicator_of_value(column) for at, column in nominals(table)}
+        return cls(centre, np.where(spread > 0, spread, 1), indicators)
+
+    def points(self, table: Table) -> Floats:
+        """Rows × coordinates, the numbers first."""
+        numbers = (table.numbers() - self.centre) / self.spread
+        blocks = [APART * indicator_block(column, self.indicators[at]) for at, column in nominals(table)]
+        return np.column_stack([np.nan_to_num(numbers, copy=False), *blocks])
+
+
+def nominals(table: Table) -> list[tuple[int, Nominal]]:
+    """The nominal columns with their positions."""
+    return [(at, column) for at, column in enumerate(table.columns) if isinstance(column, Nominal)]
+
+
+def numerics(table: Table) -> list[tuple[int, Numeric]]:
+    """The numeric columns with their positions."""
+    return [(at, column) for at, column in enumerate(table.columns) if isinstance(column, Numeric)]
+
+
+def indicator_of_value(column: Nominal) -> Codes:
+    """The indicator that each value of the column has, the most frequent values first; last, a missing cell's."""
+    counts = np.append(column.counts(), column.missing.sum())
+    rank = np.empty(len(counts), np.int64)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    return np.minimum(rank, min(int((counts > 0).sum()), MOST_INDICATORS) - 1)
+
+
+def indicator_block(column: Nominal, indicator: Codes) -> Floats:
+    """Rows × indicators: one where the row has a value of that indicator."""
+    block = np.zeros((len(column), int(indicator.max()) + 1))
+    block[np.arange(len(column)), indicator[column.codes]] = 1  # code -1 takes the last entry: the missing cell's
+    return block
+
+
+def weighted_points(table: Table, labels: Nominal | None, label_weight: float) -> Floats:
+    """The points of a table, its classes as a nominal column that counts `label_weight` times in every distance."""
+    points = Coordinates.of(table).points(filled(table, labels))
+    if labels is None:
+        return points
+    return np.column_stack([points, label_weight * APART * indicator_block(labels, indicator_of_value(labels))])
+
+
+def columns_of(widths: Sequence[int]) -> list[slice]:
+    """Consecutive slices of these widths."""
+    ends = np.cumsum(widths)
+    return [slice(int(end - width), int(end)) for width, end in zip(widths, ends, strict=True)]

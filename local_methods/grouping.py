@@ -1,0 +1,131 @@
+"""Groups of at least k points: after random seeds (Aggarwal and Yu) or after k-means (Banerjee et al.; Kim, Figure 3).
+
+Both papers compare every point with every seed, which for groups of a fixed size is quadratic in the number of
+points. Up to `MOST_SEEDS` groups we do so too. Beyond, the points are first cut into cells, by the same k-means with
+the same lower bound on sizes, and every cell is grouped by itself: a point is then compared with a bounded number of
+seeds. Because n/k is rounded down in every cell, there may be a few groups fewer.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from mixbayes.local_methods.tables import Floats
+
+Groups = NDArray[np.intp]
+"""The number of each point's group, from 0 without gaps."""
+Advance = Callable[[int], None]
+"""Called with how many more points have found their group."""
+Grouping = Callable[[Floats, int, np.random.Generator, Advance], Groups]
+
+MOST_SEEDS = 128
+KMEANS_STEPS = 100
+
+
+def groups_by_kmeans(points: Floats, k: int, random: np.random.Generator, advance: Advance) -> Groups:
+    """⌊n/k⌋ clusters of k-means; those with fewer than k points are filled from larger ones."""
+    return _in_cells(points, k, random, advance, filled_clusters)
+
+
+def groups_by_seeds(points: Floats, k: int, random: np.random.Generator, advance: Advance) -> Groups:
+    """⌊n/k⌋ random seeds; each takes the k-1 nearest points that are left, the remaining ones their nearest seed."""
+    return _in_cells(points, k, random, advance, seeded_groups)
+
+
+def filled_clusters(points: Floats, k: int, clusters: int, random: np.random.Generator) -> Groups:
+    """So many clusters of k-means, every one of at least k points.
+
+    Smallest clusters first, an undersized one takes the points nearest to its centre from larger ones (steps 1-2 to
+    1-5 of Figure 3). The figure lets a donor fall below k; here a donor gives only what it has beyond k.
+    """
+    groups, centres = _kmeans(points, clusters, random)
+    sizes = np.bincount(groups, minlength=clusters)
+    for cluster in np.argsort(sizes, kind="stable"):
+        if sizes[cluster] < k:
+            moved = _nearest_spare(points, groups, sizes, centres[cluster], k)[: k - sizes[cluster]]
+            sizes -= np.bincount(groups[moved], minlength=clusters)
+            groups[moved] = cluster
+            sizes[cluster] = k
+    return groups
+
+
+def seeded_groups(points: Floats, k: int, seeds: int, random: np.random.Generator) -> Groups:
+    """So many random seeds, each with the k-1 nearest points that are left; the rest go to their nearest seed."""
+    chosen = random.permutation(len(points))[:seeds]
+    groups = np.full(len(points), -1)
+    groups[chosen] = np.arange(seeds)
+    left = np.flatnonzero(groups < 0)
+    for group, seed in enumerate(chosen):
+        distances = _squared_distances(points[left], points[seed])
+        near = np.zeros(len(left), bool)
+        near[np.argsort(distances, kind="stable")[: k - 1]] = True
+        groups[left[near]] = group
+        left = left[~near]
+    groups[left] = _nearest(points[left], points[chosen])
+    return groups
+
+
+def _in_cells(
+    points: Floats,
+    k: int,
+    random: np.random.Generator,
+    advance: Advance,
+    grouped: Callable[[Floats, int, int, np.random.Generator], Groups],
+) -> Groups:
+    wanted = len(points) // k
+    if wanted <= 1:
+        advance(len(points))
+        return np.zeros(len(points), np.intp)
+    if wanted <= MOST_SEEDS:
+        groups = grouped(points, k, wanted, random)
+        advance(len(points))
+        return groups
+    cells = filled_clusters(points, k, min(MOST_SEEDS, 2 * wanted // MOST_SEEDS), random)
+    groups, begun = np.empty(len(points), np.intp), 0
+    for cell in range(int(cells.max()) + 1):
+        members = np.flatnonzero(cells == cell)
+        groups[members] = begun + _in_cells(points[members], k, random, advance, grouped)
+        begun = int(groups[members].max()) + 1
+    return groups
+
+
+def _kmeans(points: Floats, clusters: int, random: np.random.Generator) -> tuple[Groups, Floats]:
+    means: Any = KMeans(clusters, max_iter=KMEANS_STEPS, random_state=int(random.integers(2**31)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters: filled below
+        means.fit(points)
+    return means.labels_.astype(np.intp), means.cluster_centers_
+
+
+def _nearest_spare(
+    points: Floats, groups: Groups, sizes: NDArray[np.integer[Any]], centre: Floats, k: int
+) -> NDArray[np.intp]:
+    """The points that clusters can spare, nearest to the centre first: of each cluster as many as it has beyond k."""
+    candidates = np.flatnonzero(sizes[groups] > k)
+    candidates = candidates[np.argsort(_squared_distances(points[candidates], centre), kind="stable")]
+    donors = groups[candidates]
+    return candidates[_occurrence(donors) < (sizes - k)[donors]]
+
+
+def _occurrence(numbers: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
+    """How many equal numbers stand before each."""
+    order = np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    before = np.empty(len(numbers), np.intp)
+    before[order] = np.arange(len(numbers)) - np.repeat(starts, np.diff(starts, append=len(numbers)))
+    return before
+
+
+def _squared_distances(points: Floats, to: Floats) -> Floats:
+    return ((points - to) ** 2).sum(axis=1)
+
+
+def _nearest(points: Floats, seeds: Floats) -> NDArray[np.intp]:
+    return ((seeds**2).sum(axis=1) - 2 * points @ seeds.T).argmin(axis=1)

@@ -1,0 +1,125 @@
+"""A mixer's node: its state, its server, its conversations, put together and taken apart."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import grpc
+
+from mixbayes.federation.agreement import Federation
+from mixbayes.mixers.first import FirstService, Second, lead, train_with
+from mixbayes.mixers.second import PairService, SecondService
+from mixbayes.mixers.service import Desk
+from mixbayes.mixers.store import Store
+from mixbayes.node.admission import Admission
+from mixbayes.node.conversations import Conversations
+from mixbayes.node.database import Database
+from mixbayes.node.dialling import dial
+from mixbayes.node.follower import Follower
+from mixbayes.node.identity import Identity
+from mixbayes.node.leader import Leader
+from mixbayes.node.log import Log
+from mixbayes.node.rounds import SCHEMA, Rounds
+from mixbayes.node.server import Server
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.transport.meter import Meter
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1.node_pb2_grpc import add_MixerServicer_to_server, add_PairServicer_to_server
+
+MIXER, PAIR = "Mixer", "Pair"
+_FULL_NAMES = {service: f"mixbayes.wire.v1.{service}" for service in (MIXER, PAIR)}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the operator says."""
+
+    federation: Federation
+    name: str
+    keys: Path
+    state: Path
+    listen: str | None = None
+    reflection: bool = False
+
+
+@dataclass(frozen=True)
+class Mixer:
+    """A mixer at work. `meter` counts what goes to the other one and back; only mixer a has any."""
+
+    port: int
+    store: Store
+    meter: Meter
+
+
+@contextmanager
+def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[Mixer]:
+    """A mixer at work, from its first look at the disk to its last word."""
+    federation, name = settings.federation, settings.name
+    if federation.two_party:
+        raise Unsupported("This federation has no mixers: its two hospitals compute with each other.")
+    address, title = settings.listen or federation.mixer(name).address, federation.title(name)
+    with ExitStack() as stack:
+        identity = Identity(settings.keys, name, log)
+        owner = f"{title} of {federation.name}"
+        database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        store = Store(Rounds(database, federation, title, clock, partial(_say, log)), name)
+        desk = Desk(store, Conversations(federation.policy.timeout, log), Watch())
+        part = _first(stack, desk, identity, log) if name == "a" else _second(desk)
+        stack.callback(desk.conversations.close)
+        admission = Admission(title, federation, partial(_admit, federation), log)
+        names = list(_FULL_NAMES.values())[: len(part.services)]
+        server = Server(address, identity.credentials, admission, part.services, names, reflected=settings.reflection)
+        stack.enter_context(server)
+        part.begin()
+        log.info("ready", address=address, port=server.port, round=store.rounds.current().number)
+        yield Mixer(server.port, store, part.meter)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What differs between the two mixers: what they answer, and what they do of themselves."""
+
+    services: list[Callable[[grpc.Server], None]]
+    begin: Callable[[], None] = lambda: None
+    meter: Meter = field(default_factory=Meter)
+
+
+def _first(stack: ExitStack, desk: Desk, identity: Identity, log: Log) -> _Part:
+    """Mixer a dials mixer b and leads, in a thread of its own."""
+    store = desk.store
+    second = Second(stack.enter_context(dial(store.federation, identity, "b", desk.watch)))
+    wake, stopped = threading.Event(), threading.Event()
+    leader = Leader(store.rounds, second, partial(train_with, second, store), log)
+    thread = threading.Thread(target=lead, args=(leader, wake, stopped), name="leader")
+    stack.callback(_end, thread)
+    stack.callback(wake.set)
+    stack.callback(stopped.set)
+    service = FirstService(desk, second, leader, wake)
+    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, second.peer.meter)
+
+
+def _second(desk: Desk) -> _Part:
+    """Mixer b answers hospitals, and mixer a."""
+    hospitals = SecondService(desk)
+    pair = PairService(desk, Follower(desk.store.rounds), hospitals)
+    return _Part([partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)])
+
+
+def _say(log: Log, number: int, state: str) -> None:
+    log.info(state, round=number)
+
+
+def _end(thread: threading.Thread) -> None:
+    if thread.is_alive():  # not if the node could not begin
+        thread.join(10.0)
+
+
+def _admit(federation: Federation, name: str, service: str) -> bool:
+    """Hospitals call mixers, and mixer a calls mixer b."""
+    return federation.role_of(name) == "party" if service == MIXER else name == "a"

@@ -1,0 +1,118 @@
+"""What a mixer answers: hospitals, and, at mixer b, mixer a."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import grpc
+
+from mixbayes.mixers.collect import longest
+from mixbayes.mixers.store import Store
+from mixbayes.node.admission import caller_of
+from mixbayes.node.conversations import Channels, Conversations, Work
+from mixbayes.node.greeting import SOFTWARE
+from mixbayes.node.streams import about, opened
+from mixbayes.pair.answering import converse
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import WrongLength
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.transport.contribution import STEP as CONTRIBUTION
+from mixbayes.transport.peer import CHANNEL, CONVERSATION, joined
+from mixbayes.transport.streams import StreamWire
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1.node_pb2 import Chunk, Receipt, ReportRequest, RoundReport
+from mixbayes.wire.v1.node_pb2_grpc import MixerServicer
+
+Context = grpc.ServicerContext
+NOW, AHEAD = "now", "ahead"
+
+
+def report(store: Store, hospital: str, waiting: str = "") -> RoundReport:
+    """How the round stands, for one hospital."""
+    standing = store.standing()
+    now = standing.round
+    budget, left = store.rounds.report_of(now.number, hospital)
+    return RoundReport(
+        round=now.number,
+        state=now.state,
+        reason=now.reason or waiting,
+        contributed=standing.contributed,
+        missing=standing.missing,
+        refused=standing.refused,
+        budget=budget,
+        budget_left=left,
+        clock=store.rounds.clock(),
+        software=SOFTWARE,
+    )
+
+
+class Desk:
+    """What both services of a mixer use."""
+
+    def __init__(self, store: Store, conversations: Conversations, watch: Watch) -> None:
+        self.store = store
+        self.conversations = conversations
+        self.watch = watch
+
+    @property
+    def deadline(self) -> float:
+        return self.store.federation.policy.timeout
+
+    def title(self, context: Context) -> str:
+        return self.store.federation.title(caller_of(context))
+
+    def stream(self, incoming: Iterator[Chunk], context: Context) -> StreamWire:
+        """The wire over a stream that somebody opened here."""
+        return opened(incoming, context, self.title(context), self.deadline, self.watch)
+
+    def about(self, context: Context, key: str) -> str:
+        """One of the metadata that say what a stream is for."""
+        return about(context, self.title(context), key)
+
+
+class MixerService(MixerServicer):
+    """For hospitals; what differs between the two mixers is below."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+    def Contribute(self, request_iterator: Iterator[Chunk], context: Context) -> Receipt:
+        store = self.desk.store
+        message = joined(request_iterator, longest(store.role, store.layout, store.federation.names))
+        if message is None:
+            raise WrongLength(self.desk.title(context), CONTRIBUTION, "it is longer than the dictionary makes it")
+        contribution = store.receive(caller_of(context), message)
+        self.contributed()
+        return Receipt(round=contribution.round, id=contribution.id)
+
+    def Report(self, request: ReportRequest, context: Context) -> RoundReport:
+        return report(self.desk.store, caller_of(context), self.waiting())
+
+    def Ask(self, request_iterator: Iterator[Chunk], context: Context) -> Iterator[Chunk]:
+        hospital, key = caller_of(context), self.desk.about(context, CONVERSATION)
+        wire = self.desk.stream(request_iterator, context)
+        needed, work = self.needed(hospital), self.work(hospital, key)
+        self.desk.conversations.join(hospital, key, self.desk.about(context, CHANNEL), wire, needed, work)
+        yield from wire.leaving()
+
+    def contributed(self) -> None:
+        """Somebody has."""
+
+    def waiting(self) -> str:
+        """What the round waits for, as far as this mixer knows."""
+        return ""
+
+    def needed(self, hospital: str) -> dict[str, str]:
+        """The channels of a conversation that are opened here, and who opens each."""
+        title = self.desk.store.federation.title(hospital)
+        return {NOW: title, AHEAD: title}
+
+    def work(self, hospital: str, key: str) -> Work:
+        """What happens once all are open."""
+        raise NotImplementedError
+
+    def converse(self, hospital: str, asker: Channels, other: Sequence[Channel]) -> None:
+        """Answer one hospital's questions until it has no more."""
+        store = self.desk.store
+        both = asker[NOW], asker[AHEAD]
+        converse(store.role, other, both, store.layout, store.page(hospital), Randomness.from_system())

@@ -1,0 +1,92 @@
+"""What both services of a mixer share: its rounds on disk, its model in memory, and who it is."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from mixbayes.federation.agreement import Federation
+from mixbayes.mixers.collect import checked
+from mixbayes.mixers.training import Trained
+from mixbayes.node.questions import Page
+from mixbayes.node.rounds import LEFT_OUT, REFUSED, Round, Rounds
+from mixbayes.pair.command import Command
+from mixbayes.pair.keeping import model_bytes, model_from
+from mixbayes.protocol import rows
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.model import Model
+from mixbayes.protocol.party import A, B
+from mixbayes.protocol.precision import precision_for
+from mixbayes.protocol.question import Form
+from mixbayes.transport.contribution import Contribution
+
+ROLES = {"a": A, "b": B}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the current round stands, by hospital."""
+
+    round: Round
+    contributed: list[str]
+    missing: list[str]
+    refused: list[str]
+
+
+class Store:
+    """One mixer's memory."""
+
+    def __init__(self, rounds: Rounds, name: str) -> None:
+        self.rounds = rounds
+        self.role = ROLES[name]
+        self.layout = Layout(rounds.federation.dictionary)
+        self.form = Form.of(self.layout, precision_for(rounds.federation.dictionary).width)
+        self._lock = threading.Lock()
+        self._loaded: tuple[int, bytes, Model] | None = None
+
+    @property
+    def federation(self) -> Federation:
+        return self.rounds.federation
+
+    def receive(self, hospital: str, message: bytes) -> Contribution:
+        """Check a contribution and write it down."""
+        peer = self.federation.title(hospital)
+        contribution = checked(self.role, self.layout, self.federation.digest(), hospital, peer, message)
+        self.rounds.hold(contribution.round, hospital, contribution.id, message)
+        return contribution
+
+    def contributions(self, number: int) -> list[Contribution]:
+        """Those of the sealed set."""
+        digest = self.federation.digest()
+        return [
+            checked(self.role, self.layout, digest, name, self.federation.title(name), message)
+            for name, message in self.rounds.messages(number).items()
+        ]
+
+    def keep(self, number: int, trained: Trained) -> None:
+        self.rounds.keep_model(number, trained.run, model_bytes(trained.model), trained.refused)
+
+    def model(self, number: int) -> tuple[bytes, Model]:
+        """Which training the round's model is of, and the model, read from the disk once."""
+        run = self.rounds.current().run
+        with self._lock:
+            if self._loaded is None or self._loaded[:2] != (number, run):
+                run, raw = self.rounds.model(number)
+                self._loaded = number, run, model_from(raw)
+            return self._loaded[1:]
+
+    def page(self, hospital: str) -> Page[Model]:
+        """What this hospital asks and has asked."""
+        return Page(self.rounds, hospital, self._pieces, self.model)
+
+    def standing(self) -> Standing:
+        now = self.rounds.current()
+        held = self.rounds.contributions(now.number)
+        refused = [name for name, one in held.items() if one.verdict == REFUSED]
+        contributed = [name for name, one in held.items() if one.verdict not in (REFUSED, LEFT_OUT)]
+        missing = [name for name in self.federation.names if name not in contributed and name not in refused]
+        return Standing(now, contributed, missing, refused)
+
+    def _pieces(self, question: Command) -> int:
+        pieces = self.form.pieces(question.rows) if question.private else rows.pieces(question.rows)
+        return sum(1 for _ in pieces)

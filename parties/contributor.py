@@ -1,0 +1,91 @@
+"""A hospital's node at work between questions: contribute to the current round, and stay ready to ask."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from mixbayes.node.log import Log, logged
+from mixbayes.node.rounds import COLLECTING
+from mixbayes.parties.both_mixers import BothMixers, combined
+from mixbayes.parties.contribution import Messages
+from mixbayes.parties.outbox import Outbox
+from mixbayes.protocol.errors import AlreadyContributed, Disagreement, MixbayesError, NotAdmitted
+
+TICK = 2.0
+HOPELESS = Disagreement, NotAdmitted
+"""The other end has looked at this node and refuses it: waiting does not mend that."""
+
+
+class Contributor:
+    """Contributes once to every round that collects, to both mixers, the same bytes however often it takes."""
+
+    def __init__(
+        self, name: str, mixers: BothMixers, outbox: Outbox, make: Callable[[int], Messages], log: Log
+    ) -> None:
+        self._name = name
+        self._mixers = mixers
+        self._outbox = outbox
+        self._make = make
+        self._log = log
+        self._said: tuple[object, ...] = ()
+
+    def step(self) -> str:
+        """See to it that both mixers have what is due; returns the state of the round."""
+        told, silent = self._mixers.reports()
+        for error in silent.values():
+            if isinstance(error, HOPELESS):
+                raise error
+        for name, report in told.items():
+            if report.state == COLLECTING and self._name not in report.contributed:
+                self._send(name, report.round)
+        if len(told) < 2:
+            self._say("waiting", why="; ".join(str(error) for error in silent.values()))
+            return ""
+        status = combined(list(told.values()), silent)
+        self._say(status.state, round=status.round, missing=", ".join(status.missing), reason=status.reason)
+        return status.state
+
+    def begin(self) -> None:
+        """The first step. Only what waiting cannot mend ends the node."""
+        try:
+            self.step()
+        except HOPELESS:
+            raise
+        except MixbayesError as error:
+            logged(self._log, error, "tried in vain")
+
+    def _send(self, mixer: str, number: int) -> None:
+        due = self._outbox.due(number, lambda: self._make(number))
+        if mixer not in due:
+            self._say("lost", round=number, why=f"mixer {mixer} had acknowledged a contribution and has none")
+            return
+        try:
+            receipt = self._mixers.contribute(mixer, due[mixer])
+        except AlreadyContributed as error:
+            logged(self._log, error, "not contributed", round=number)
+            return
+        self._outbox.acknowledged(number, mixer, receipt, len(due[mixer]))
+        self._log.info("contributed", round=number, to=f"mixer {mixer}", bytes=len(due[mixer]))
+
+    def _say(self, event: str, **about: str | int) -> None:
+        """In the log, once for each thing that changes."""
+        if self._said != (said := (event, *about.values())):
+            self._said = said
+            self._log.info(event, **about)
+
+
+def keep_going(step: Callable[[], object], stopped: threading.Event, log: Log, tick: float = TICK) -> None:
+    """Step by step until the node stops; what goes wrong is said, once as long as it lasts, and tried again."""
+    said = ""
+    while not stopped.is_set():
+        try:
+            step()
+            said = ""
+        except MixbayesError as error:
+            if said != str(error):
+                logged(log, error, "tried in vain")
+            said = str(error)
+        except Exception as error:  # noqa: BLE001 - the node goes on answering; its log has the place
+            logged(log, error, "a mistake of this program")
+        stopped.wait(tick)

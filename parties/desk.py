@@ -1,0 +1,165 @@
+"""Where a hospital's commands ask: both mixers themselves, or, where there are none, the hospital's own node."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from mixbayes.federation.agreement import Federation
+from mixbayes.node.dialling import dial
+from mixbayes.node.identity import Identity
+from mixbayes.node.rounds import SEALED, TRAINED
+from mixbayes.parties.asking import Asking
+from mixbayes.parties.both_mixers import BothMixers, Status, both_mixers, combined
+from mixbayes.parties.loopback import recalled
+from mixbayes.protocol import label
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import MixbayesError, PeerError
+from mixbayes.protocol.label import Labels
+from mixbayes.protocol.layout import Layout
+from mixbayes.transport.peer import Peer
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1 import node_pb2
+from mixbayes.wire.v1.node_pb2_grpc import PartyStub
+
+_LOOK_EVERY = 0.5
+_LATER = 15.0
+_MESSAGE = 1 << 19
+"""Bytes of rows, about, in a message between an application and its node."""
+_OVERHEAD = 2
+Progress = Callable[[int], None]
+
+
+class Desk(Protocol):
+    """What a hospital can have done."""
+
+    def status(self) -> Status: ...
+
+    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress) -> Labels: ...
+
+    def next_round(self) -> int: ...
+
+    def open_round(self, number: int) -> object: ...
+
+    def close_round(self, number: int) -> object: ...
+
+
+class AtMixers:
+    """Its own conversation with both, for as long as the command runs."""
+
+    def __init__(self, federation: Federation, mixers: BothMixers, protection: Callable[[], str]) -> None:
+        self._federation = federation
+        self._mixers = mixers
+        self._protection = protection
+        self.next_round = mixers.next_round
+        self.open_round = mixers.open_round
+        self.close_round = mixers.close_round
+
+    def status(self) -> Status:
+        """What both mixers say, and what the hospital's own node says of its table, where it runs."""
+        return replace(self._mixers.status(), protection=self._protection())
+
+    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress) -> Labels:
+        status = _settled(self._mixers.status, self._federation)
+        asking = Asking(self._mixers, Layout(self._federation.dictionary))
+        parts: list[Labels] = []
+        try:
+            for part in asking.labels(status.round, codes, private=private):
+                parts.append(part)
+                progress(sum(map(len, parts)))
+        finally:
+            asking.close()
+        return label.joined(parts)
+
+
+class AtOwnNode:
+    """The node has the conversation; the command has its rows classified there."""
+
+    def __init__(self, federation: Federation, peer: Peer) -> None:
+        self._federation = federation
+        self._peer = peer
+        self._stub = PartyStub(peer.channel)
+
+    def status(self) -> Status:
+        report = self._peer.call(self._stub.Report, node_pb2.ReportRequest(), "asking for the status")
+        return combined([report], {})
+
+    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress) -> Labels:
+        _settled(self.status, self._federation)
+        classes = self._federation.dictionary.classes
+        found: list[int] = []
+        requests = (_message(self._federation, part, private) for part in _parts(rows))
+        for reply in self._peer.answers(self._stub.Classify, requests, "classification"):
+            found += [classes.index(label) for label in reply.labels]
+            progress(len(found))
+        if len(found) != rows.rows:
+            raise PeerError(self._peer.title, "classification", f"it gave {len(found)} labels for {rows.rows} rows")
+        return np.array(found, np.int64)
+
+    def next_round(self) -> int:
+        return self.status().round + 1
+
+    def open_round(self, number: int) -> object:
+        return self._peer.call(self._stub.OpenRound, node_pb2.RoundNumber(round=number), "opening a round")
+
+    def close_round(self, number: int) -> object:
+        return self._peer.call(self._stub.CloseRound, node_pb2.RoundNumber(round=number), "closing the round")
+
+
+@contextmanager
+def at_mixers(federation: Federation, identity: Identity, keys: Path, node: str = "") -> Iterator[AtMixers]:
+    """Dials both; no node of the hospital's needs to run."""
+    with both_mixers(federation, identity, Watch()) as mixers:
+        yield AtMixers(federation, mixers, partial(_protection, federation, identity, keys, node))
+
+
+@contextmanager
+def at_own_node(federation: Federation, identity: Identity, keys: Path, node: str = "") -> Iterator[AtOwnNode]:
+    """The hospital's own node, at this address or the one that it keeps beside its key."""
+    address = node or recalled(keys, identity.name, federation.digest())
+    with dial(federation, identity, identity.name, Watch(), address) as peer:
+        peer.deadline += _LATER  # the node's own waits for others end first, and it says for whom
+        yield AtOwnNode(federation, peer)
+
+
+def _protection(federation: Federation, identity: Identity, keys: Path, node: str) -> str:
+    """What the hospital's own node did to its table; nothing if it does not run."""
+    try:
+        with at_own_node(federation, identity, keys, node) as own:
+            return own.status().protection
+    except MixbayesError:
+        return ""
+
+
+def _settled(status: Callable[[], Status], federation: Federation) -> Status:
+    """The status once a training that is under way has ended; refused unless there is something to ask."""
+    until = time.monotonic() + federation.policy.timeout
+    while True:
+        now = status()
+        for error in now.unreachable.values():
+            raise error
+        if now.state not in (SEALED, TRAINED) or time.monotonic() > until:
+            now.refuse_unless_serving(federation)
+            return now
+        time.sleep(_LOOK_EVERY)
+
+
+def _parts(rows: Columns) -> Iterator[Columns]:
+    """As many rows at a time as surely fit into a message."""
+    longest = sum(column.itemsize + _OVERHEAD for column in rows.cells)
+    step = max(1, _MESSAGE // longest)
+    return (rows.take(np.arange(start, min(start + step, rows.rows))) for start in range(0, rows.rows, step))
+
+
+def _message(federation: Federation, rows: Columns, private: bool) -> node_pb2.Rows:
+    names = federation.dictionary.names
+    columns = [node_pb2.Column(name=name, cells=rows.column(name).tolist()) for name in names]
+    return node_pb2.Rows(columns=columns, public=not private)

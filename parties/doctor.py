@@ -1,0 +1,60 @@
+"""What a hospital looks at before it takes part: its table against the dictionary, and the round as mixers tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mixbayes.federation.agreement import Federation
+from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
+from mixbayes.node.doctor.peers import Answer
+from mixbayes.node.doctor.state import ROUND, round_finding
+from mixbayes.parties.both_mixers import combined
+from mixbayes.parties.table import read_table
+from mixbayes.parties.table_check import counted
+from mixbayes.protocol.errors import LyingHospital
+from mixbayes.protocol.layout import Layout
+
+TABLE = "table"
+
+
+def table_findings(federation: Federation, path: Path) -> Iterator[Finding]:
+    """What `mixbayes party` would say of the table; nothing of it leaves."""
+    try:
+        with looking_at(TABLE):
+            table = read_table(path)
+            found = counted(Layout(federation.dictionary), table)
+    except Trouble as trouble:
+        yield trouble.finding
+        return
+    most = federation.dictionary.max_rows
+    unnamed = set(table.names) - {*federation.dictionary.names, federation.dictionary.class_column}
+    ignored = f"; columns that it does not name, and that are not looked at: {len(unnamed)}" if unnamed else ""
+    yield fine(
+        TABLE, f"{found.rows} rows keep to the dictionary, which allows {most} of all hospitals together{ignored}"
+    )
+    if found.clipped:
+        where = ", ".join(f"{name} {times}" for name, times in found.clipped.items())
+        said = f"{sum(found.clipped.values())} values lie beyond the agreed bounds and count as the bound: {where}"
+        yield warning("values beyond the bounds", said, "Look at these columns: another unit, or bounds too narrow?")
+
+
+def asked_round(federation: Federation, name: str, answers: list[Answer]) -> Iterator[Finding]:
+    """The round, by what the nodes that answered say."""
+    if not answers:
+        return
+    try:
+        with looking_at(ROUND):
+            status = combined([answer.report for answer in answers], {})
+    except Trouble as trouble:
+        yield trouble.finding
+        return
+    if name in status.refused:
+        said = f"round {status.round}: this hospital's contribution was found not to be the counts of any table"
+        yield problem(ROUND, said, "Compare versions and tables, and contribute in a new round", LyingHospital)
+        return
+    missing = "; missing: " + ", ".join(map(federation.title, status.missing)) if status.missing else ""
+    budget = f"; {status.budget_left} of {status.budget} rows may still be asked about"
+    yield round_finding(status.round, status.state, status.reason, missing + budget)
+    if status.budget and not status.budget_left:
+        yield warning("budget", "no rows are left in this round", "Only a new round has a new budget")

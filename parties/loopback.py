@@ -1,0 +1,55 @@
+"""Where a hospital's own node listens: on loopback alone, and its address lies beside its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from mixbayes.node.log import Log
+from mixbayes.protocol.errors import TooEarly, Unsupported
+from mixbayes.transport.peer import on_loopback
+
+
+def refuse_elsewhere(address: str) -> None:
+    """Nothing at a hospital listens to the outside."""
+    if not on_loopback(address):
+        raise Unsupported(
+            f"--listen {address}: a hospital's node serves this machine alone. Give 127.0.0.1:PORT, and run the "
+            "applications here."
+        )
+
+
+@contextmanager
+def remembered(keys: Path, name: str, agreement: str, address: str, log: Log) -> Iterator[None]:
+    """Keep the address where the hospital's own commands find it, as long as the node runs."""
+    file = _file(keys, name, agreement)
+    try:
+        file.write_text(f"{address}\n")
+    except OSError as error:
+        log.warning("the node's address is not kept", file=str(file), why=error.strerror or "")
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # a folder that can only be read
+            file.unlink(missing_ok=True)
+
+
+def with_port(address: str, port: int) -> str:
+    """Where a node listens that was to listen at `address`, of which the port may have been any."""
+    return f"{address.rpartition(':')[0]}:{port}"
+
+
+def recalled(keys: Path, name: str, agreement: str) -> str:
+    """Where the node listens, or what to do if it does not run."""
+    try:
+        return _file(keys, name, agreement).read_text().strip()
+    except OSError:
+        raise TooEarly(
+            f"The node of party {name} does not run here: {keys} keeps no address of it. Start it with "
+            "`mixbayes party` and the same --keys and --federation, or say with --node where it listens."
+        ) from None
+
+
+def _file(keys: Path, name: str, agreement: str) -> Path:
+    return keys / f"{name}-{agreement[:16]}.address"

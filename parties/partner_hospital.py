@@ -1,0 +1,158 @@
+"""A hospital without mixers, as its applications see it: one question at a time, through the standing conversation."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from mixbayes.node.rounds import SERVING
+from mixbayes.pair.command import Command, Kind, Verdict, numbered
+from mixbayes.pair.engine import Engine
+from mixbayes.pair.ledger import refusal
+from mixbayes.parties.both_mixers import WARM_EVERY, Status
+from mixbayes.parties.partner_store import PartnerStore
+from mixbayes.parties.partner_talk import Asker, spent
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent
+from mixbayes.protocol.label import Labels
+
+ATTEMPTS = 3
+"""So often a question is announced if its conversation breaks before it is begun: the other hospital may be new."""
+_PATIENCE = 5.0
+"""Seconds to wait for a connection of which it is known why it does not come about."""
+
+
+class Standing:
+    """The conversation that stands, or why there is none."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._asker: Asker | None = None
+        self._why: MixbayesError | None = None
+
+    def begin(self, asker: Asker) -> None:
+        """It takes the place of an earlier one, whose other end has forgotten it."""
+        with self._changed:
+            earlier, self._asker, self._why = self._asker, asker, None
+            self._changed.notify_all()
+        if earlier:
+            earlier.end()
+
+    def end(self, asker: Asker | None, why: MixbayesError | None) -> None:
+        """It is over, or never began; by now another one may stand."""
+        with self._changed:
+            if asker is self._asker:
+                self._asker, self._why = None, why
+                self._changed.notify_all()
+
+    def leave(self) -> None:
+        """End the conversation that stands, if one does."""
+        if asker := self._asker:
+            asker.end()
+
+    def now(self) -> Asker | None:
+        asker = self._asker
+        return None if asker is None or asker.over else asker
+
+    def wait(self, deadline: float, partner: str) -> Asker:
+        """The conversation; raised is why there is none."""
+        with self._changed:
+            asker = self._changed.wait_for(self.now, min(_PATIENCE, deadline))
+            if not asker and not self._why:
+                asker = self._changed.wait_for(self.now, deadline)
+            if not asker:
+                raise self._why or PeerSilent(partner, "connecting", f"it has not joined within {deadline:g} s")
+            return asker
+
+
+class PartnerHospital:
+    """Asked by the node's own service."""
+
+    def __init__(
+        self,
+        store: PartnerStore,
+        standing: Standing,
+        waiting: Callable[[], str],
+        open_round: Callable[[int, str], None],
+        close_round: Callable[[int, str], None],
+    ) -> None:
+        self._store = store
+        self._standing = standing
+        self._waiting = waiting
+        self._open_round = open_round
+        self._close_round = close_round
+        self._turn = threading.Lock()
+        self._warmed = 0.0
+
+    def status(self) -> Status:
+        rounds = self._store.rounds
+        now = rounds.current()
+        budget, left = rounds.report_of(now.number, self._store.name)
+        missing = list(self._store.missing())
+        return Status(
+            round=now.number,
+            state=now.state,
+            reason=now.reason or self._waiting(),
+            contributed=[name for name in rounds.federation.names if name not in missing],
+            missing=missing,
+            refused=[],
+            budget=budget,
+            budget_left=left,
+            unreachable={},
+        )
+
+    def labels(self, codes: Values, *, private: bool, id: bytes) -> Iterator[Labels]:
+        kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
+        with self._turn:
+            status = self.status()
+            status.refuse_unless_serving(self._store.federation)
+            most = self._store.engine(status.round)[1].most_rows
+            for at, start in enumerate(range(0, count, most)):
+                rows = codes[:, start : start + most]
+                yield self._part(Command(kind, status.round, rows.shape[1], numbered(id, at)), rows)
+
+    def open_round(self, number: int) -> None:
+        self._open_round(number, self._store.federation.title(self._store.name))
+
+    def close_round(self, number: int) -> None:
+        self._close_round(number, self._store.federation.title(self._store.name))
+
+    def keep_warm(self) -> None:
+        asker = self._standing.now()
+        serving = self._store.rounds.current().state == SERVING
+        if asker and serving and time.monotonic() - self._warmed > WARM_EVERY and self._turn.acquire(blocking=False):
+            try:
+                asker.warm()
+                self._warmed = time.monotonic()
+            finally:
+                self._turn.release()
+
+    def _part(self, question: Command, codes: Values) -> Labels:
+        """One question, from this hospital's own ledger if it was answered before."""
+        own = self._store.page(self._store.name)
+        verdict = own.verdict(question)
+        if refused := refusal(verdict, self._store.federation.title(self._store.name), question):
+            raise refused
+        if verdict is Verdict.STORED:
+            return np.frombuffer(own.kept(question)[0], "<u1").astype(np.int64)
+        if verdict is Verdict.SPENT:
+            raise spent()
+        asker, engine = self._announced(question)
+        own.charge(question)
+        labels = asker.ask(engine, question, codes)
+        own.keep(question, 0, labels.astype(np.uint8))
+        return labels
+
+    def _announced(self, question: Command) -> tuple[Asker, Engine]:
+        """The conversation in which the other hospital has charged the question."""
+        for attempt in range(1, ATTEMPTS + 1):
+            asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
+            try:
+                return asker, asker.announce(question)
+            except PeerGone:
+                if attempt == ATTEMPTS:
+                    raise
+        raise LocalError("A question was announced no time at all.")

@@ -1,0 +1,104 @@
+"""What a hospital's node answers its own applications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import grpc
+import numpy as np
+
+from mixbayes.node.greeting import SOFTWARE
+from mixbayes.pair.command import ID_BYTES
+from mixbayes.parties.both_mixers import Status
+from mixbayes.parties.partner_store import PartnerStore
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.dictionary import Dictionary
+from mixbayes.protocol.encoding import encode_query
+from mixbayes.protocol.errors import BadData
+from mixbayes.protocol.label import Labels as Positions
+from mixbayes.wire.v1.node_pb2 import Column, Labels, ReportRequest, RoundNumber, RoundReport, Rows
+from mixbayes.wire.v1.node_pb2_grpc import PartyServicer
+
+Context = grpc.ServicerContext
+
+
+class Asked(Protocol):
+    """What stands behind: both mixers, or the other hospital."""
+
+    def status(self) -> Status: ...
+
+    def labels(self, codes: Values, *, private: bool, id: bytes) -> Iterator[Positions]: ...
+
+    def open_round(self, number: int) -> None: ...
+
+    def close_round(self, number: int) -> None: ...
+
+
+class PartyService(PartyServicer):
+    """For the hospital's own certificate alone, on loopback."""
+
+    def __init__(self, dictionary: Dictionary, behind: Asked, protection: str) -> None:
+        self._dictionary = dictionary
+        self._protection = protection
+        self._behind = behind
+
+    def Classify(self, request_iterator: Iterator[Rows], context: Context) -> Iterator[Labels]:
+        for rows in request_iterator:
+            codes = encode_query(self._dictionary, table_of(rows.columns)).codes
+            if rows.id and len(rows.id) != ID_BYTES:
+                raise BadData(f"The id of a table of rows has {len(rows.id)} bytes instead of {ID_BYTES}.")
+            for found in self._behind.labels(codes, private=not rows.public, id=rows.id):
+                yield Labels(labels=[self._dictionary.classes[position] for position in found])
+
+    def Report(self, request: ReportRequest, context: Context) -> RoundReport:
+        return report_of(self._behind.status(), self._protection)
+
+    def OpenRound(self, request: RoundNumber, context: Context) -> RoundReport:
+        self._behind.open_round(request.round)
+        return self.Report(ReportRequest(), context)
+
+    def CloseRound(self, request: RoundNumber, context: Context) -> RoundReport:
+        self._behind.close_round(request.round)
+        return self.Report(ReportRequest(), context)
+
+
+def table_of(columns: Sequence[Column]) -> Columns:
+    """The rows an application sends, column by column."""
+    cells = tuple(np.array(list(column.cells), np.str_) for column in columns)
+    return Columns(tuple(column.name for column in columns), cells, len(cells[0]) if cells else 0)
+
+
+def round_report(store: PartnerStore, hospital: str) -> RoundReport:
+    """How the round stands at a hospital without mixers, for the other one."""
+    now = store.rounds.current()
+    missing = list(store.missing())
+    budget, left = store.rounds.report_of(now.number, hospital)
+    contributed = [name for name in store.federation.names if name not in missing]
+    return RoundReport(
+        round=now.number,
+        state=now.state,
+        reason=now.reason,
+        contributed=contributed,
+        missing=missing,
+        budget=budget,
+        budget_left=left,
+        clock=store.rounds.clock(),
+        software=SOFTWARE,
+    )
+
+
+def report_of(status: Status, protection: str) -> RoundReport:
+    return RoundReport(
+        round=status.round,
+        state=status.state,
+        reason=status.reason,
+        contributed=status.contributed,
+        missing=status.missing,
+        refused=status.refused,
+        budget=status.budget,
+        budget_left=status.budget_left,
+        software=SOFTWARE,
+        protection=protection,
+    )

@@ -1,0 +1,42 @@
+"""What a hospital says about its node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mixbayes.federation.agreement import Federation
+from mixbayes.node.audit import LONGEST_TEXT
+from mixbayes.protocol.arrays import Words
+
+ANYWHERE = "127.0.0.1:0"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the hospital says. `vector` are its counts."""
+
+    federation: Federation
+    name: str
+    keys: Path
+    state: Path
+    vector: Words = field(repr=False)
+    rows: int = 0
+    listen: str = ANYWHERE
+    listen_partner: str = ""
+    """Without mixers, at the hospital that listens: where, if not at the agreed address."""
+    reflection: bool = False
+    protection: str = ""
+    """What was done to the table before it was counted,"""
+    guarantee: str = ""
+    """and what was verified of it."""
+
+    @property
+    def said_of_table(self) -> str:
+        """Both, for the hospital's own applications."""
+        return f"{self.protection}: {self.guarantee}" if self.protection else ""
+
+    @property
+    def noted_of_table(self) -> dict[str, int | str]:
+        """Both, for the audit trail."""
+        return {"method": self.protection[:LONGEST_TEXT], "guarantee": self.guarantee[:LONGEST_TEXT]}

@@ -1,0 +1,139 @@
+"""What a hospital types while the nodes run: `mixbayes classify`, `status` and `round`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.output import labels_text, refuse_unwritable, write_whole
+from mixbayes.cli.progress import Talk
+from mixbayes.federation.agreement import Federation
+from mixbayes.federation.files import read_federation
+from mixbayes.node.identity import Identity
+from mixbayes.node.log import logger
+from mixbayes.parties.both_mixers import Status
+from mixbayes.parties.desk import Desk, at_mixers, at_own_node
+from mixbayes.parties.table import read_table
+from mixbayes.protocol.encoding import encode_query
+
+CLASSIFY_EXAMPLES = """Examples:
+
+mixbayes classify --federation federation.toml --name north --keys keys new.csv -o labels.csv
+"""
+STATUS_EXAMPLES = """Examples:
+
+mixbayes status --federation federation.toml --name north --keys keys --json
+"""
+
+Node = Annotated[
+    str,
+    typer.Option(
+        "--node",
+        metavar="HOST:PORT",
+        envvar="MIXBAYES_NODE",
+        help="Without mixers: where the hospital's own node listens, if its key folder cannot say.",
+    ),
+]
+
+rounds = typer.Typer(no_args_is_help=True, help="Begin and end rounds.")
+
+
+@contextmanager
+def desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[Federation, Desk]]:
+    """Where this hospital asks: at both mixers, or, where there are none, at its own node."""
+    agreed = read_federation(federation)
+    agreed.party(name)
+    identity = Identity(keys, name, logger(agreed.title(name)))
+    with (at_own_node if agreed.two_party else at_mixers)(agreed, identity, keys, node) as found:
+        yield agreed, found
+
+
+def classify(
+    federation: Agreed,
+    name: Name,
+    keys: Keys,
+    table: Annotated[Path, typer.Argument(metavar="NEW.csv", help="The rows; a class column is ignored.")],
+    out: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.csv", help="One column, label.")],
+    public: Annotated[
+        bool,
+        typer.Option(
+            "--public-instances/--private-instances", help="Whether the mixers, or the other hospital, see the rows."
+        ),
+    ] = False,
+    node: Node = "",
+) -> None:
+    """Classify new patients jointly."""
+    refuse_unwritable(out)
+    agreed = read_federation(federation)
+    rows = read_table(table)
+    with rows.named_in_errors():
+        codes = encode_query(agreed.dictionary, rows).codes
+    with desk(federation, name, keys, node) as (_, behind), Talk() as talk:
+        labels = behind.labels(
+            codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows)
+        )
+    write_whole(out, labels_text(agreed.dictionary.classes[label] for label in labels))
+
+
+def status(
+    federation: Agreed,
+    name: Name,
+    keys: Keys,
+    node: Node = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Where the round stands, who is missing, and what may still be asked."""
+    with desk(federation, name, keys, node) as (agreed, behind):
+        found = behind.status()
+    _tell(agreed, found, as_json)
+    for error in found.unreachable.values():
+        raise error
+
+
+@rounds.command(name="new")
+def new(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
+    """Begin a new round of the same parties, once the last one is closed or failed."""
+    with desk(federation, name, keys, node) as (agreed, behind):
+        behind.open_round(behind.next_round())
+        _tell(agreed, behind.status(), as_json=False)
+
+
+@rounds.command(name="close")
+def close(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
+    """End the current round for everybody: it answers no more questions."""
+    with desk(federation, name, keys, node) as (agreed, behind):
+        behind.close_round(behind.status().round)
+        _tell(agreed, behind.status(), as_json=False)
+
+
+def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
+    document: dict[str, Any] = {
+        "federation": agreed.digest(),
+        "round": found.round,
+        "state": found.state,
+        "reason": found.reason,
+        "contributed": found.contributed,
+        "missing": found.missing,
+        "refused": found.refused,
+        "budget": found.budget_left,
+        "protection": found.protection,
+        "unreachable": {title: str(error) for title, error in found.unreachable.items()},
+    }
+    if as_json:
+        typer.echo(json.dumps(document, indent=2))
+        return
+    table = Table(show_header=False, box=None)
+    for key, value in document.items():
+        shown = ", ".join(value) if isinstance(value, list | dict) else str(value)
+        if shown:
+            table.add_row(key, Text(shown))
+    Console(highlight=False, soft_wrap=True).print(table)

@@ -1,0 +1,125 @@
+"""`mixbayes audit show` and `mixbayes audit verify`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mixbayes.node.audit import Record, Verdict, entries, utc_text
+from mixbayes.node.audit import verify as verify_trail
+from mixbayes.node.log import printable
+from mixbayes.protocol.errors import BadState
+
+SHOW_EXAMPLES = """Examples:
+
+mixbayes audit show --state state/north
+
+mixbayes audit show --state state/a --since 2026-03-01 --actor "party north" --json
+"""
+VERIFY_EXAMPLES = """Examples:
+
+mixbayes audit verify --state state/north
+
+mixbayes audit verify --state state/north --count 1204 --head "$NOTED"
+"""
+
+app = typer.Typer(no_args_is_help=True, help="Who asked what of whom, when, and how much left.")
+
+State = Annotated[
+    Path, typer.Option(metavar="DIR", help="A node's --state folder, or a copy; the node may be running.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def _moment(text: str) -> datetime:
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text} is no date. Write 2026-03-01 or 2026-03-01T08:30:00+01:00.") from None
+    return given if given.tzinfo else given.replace(tzinfo=UTC)
+
+
+def _head(text: str | None) -> str | None:
+    if text is not None and not re.fullmatch("[0-9a-fA-F]{64}", text):
+        raise typer.BadParameter("A head has 64 hexadecimal digits.")
+    return text and text.lower()
+
+
+@app.command(epilog=SHOW_EXAMPLES)
+def show(
+    state: State,
+    since: Annotated[
+        datetime | None,
+        typer.Option(parser=_moment, metavar="DATE", help="From then on; UTC if it does not say."),
+    ] = None,
+    verb: Annotated[str | None, typer.Option(help="Only what was done in this way.")] = None,
+    actor: Annotated[str | None, typer.Option(help='Only what this one did, e.g. "party north".')] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the audit trail, oldest first, unchecked; `verify` checks it."""
+    wanted = (
+        record
+        for record in entries(state)
+        if (since is None or record.entry.time >= since)
+        and verb in (None, record.entry.verb)
+        and actor in (None, record.entry.actor)
+    )
+    for line in _json_lines(wanted) if as_json else map(_line, wanted):
+        typer.echo(line)
+
+
+@app.command(epilog=VERIFY_EXAMPLES)
+def verify(
+    state: State,
+    head: Annotated[
+        str | None, typer.Option(callback=_head, metavar="HASH", help="A head that was printed or noted earlier.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="How many records there were when that head was noted.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that no record of the audit trail was changed, removed, added between others, or moved.
+
+    Prints the number of records and the head, which is the hash of the last one. Note both at another place.
+
+    A trail alone cannot show that its end was cut off, or that it was written anew as a whole: a noted head can.
+    """
+    verdict = verify_trail(state, head, count)
+    if as_json:
+        typer.echo(json.dumps({"sound": verdict.sound, **asdict(verdict)}, indent=2))
+    else:
+        typer.echo(f"{verdict.count} records\nhead {verdict.head}")
+    _refuse_broken(state, verdict)
+
+
+def _refuse_broken(state: Path, verdict: Verdict) -> None:
+    if verdict.broken:
+        raise BadState(
+            f"The audit trail in {state} breaks at record {verdict.broken.number}: {verdict.broken.reason}. "
+            "The records before it hold. Keep the folder as it is, and compare it with a backup."
+        )
+
+
+def _line(record: Record) -> str:
+    entry = record.entry
+    details = (f"{name}={value}" for name, value in entry.details.items())
+    words = (str(record.number), utc_text(entry.time), entry.actor, entry.verb, entry.subject, *details)
+    return printable("  ".join(words))
+
+
+def _json_lines(records: Iterator[Record]) -> Iterator[str]:
+    """One array, a record to a line, because a trail may be longer than the memory."""
+    before = "["
+    for record in records:
+        fields = {"number": record.number, "hash": record.hash, **asdict(record.entry)}
+        yield before + json.dumps(fields | {"time": utc_text(record.entry.time)})
+        before = ","
+    yield "]" if before == "," else "[]"

@@ -1,0 +1,227 @@
+"""`mixbayes federation`: write an agreement, and show one with its digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mixbayes.cli.options import Protocol, names_in, smoothing_text
+from mixbayes.cli.output import write_whole
+from mixbayes.federation.agreement import (
+    LONGEST_COLLECTION,
+    LONGEST_WAIT,
+    MOST_ROUNDS,
+    Federation,
+    Mixer,
+    Party,
+    Policy,
+    federation_from,
+)
+from mixbayes.federation.files import read_federation, written
+from mixbayes.node.log import printable
+from mixbayes.parties.table import read_table
+from mixbayes.protocol.dictionary import MOST_ROWS, Attribute, Dictionary, Nominal, Numeric
+from mixbayes.protocol.errors import BadData, BadFederation, Unsupported
+from mixbayes.protocol.exact import fitting_bits
+from mixbayes.protocol.inference import infer
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.paillier_key import USUAL_BITS
+
+NEW_EXAMPLES = """Examples:
+
+mixbayes federation new heart --name heart --party north --party south --party west
+  --mixer a=mixer-a.example.org:8443 --mixer b=mixer-b.example.org:8443 --like example.csv
+
+mixbayes federation new pair --name pair --party north=north.example.org:8443 --party south --like example.csv
+"""
+SHOW_EXAMPLES = """Examples:
+
+mixbayes federation show heart/federation.toml
+
+mixbayes federation show heart/federation.toml --json
+"""
+MOST_SHOWN = 10
+USUAL = Policy(minimum=2)
+
+app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agree on.")
+
+
+@app.command(epilog=NEW_EXAMPLES)
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="federation.toml is written there.")],
+    name: Annotated[str, typer.Option(help="What the federation is called.")],
+    party: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME[=HOST:PORT]", help="A hospital; without mixers one of the two has an address. Repeat it."
+        ),
+    ],
+    like: Annotated[Path, typer.Option(metavar="TABLE", help="Columns, values and bounds are taken from it.")],
+    mixer: Annotated[
+        list[str] | None, typer.Option(metavar="a=HOST:PORT", help="Where all nodes reach mixer a, and mixer b.")
+    ] = None,
+    class_column: Annotated[str | None, typer.Option(help="Default: `class`, else the last column.")] = None,
+    protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
+    bins: Annotated[int | None, typer.Option(min=1, help="Cut numeric attributes into so many bins.")] = None,
+    smoothing: Annotated[str, typer.Option(callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")] = "1",
+    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
+    numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    minimum: Annotated[
+        int | None, typer.Option(min=2, help="Hospitals that a round needs.", show_default="all of them")
+    ] = None,
+    budget: Annotated[
+        int, typer.Option(min=1, max=MOST_ROWS, metavar="ROWS", help="Rows a hospital may ask about in one round.")
+    ] = USUAL.budget,
+    max_rows: Annotated[
+        int | None,
+        typer.Option(min=1, max=MOST_ROWS, help="Rows that all hospitals together may have.", show_default="1048576"),
+    ] = None,
+    collect_hours: Annotated[
+        float, typer.Option(max=LONGEST_COLLECTION, help="Then a round starts without those missing.")
+    ] = USUAL.collect_hours,
+    timeout: Annotated[
+        float, typer.Option(max=LONGEST_WAIT, metavar="S", help="Seconds within which every wait ends.")
+    ] = USUAL.timeout,
+    rounds: Annotated[int, typer.Option(min=1, max=MOST_ROUNDS, help="How many rounds there may be.")] = USUAL.rounds,
+) -> None:
+    """Write DIR/federation.toml: who takes part, by which rules, counting what; to be read, edited and signed off."""
+    target = folder / "federation.toml"
+    _refuse_to_overwrite(target)
+    dictionary = infer(
+        [read_table(like)], class_column, names_in(nominal), names_in(numeric), bins, smoothing, max_rows
+    )
+    _refuse_what_cannot_run(protocol.value, dictionary)
+    federation = _agreed(
+        {
+            "name": name,
+            "protocol": protocol.value,
+            "parties": list(map(_member, party)),
+            "mixers": list(map(_member, mixer or [])),
+            "policy": {
+                "minimum": minimum or len(party),
+                "budget": budget,
+                "collect_hours": collect_hours,
+                "timeout": timeout,
+                "rounds": rounds,
+            },
+            "dictionary": dictionary,
+        }
+    )
+    _make(folder)
+    write_whole(target, written(federation))
+    for line in _advice(federation, target):
+        typer.echo(line, err=True)
+
+
+@app.command(epilog=SHOW_EXAMPLES)
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A federation.toml.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Check an agreement and print it with its digest, which is the same wherever the agreement is the same."""
+    federation = read_federation(file)
+    _refuse_what_cannot_run(federation.protocol, federation.dictionary)
+    if as_json:
+        marks = {"digest": federation.digest(), "sections": federation.sections()}
+        typer.echo(json.dumps(marks | federation.model_dump(mode="json"), indent=2))
+        return
+    for line in _summary(federation):
+        typer.echo(printable(line))
+
+
+def _refuse_to_overwrite(target: Path) -> None:
+    if target.exists():
+        raise BadData(
+            f"{target} is there already and stays as it is. Edit it, name another folder, or move it away; nodes that "
+            "work by it need the new one too."
+        )
+
+
+def _refuse_what_cannot_run(protocol: str, dictionary: Dictionary) -> None:
+    Layout(dictionary)
+    if protocol == Protocol.PAILLIER:
+        fitting_bits(dictionary, USUAL_BITS)
+
+
+def _member(given: str) -> dict[str, str]:
+    name, separator, address = given.partition("=")
+    return {"name": name, "address": address} if separator else {"name": name}
+
+
+def _agreed(content: dict[str, object]) -> Federation:
+    """The agreement that the options make; what is wrong with it is a matter of usage, no file being there yet."""
+    try:
+        return federation_from(content)
+    except BadFederation as error:
+        raise Unsupported(f"{error}\nCorrect the options; `mixbayes federation new -h` has examples.") from None
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadData(f"The folder {folder} cannot be made: {error.strerror}. Name another.") from None
+
+
+def _advice(federation: Federation, target: Path) -> Iterator[str]:
+    attributes = federation.dictionary.attributes
+    bounded = [attribute.name for attribute in attributes if not isinstance(attribute, Nominal)]
+    yield f"Written: {target}. Nothing is agreed yet."
+    yield ""
+    if bounded:
+        names = ", ".join(bounded[:MOST_SHOWN]) + f" and {len(bounded) - MOST_SHOWN} more" * (len(bounded) > MOST_SHOWN)
+        yield f"Bounds are the table's own smallest and largest values, and cuts its quantiles: {printable(names)}."
+        yield "They tell about single patients. Round the bounds outwards by hand, to what can be measured at all."
+    yield "Values and classes are those of the table. Add what other hospitals have and it has not, and leave out"
+    yield "what names a patient."
+    yield ""
+    yield "Next:"
+    yield f"1. Read and edit {target}, and have everybody sign it off."
+    yield "2. Give every node a copy. Compare what `mixbayes federation show` prints as its digest, by telephone."
+    yield "3. One of you makes an authority: mixbayes keys authority DIR"
+    yield f"4. Every node ({', '.join(_nodes(federation))}) makes its keys: mixbayes keys request NAME --out KEYS"
+    yield "5. The authority signs the requests: mixbayes keys sign NAME.csr --authority DIR --out NAME.pem"
+
+
+def _nodes(federation: Federation) -> Iterator[str]:
+    yield from (f"party {party.name}" for party in federation.parties)
+    yield from (f"mixer {mixer.name}" for mixer in federation.mixers)
+
+
+def _summary(federation: Federation) -> Iterator[str]:
+    policy, dictionary = federation.policy, federation.dictionary
+    yield f"federation:     {federation.name}"
+    yield f"digest:         {federation.digest()}"
+    yield f"protocol:       {federation.protocol}"
+    yield f"hospitals:      {', '.join(map(_where, federation.parties))}"
+    yield f"mixers:         {', '.join(map(_where, federation.mixers)) or 'none'}"
+    yield f"minimum:        {policy.minimum} of {len(federation.parties)} hospitals"
+    yield f"collect_hours:  {policy.collect_hours:g}"
+    yield f"rounds:         {policy.rounds} at most"
+    yield f"budget:         {policy.budget} rows for each hospital and round"
+    yield f"timeout:        {policy.timeout:g} s"
+    yield f"max_rows:       {dictionary.max_rows} of all hospitals together"
+    yield f"smoothing:      {dictionary.smoothing}"
+    yield f"classes:        {', '.join(dictionary.classes)} (column {dictionary.class_column})"
+    yield f"attributes:     {len(dictionary.attributes)}"
+    width = max(map(len, dictionary.names))
+    for attribute in dictionary.attributes:
+        yield f"  {attribute.name:{width}}  {attribute.kind:7}  {_range(attribute)}"
+    yield "digests of parts, to find what differs:"
+    for part, digest in federation.sections().items():
+        yield f"  {part:10}  {digest}"
+
+
+def _where(member: Party | Mixer) -> str:
+    return member.name if member.address is None else f"{member.name} at {member.address}"
+
+
+def _range(attribute: Attribute) -> str:
+    if isinstance(attribute, Nominal):
+        return ", ".join(attribute.values)
+    bounds = f"{attribute.low!r} to {attribute.high!r}"
+    return bounds if isinstance(attribute, Numeric) else f"{bounds}, cut at {', '.join(map(repr, attribute.cuts))}"

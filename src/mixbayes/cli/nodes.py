@@ -1,0 +1,161 @@
+"""`mixbayes mixer` and `mixbayes party`: a node, from its start until SIGTERM or Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from mixbayes.federation.files import read_federation
+from mixbayes.federation.keys import load_keys
+from mixbayes.node.log import Log, configure
+from mixbayes.parties.protection import read_protection
+from mixbayes.parties.table_check import Counted, counted, protected, seed_for
+
+MIXER_EXAMPLES = """Examples:
+
+mixbayes mixer --federation federation.toml --name a --keys keys --state state
+
+mixbayes mixer --federation federation.toml --name b --keys keys --state state --listen 0.0.0.0:7443
+"""
+PARTY_EXAMPLES = """Examples:
+
+mixbayes party --federation federation.toml --name north --keys keys --data patients.csv --state state
+
+mixbayes party --federation federation.toml --name north --keys keys --data patients.parquet --state state
+
+mixbayes party --federation f.toml --name north --keys keys --data p.csv --state state --protect condensation:k=20
+"""
+
+Agreed = Annotated[
+    Path, typer.Option("--federation", metavar="FILE", help="The agreement.", envvar="MIXBAYES_FEDERATION")
+]
+Name = Annotated[str, typer.Option(help="This node's name in the agreement.", envvar="MIXBAYES_NAME")]
+Keys = Annotated[
+    Path, typer.Option(metavar="DIR", help="Holds NAME.key, NAME.pem and authority.pem.", envvar="MIXBAYES_KEYS")
+]
+State = Annotated[
+    Path, typer.Option(metavar="DIR", help="What the node keeps; made if need be.", envvar="MIXBAYES_STATE")
+]
+Reflection = Annotated[bool, typer.Option("--reflection", help="Let gRPC tools list the services.")]
+
+
+def mixer(
+    federation: Agreed,
+    name: Name,
+    keys: Keys,
+    state: State,
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Default: the address in the agreement.", envvar="MIXBAYES_LISTEN"),
+    ] = None,
+    reflection: Reflection = False,
+) -> None:
+    """Run a mixer: collect contributions, train with the other mixer, answer questions."""
+    from mixbayes.mixers import node
+
+    agreed = read_federation(federation)
+    log = configure(agreed.title(agreed.mixer(name).name) if agreed.mixers else "mixer")
+    settings = node.Settings(agreed, name, keys, state, listen, reflection)
+    until_stopped(node.running(settings, log), log)
+
+
+def party(
+    federation: Agreed,
+    name: Name,
+    keys: Keys,
+    data: Annotated[Path, typer.Option(metavar="TABLE", help="CSV or Parquet.", envvar="MIXBAYES_DATA_TABLE")],
+    state: State,
+    listen: Annotated[
+        str,
+        typer.Option(
+            metavar="127.0.0.1:PORT",
+            help="For the hospital's own applications; default: a free port.",
+            envvar="MIXBAYES_LISTEN",
+        ),
+    ] = "127.0.0.1:0",
+    listen_partner: Annotated[
+        str,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Without mixers, where the other hospital is listened to; default: the address in the agreement.",
+            envvar="MIXBAYES_LISTEN_PARTNER",
+        ),
+    ] = "",
+    protect: Annotated[
+        str,
+        typer.Option(
+            metavar="METHOD[:KEY=VALUE]...",
+            help="Count the table as this local method releases it; `mixbayes protect` has the methods.",
+            envvar="MIXBAYES_PROTECT",
+        ),
+    ] = "",
+    reflection: Reflection = False,
+) -> None:
+    """Run a hospital's node: check the table, contribute its counts, answer the hospital's own applications."""
+    from mixbayes.parties import node, partner_node
+    from mixbayes.parties.settings import Settings
+    from mixbayes.parties.table import read_table
+    from mixbayes.protocol.layout import Layout
+
+    agreed = read_federation(federation)
+    title = agreed.title(agreed.party(name).name)
+    table = read_table(data)
+    layout = Layout(agreed.dictionary)
+    counts = counted(layout, table)
+    log = configure(title)
+    if protect:
+        secret = load_keys(keys, name, datetime.now(UTC)).state_key
+        counts = protected(layout, table, read_protection(protect), seed_for(secret, protect))
+    _tell_what_was_counted(counts, log)
+    settings = Settings(
+        agreed,
+        name,
+        keys,
+        state,
+        counts.vector,
+        counts.rows,
+        listen,
+        listen_partner,
+        reflection,
+        counts.protection,
+        counts.guarantee,
+    )
+    running = partner_node.running if agreed.two_party else node.running
+    until_stopped(running(settings, log), log)
+
+
+def _tell_what_was_counted(counts: Counted, log: Log) -> None:
+    if counts.clipped:
+        columns, values = len(counts.clipped), sum(counts.clipped.values())
+        log.warning("values beyond the agreed bounds count as the bound", columns=columns, values=values)
+    if counts.unlabelled:
+        log.warning("rows without a class are not counted", rows=counts.unlabelled)
+    if counts.protection:
+        log.info("the table is protected", method=counts.protection, guarantee=counts.guarantee)
+
+
+_LOOK_EVERY = 1.0
+
+
+def until_stopped(node: AbstractContextManager[object], log: Log) -> None:
+    """Run until somebody says that it is enough; a second time ends at once."""
+    enough = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for again in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(again, signal.SIG_DFL)
+        enough.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    with node:
+        while not enough.wait(_LOOK_EVERY):
+            pass  # a signal that the system hands to another thread of this process wakes nobody here
+        log.info("stopping")

@@ -1,0 +1,227 @@
+"""`mixbayes protect`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table as Shown
+from rich.text import Text
+
+from mixbayes.cli.options import names_in
+from mixbayes.cli.output import refuse_unwritable, write_whole
+from mixbayes.cli.progress import Talk
+from mixbayes.cli.table_output import projection_files, refuse_other_folder, table_file, write_folder
+from mixbayes.cli.tenths import Tenths
+from mixbayes.local_methods.tables import Nominal, Table
+from mixbayes.parties.method_table import as_command_error, as_table, class_column, numeric_names
+from mixbayes.parties.released_texts import as_texts
+from mixbayes.parties.table import read_table
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import BadData, Unsupported
+
+if TYPE_CHECKING:
+    from mixbayes.local_methods.base import LocalMethod
+    from mixbayes.local_methods.projections import Projection
+
+EXAMPLES = """Examples:
+
+mixbayes protect patients.csv released.csv --method class-wise-condensation --set t=30
+
+mixbayes protect patients.csv released.csv --method microaggregation --set k=5 --set confidential=income,age
+
+mixbayes protect patients.csv projections --method dmpd --set k=10 --set quasi_identifiers=age,ward
+
+mixbayes protect patients.csv released.parquet --method condensation --set k=20 --set seeds=kmeans --seed 7 --json
+"""
+
+
+def protect(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="The table to protect.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="Where the released table goes; a folder for dmpd.")],
+    method: Annotated[str, typer.Option(help="What to do to it; a name that does not exist lists those that do.")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the method; repeatable.")
+    ] = None,
+    class_col: Annotated[str | None, typer.Option("--class-column", help="Default: `class`, if there is one.")] = None,
+    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
+    numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same release.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Make a table that may be shown out of one that may not, and check that it keeps its promise."""
+    from mixbayes.local_methods.registry import configured  # slow to import
+
+    with as_command_error():
+        chosen = configured(method, _settings(settings or []), seed)
+    _refuse_target(target, chosen)
+    _refuse_same(source, target)
+    columns = read_table(source)
+    done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
+    document = _document(method, chosen, columns, done)
+    _write(target, done)
+    if as_json:
+        typer.echo(json.dumps(document, indent=2))
+    else:
+        _show(target, document)
+
+
+def _refuse_target(target: Path, method: LocalMethod) -> None:
+    if hasattr(method, "projections"):
+        refuse_other_folder(target)
+    else:
+        refuse_unwritable(target)
+
+
+def _write(target: Path, done: _Done) -> None:
+    if done.projections is None:
+        write_whole(target, table_file(target, done.released, done.texts))
+    else:
+        write_folder(target, projection_files(done.projections, str(done.label)))
+
+
+@dataclass(frozen=True)
+class _Done:
+    original: Table
+    """The rows that took part."""
+    released: Table
+    texts: Columns
+    label: str | None
+    seconds: float
+    projections: Sequence[Projection] | None
+    """What is written instead of the table, if the method divides it."""
+
+
+def _settings(given: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    for text, (key, sign, _) in zip(given, pairs, strict=True):
+        if not sign or not key:
+            raise Unsupported(f"--set {text}: say it as KEY=VALUE.")
+    keys = [key for key, _, _ in pairs]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise Unsupported(f"--set {twice[0]} is given twice. Say it once.")
+    return {key: value for key, _, value in pairs}
+
+
+def _refuse_same(source: Path, target: Path) -> None:
+    if source.exists() and target.exists() and source.samefile(target):
+        raise Unsupported(f"{target} is the table itself. Give the release another name.")
+
+
+def _released(
+    method: LocalMethod, columns: Columns, class_col: str | None, nominal: Sequence[str], numeric: Sequence[str]
+) -> _Done:
+    label = class_column(columns, class_col)
+    if label is None and method.NEEDS_CLASS:
+        raise BadData(f"{columns.source} has no column `class`. Name it with --class-column.")
+    numbers = numeric_names([columns], {*nominal, *([label] if label else [])}, numeric)
+    table = as_table(columns, numbers)
+    attributes = [at for at, name in enumerate(table.names) if name != label]
+    begun = perf_counter()
+    with Talk() as talk, columns.named_in_errors(), as_command_error():
+        part, labels = method.fit_resample(
+            table.select(attributes), table.column(label) if label else None, progress=Tenths(talk)
+        )
+    seconds = perf_counter() - begun
+    released = _whole(table.names, part, label, labels)
+    paired = method.KEEPS_ORDER and released.rows == len(method.kept_rows_)
+    return _Done(
+        table.take(method.kept_rows_),
+        released,
+        as_texts(released, columns.take(method.kept_rows_) if paired else None),
+        label,
+        seconds,
+        _projections(method, released, label),
+    )
+
+
+def _projections(method: LocalMethod, released: Table, label: str | None) -> Sequence[Projection] | None:
+    from mixbayes.local_methods.dmpd import DMPD  # slow to import
+
+    if label is None or not isinstance(method, DMPD):
+        return None
+    if not method.projections_:
+        raise BadData(
+            f"k = {method.k}: no column can be released. Each has a value that fewer rows share, or is of numbers of "
+            "which no interval tells the classes apart."
+        )
+    labels = released.column(label)
+    return method.projections(released, labels) if isinstance(labels, Nominal) else None
+
+
+def _whole(names: Sequence[str], attributes: Table, label: str | None, labels: Nominal | None) -> Table:
+    """The class back in its place among the columns."""
+    columns = dict(zip(attributes.names, attributes.columns, strict=True))
+    if label is not None and labels is not None:
+        columns[label] = labels
+    return Table(tuple(names), tuple(columns[name] for name in names), attributes.rows)
+
+
+def _document(name: str, method: LocalMethod, columns: Columns, done: _Done) -> dict[str, Any]:
+    from mixbayes.local_methods.registry import SET_ELSEWHERE  # slow to import
+
+    given = {key: value for key, value in method.get_params(deep=False).items() if key not in SET_ELSEWHERE}
+    return {
+        "method": name,
+        "parameters": _plain({**given, "seed": method.random_state, **method.learned()}),
+        "rows_in": columns.rows,
+        "rows_out": done.released.rows,
+        "missing": asdict(method.missing_),
+        "guarantee": _plain(asdict(method.guarantee_)),
+        "measures": _plain(_measures(done)),
+        "seconds": round(done.seconds, 3),
+    }
+
+
+def _measures(done: _Done) -> dict[str, float | None]:
+    """What can be said of the numbers: row i of the release stands for row i of those that took part."""
+    from mixbayes.local_methods import measures  # slow to import
+
+    if done.projections is not None:
+        return {"k_anonymity": min(measures.k_anonymity(one.table.columns) or 0 for one in done.projections)}
+    names, released = done.released.names, done.released.columns
+    attributes = [column for name, column in zip(names, released, strict=True) if name != done.label]
+    found: dict[str, float | None] = {"k_anonymity": measures.k_anonymity(attributes)}
+    numbers = [at for at in done.original.numeric if not done.original.columns[at].missing.all()]
+    if numbers and done.released.rows == done.original.rows:
+        pair = done.original.numbers(numbers), done.released.numbers(numbers)
+        named = (measures.confidence_interval, measures.vd, measures.rp, measures.rk, measures.cp, measures.ck)
+        found |= {measure.__name__: measure(*pair) for measure in named}
+    return found
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Numbers as JSON has them: not-a-number is null, and numpy's are Python's."""
+    return {key: _plain_value(value) for key, value in values.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _show(target: Path, document: dict[str, Any]) -> None:
+    """The release for people, on stdout."""
+    console = Console(highlight=False)
+    table = Shown("", "", title=f"{document['rows_out']} rows released in {target}", show_header=False)
+    for group in ("parameters", "missing", "measures"):
+        for key, value in document[group].items():
+            table.add_row(Text(key), Text("none" if value is None else str(value)))
+    console.print(table)
+    guarantee = document["guarantee"]
+    held = "kept" if guarantee["holds"] else "NOT KEPT"
+    console.print(Text(f"Promise, checked on the release: {guarantee['claim']} - {held}."))
+    if not guarantee["privacy"]:
+        console.print(Text("This promise protects nobody in the table."))

@@ -1,0 +1,53 @@
+"""`mixbayes study`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mixbayes.cli.output import refuse_unwritable, write_whole
+from mixbayes.cli.progress import Talk
+
+EXAMPLES = """Examples:
+
+mixbayes study --data-dir data
+
+mixbayes study --data-dir data --out docs
+
+mixbayes study --data-dir data --quick --json
+"""
+
+
+def study(
+    data_dir: Annotated[
+        Path, typer.Option(metavar="DIR", help="Has cleveland.csv, hungarian.csv, switzerland.csv and va.csv.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write four-hospitals.md there, its picture and its measurements."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few seconds, to try it; figures that say nothing.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of folds and methods; never the protocol's randomness.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the text.")] = False,
+) -> None:
+    """What four real hospitals gain by joining, and what each protection of their tables costs; takes minutes."""
+    from mixbayes.study.document import NAME, document  # slow to import
+    from mixbayes.study.figure import figure
+    from mixbayes.study.hospitals import read_hospitals
+    from mixbayes.study.results import as_json as measurements
+    from mixbayes.study.study import QUICK_PLAN, Plan
+    from mixbayes.study.study import study as run_study
+
+    files = [out / f"{NAME}.{kind}" for kind in ("md", "json", "svg")] if out else []
+    for file in files:
+        refuse_unwritable(file)
+    tables = read_hospitals(data_dir)
+    with Talk() as talk:
+        results = run_study(tables, QUICK_PLAN if quick else Plan(), seed, talk)
+    text = document(results)
+    contents: list[str | bytes] = [text, measurements(results), figure(results)] if files else []
+    for file, content in zip(files, contents, strict=True):
+        write_whole(file, content)
+    typer.echo(measurements(results) if as_json else text, nl=False)

@@ -1,0 +1,104 @@
+"""Released tables as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mixbayes.cli.output import refuse_unwritable
+from mixbayes.local_methods.projections import Projection
+from mixbayes.local_methods.tables import Column, Numeric, Table
+from mixbayes.parties.released_texts import as_texts
+from mixbayes.parties.table import PARQUET
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import BadData, Unsupported
+
+PROJECTION = "projection-*.csv"
+
+
+def table_file(path: Path, released: Table, texts: Columns) -> str | bytes:
+    """What the file of this name holds: CSV or, by the name, Parquet."""
+    return _parquet(released) if path.suffix.lower() in PARQUET else _csv(texts)
+
+
+def projection_files(projections: Sequence[Projection], label: str) -> dict[str, str]:
+    """A CSV file for each projection: its columns, and the class under this name."""
+    digits = len(str(len(projections)))
+    names = (PROJECTION.replace("*", f"{number:0{digits}}") for number in range(1, len(projections) + 1))
+    return {name: _csv(as_texts(_with_class(one, label), None)) for name, one in zip(names, projections, strict=True)}
+
+
+def write_folder(path: Path, files: Mapping[str, str]) -> None:
+    """Replace the folder with one that holds these files, or leave it as it was."""
+    refuse_other_folder(path)
+    draft = None
+    try:
+        draft = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        for name, text in files.items():
+            (draft / "new" / name).parent.mkdir(exist_ok=True)
+            (draft / "new" / name).write_text(text, encoding="utf-8", newline="")
+        _exchange(path, draft / "new", draft / "old")
+    except OSError as error:
+        raise BadData(f"{path} cannot be written: {error.strerror}.") from None
+    finally:
+        if draft:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def refuse_other_folder(path: Path) -> None:
+    """Say before long work what would go wrong after it. Of what is there, only projections are replaced."""
+    if not path.is_dir():
+        if path.exists():
+            raise BadData(f"{path} cannot be written: projections go into a folder, and it is a file.")
+        refuse_unwritable(path)
+        return
+    foreign = sorted(entry.name for entry in path.iterdir() if not entry.match(PROJECTION))
+    if foreign:
+        raise Unsupported(f"{path} holds {foreign[0]!r}, which is no projection. Name a new folder.")
+    refuse_unwritable(path / "projection")
+
+
+def _exchange(path: Path, new: Path, old: Path) -> None:
+    """A folder cannot be replaced by another one in one step; what was there comes back if the second step fails."""
+    if not path.exists():
+        os.rename(new, path)
+        return
+    os.rename(path, old)
+    try:
+        os.rename(new, path)
+    except OSError:
+        os.rename(old, path)
+        raise
+
+
+def _with_class(projection: Projection, label: str) -> Table:
+    table = projection.table
+    return Table((*table.names, label), (*table.columns, projection.labels), table.rows)
+
+
+def _csv(texts: Columns) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(texts.names)
+    writer.writerows(zip(*(column.tolist() for column in texts.cells), strict=True))
+    return text.getvalue()
+
+
+def _parquet(released: Table) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(list(map(_arrow, released.columns)), names=list(released.names)), file)
+    return file.getvalue()
+
+
+def _arrow(column: Column) -> pa.Array:
+    if isinstance(column, Numeric):
+        return pa.array(column.numbers, from_pandas=True)
+    return pa.array(column.cells().tolist(), pa.string())

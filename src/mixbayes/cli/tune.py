@@ -1,0 +1,263 @@
+"""`mixbayes tune`."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from enum import StrEnum
+from math import isnan
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table as Shown
+
+from mixbayes.cli.options import names_in
+from mixbayes.cli.output import refuse_unwritable, write_whole
+from mixbayes.cli.progress import Talk
+from mixbayes.cli.report_file import Report, ReportFile
+from mixbayes.cli.tune_pareto import METHOD, tune_pareto
+from mixbayes.local_methods.tables import Nominal, Table
+from mixbayes.parties.method_table import as_command_error, as_table, class_column, numeric_names
+from mixbayes.parties.table import read_table
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import BadData, Unsupported
+
+if TYPE_CHECKING:
+    from mixbayes.local_methods.dmpd_tradeoff import AnonymityTradeoff
+    from mixbayes.local_methods.group_search import GroupSizeSearch, Tried
+    from mixbayes.report.page import Page
+
+EXAMPLES = """Examples:
+
+mixbayes tune patients.csv --method class-wise-condensation --search rule
+
+mixbayes tune patients.csv --method class-wise-condensation --search exhaustive -t 30 --jobs 4 --plot sizes.png
+
+mixbayes tune patients.csv --method dmpd --objective pareto --plot front.png
+"""
+
+TUNED = "class-wise-condensation"
+
+
+class Search(StrEnum):
+    RULE = "rule"
+    EXHAUSTIVE = "exhaustive"
+
+
+class Objective(StrEnum):
+    PARETO = "pareto"
+
+
+class Classifier(StrEnum):
+    NEAREST_NEIGHBOUR = "nearest-neighbour"
+    NAIVE_BAYES = "naive-bayes"
+    TREE = "tree"
+    SVM = "svm"
+
+
+def tune(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="The table to be protected.")],
+    method: Annotated[str, typer.Option(help=f"What is tuned: {TUNED} or {METHOD}.")],
+    search: Annotated[Search, typer.Option(help="A few sizes by rule, or many at equal distances.")] = Search.RULE,
+    objective: Annotated[
+        Objective | None, typer.Option(help="For dmpd: anonymity against accuracy, at all levels.")
+    ] = None,
+    threshold: Annotated[int, typer.Option("--threshold", "-t", help="The smallest group size.")] = 20,
+    gap: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="The loss, in shares of the accuracy, that privacy is worth.")
+    ] = 0.05,
+    most_sizes: Annotated[int, typer.Option(min=2, help="How many sizes an exhaustive search tries.")] = 100,
+    classifier: Annotated[
+        Classifier | None,
+        typer.Option(help="What is trained on the release. Default: nearest-neighbour; for dmpd naive-bayes."),
+    ] = None,
+    identifiers: Annotated[
+        str,
+        typer.Option("--quasi-identifiers", metavar="A,B", help="For dmpd: what outsiders may know. Default: all."),
+    ] = "",
+    population: Annotated[int, typer.Option(min=2, help="For dmpd: partitions in a generation.")] = 50,
+    generations: Annotated[int, typer.Option(min=0, help="For dmpd: how many generations.")] = 100,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each size is tried, or the search is run.")] = 3,
+    jobs: Annotated[int, typer.Option(help="Processes that try sizes at the same time; -1 for all cores.")] = 1,
+    class_col: Annotated[str | None, typer.Option("--class-column", help="Default: `class`, if there is one.")] = None,
+    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
+    numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
+    plot: Annotated[Path | None, typer.Option(metavar="OUT.png", help="Draw accuracy and privacy.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed tries the same releases.")] = 0,
+    report: Report = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Look for the group size with the most privacy at nearly the best accuracy, or for what each level k costs."""
+    from mixbayes.local_methods.group_search import GroupSizeSearch  # slow to import
+
+    if method not in (TUNED, METHOD):
+        raise Unsupported(f"There is nothing to tune of {method!r}. --method can be {TUNED} or {METHOD}.")
+    if objective and method != METHOD:
+        raise Unsupported(f"--objective {objective}: only {METHOD} has it.")
+    if plot:
+        _refuse_plot(plot)
+    page = ReportFile(report) if report else None
+    table, labels = _read(read_table(source), class_col, names_in(nominal), names_in(numeric))
+    if method == METHOD:
+        tradeoff = _tradeoff(classifier, names_in(identifiers), population, generations, repeats, jobs, seed)
+        tune_pareto(tradeoff, table, labels, plot=plot, report=page, as_json=as_json)
+        return
+    looked = GroupSizeSearch(
+        t=threshold,
+        search=search.value,
+        accuracy_gap=gap,
+        most_sizes=most_sizes,
+        classifier=_classifier(classifier or Classifier.NEAREST_NEIGHBOUR, seed),
+        repeats=repeats,
+        n_jobs=jobs,
+        random_state=seed,
+    )
+    begun = perf_counter()
+    with Talk() as talk, as_command_error():
+        looked.fit(table, labels, progress=talk)
+    seconds = perf_counter() - begun
+    if plot:
+        write_whole(plot, _drawn(looked))
+    if page:
+        page.write(_page(looked))
+    if as_json:
+        typer.echo(json.dumps(_document(looked, seconds), indent=2))
+    else:
+        _show(looked)
+
+
+def _tradeoff(
+    classifier: Classifier | None,
+    identifiers: list[str],
+    population: int,
+    generations: int,
+    repeats: int,
+    jobs: int,
+    seed: int,
+) -> AnonymityTradeoff:
+    from mixbayes.local_methods.dmpd_tradeoff import AnonymityTradeoff  # slow to import
+
+    inducer = (classifier or Classifier.NAIVE_BAYES).value
+    if inducer not in (Classifier.NAIVE_BAYES, Classifier.TREE):
+        raise Unsupported(f"--classifier {inducer}: for {METHOD} it can be naive-bayes or tree.")
+    return AnonymityTradeoff(
+        runs=repeats,
+        quasi_identifiers=identifiers or None,
+        inducer=inducer,
+        population=population,
+        generations=generations,
+        n_jobs=jobs,
+        random_state=seed,
+    )
+
+
+def _refuse_plot(path: Path) -> None:
+    if path.suffix.lower() != ".png":
+        raise Unsupported(f"--plot {path}: the picture is a PNG; give it a name that ends so.")
+    refuse_unwritable(path)
+
+
+def _read(
+    columns: Columns, class_col: str | None, nominal: list[str], numeric: list[str]
+) -> tuple[Table, Nominal | None]:
+    label = class_column(columns, class_col)
+    if label is None:
+        raise BadData(f"{columns.source} has no column `class`. Name it with --class-column.")
+    table = as_table(columns, numeric_names([columns], {*nominal, label}, numeric))
+    classes = table.column(label)
+    attributes = table.select([at for at, name in enumerate(table.names) if name != label])
+    return attributes, classes if isinstance(classes, Nominal) else None
+
+
+def _classifier(kind: Classifier, seed: int) -> Any:
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.svm import SVC
+    from sklearn.tree import DecisionTreeClassifier
+
+    makers: dict[Classifier, Callable[[], Any]] = {
+        Classifier.NEAREST_NEIGHBOUR: lambda: None,  # the default of the search
+        Classifier.NAIVE_BAYES: GaussianNB,
+        Classifier.TREE: lambda: DecisionTreeClassifier(random_state=seed),
+        Classifier.SVM: lambda: SVC(random_state=seed),
+    }
+    return makers[kind]()
+
+
+def _document(looked: GroupSizeSearch, seconds: float) -> dict[str, Any]:
+    return {
+        "method": TUNED,
+        "search": looked.search,
+        "threshold": looked.t,
+        "approximate_gcd": looked.approximate_gcd_,
+        "best": _plain(looked.best_),
+        "tried": [_plain(tried) for tried in looked.tried_],
+        "seconds": round(seconds, 3),
+    }
+
+
+def _plain(tried: Tried) -> dict[str, Any]:
+    privacy = None if isnan(tried.privacy) else tried.privacy
+    return {"group_size": tried.group_size, "accuracy": tried.accuracy, "privacy": privacy}
+
+
+def _show(looked: GroupSizeSearch) -> None:
+    """The sizes for people, on stdout."""
+    console = Console(highlight=False)
+    table = Shown("group size", "accuracy", "privacy", "", title=f"{len(looked.tried_)} sizes tried")
+    for tried in looked.tried_:
+        privacy = "none" if isnan(tried.privacy) else f"{tried.privacy:.4f}"
+        mark = "most privacy" if tried is looked.best_ else ""
+        table.add_row(str(tried.group_size), f"{tried.accuracy:.2%}", privacy, mark)
+    console.print(table)
+    console.print(f"Group size {looked.best_.group_size}; without a search it would be {looked.approximate_gcd_}.")
+
+
+def _page(looked: GroupSizeSearch) -> Page:
+    from mixbayes.report.tuned import Point, Tuning, tuned  # slow to import
+
+    return tuned(
+        Tuning(
+            method=TUNED,
+            found=f"Groups of {looked.best_.group_size} give the most privacy among the sizes that lose at most "
+            f"{looked.accuracy_gap:.0%} of the best accuracy; without a search the size would be "
+            f"{looked.approximate_gcd_}.",
+            how=f"{len(looked.tried_)} sizes were tried ({looked.search} search), each {looked.repeats} times, and "
+            f"judged on {looked.test_share:.0%} of the rows, which are never condensed.",
+            privacy="width of the 95% interval, in ranges",
+            points=[
+                Point(
+                    f"{one.group_size}",
+                    one.accuracy,
+                    None if isnan(one.privacy) else one.privacy,
+                    one.group_size,
+                    one is looked.best_,
+                )
+                for one in looked.tried_
+            ],
+            setting="group size",
+        )
+    )
+
+
+def _drawn(looked: GroupSizeSearch) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # slow to import, and needs no display
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    sizes = [tried.group_size for tried in looked.tried_]
+    left = figure.add_subplot()
+    right = left.twinx()
+    left.plot(sizes, [tried.accuracy for tried in looked.tried_], "o-", color="tab:blue")
+    right.plot(sizes, [tried.privacy for tried in looked.tried_], "s--", color="tab:orange")
+    left.axvline(looked.best_.group_size, color="gray", linestyle=":")
+    left.set_xlabel(f"group size (found: {looked.best_.group_size})")
+    left.set_ylabel("accuracy", color="tab:blue")
+    right.set_ylabel("privacy: 95 % interval in ranges", color="tab:orange")
+    file = io.BytesIO()
+    canvas.print_figure(file, format="png")
+    return file.getvalue()

@@ -1,0 +1,134 @@
+"""`mixbayes tune --method dmpd`: what each level of anonymity costs in accuracy."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table as Shown
+
+from mixbayes.cli.output import write_whole
+from mixbayes.cli.progress import Talk
+from mixbayes.cli.report_file import ReportFile
+from mixbayes.cli.tenths import Tenths
+from mixbayes.local_methods.tables import Nominal, Table
+from mixbayes.parties.method_table import as_command_error
+
+if TYPE_CHECKING:
+    from mixbayes.local_methods.dmpd_tradeoff import AnonymityTradeoff
+    from mixbayes.report.page import Page
+
+METHOD = "dmpd"
+OBJECTIVE = "pareto"
+SURFACES = {"best": "tab:green", "median": "tab:blue", "worst": "tab:red"}
+
+
+def tune_pareto(
+    search: AnonymityTradeoff,
+    table: Table,
+    labels: Nominal | None,
+    *,
+    plot: Path | None,
+    report: ReportFile | None,
+    as_json: bool,
+) -> None:
+    """Search, and tell what was found in every way that was asked for."""
+    begun = perf_counter()
+    with Talk() as talk, as_command_error():
+        search.fit(table, labels, progress=Tenths(talk))
+    seconds = perf_counter() - begun
+    if plot:
+        write_whole(plot, _drawn(search))
+    if report:
+        report.write(_page(search))
+    if as_json:
+        typer.echo(json.dumps(_document(search, table.rows, seconds), indent=2))
+    else:
+        _show(search)
+
+
+def _document(search: AnonymityTradeoff, rows: int, seconds: float) -> dict[str, Any]:
+    surfaces = search.attainment_
+    return {
+        "method": METHOD,
+        "objective": OBJECTIVE,
+        "inducer": search.inducer,
+        "rows": rows,
+        "runs": search.runs,
+        "front": [asdict(one) for one in search.front_],
+        "attainment": {
+            "anonymity": surfaces.levels.tolist(),
+            **{name: _attained(getattr(surfaces, name).tolist()) for name in SURFACES},
+        },
+        "falls": [asdict(fall) for fall in search.falls_],
+        "seconds": round(seconds, 3),
+    }
+
+
+def _attained(accuracies: Sequence[float]) -> list[float | None]:
+    return [accuracy if isfinite(accuracy) else None for accuracy in accuracies]
+
+
+def _show(search: AnonymityTradeoff) -> None:
+    """The front for people, on stdout."""
+    console = Console(highlight=False)
+    table = Shown("k up to", "accuracy", "lost to the best", "projections", "left out", title="What anonymity costs")
+    best = search.front_[0].accuracy
+    for one in search.front_:
+        lost = f"{best - one.accuracy:.2%}"
+        table.add_row(
+            f"{one.anonymity:,}", f"{one.accuracy:.2%}", lost, str(len(one.projections)), str(len(one.left_out))
+        )
+    console.print(table)
+    for fall in search.falls_:
+        console.print(f"Above k = {fall.above:,} the accuracy falls from {fall.before:.2%} to {fall.after:.2%}.")
+    console.print(f"The falls are those of the median of {search.runs} runs, the table is the best of all.")
+
+
+def _page(search: AnonymityTradeoff) -> Page:
+    from mixbayes.report.tuned import Point, Tuning, tuned  # slow to import
+
+    worst = max(search.falls_, key=lambda fall: fall.before - fall.after, default=None)
+    return tuned(
+        Tuning(
+            method=METHOD,
+            found="Accuracy does not fall at any level."
+            if worst is None
+            else f"Accuracy falls most above k = {worst.above}: from {worst.before:.2%} to {worst.after:.2%}.",
+            how=f"A genetic search for both anonymity and accuracy was run {search.runs} times; shown is what no other "
+            f"partition that was seen surpasses in both. Accuracy is over {search.folds} folds.",
+            privacy="rows that share the rarest combination",
+            points=[Point(f"k = {one.anonymity}", one.accuracy, one.anonymity) for one in search.front_],
+        )
+    )
+
+
+def _drawn(search: AnonymityTradeoff) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # slow to import, and needs no display
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    surfaces = search.attainment_
+    levels = surfaces.levels.astype(float)
+    for name, colour in SURFACES.items():
+        accuracies = [one if isfinite(one) else float("nan") for one in getattr(surfaces, name).tolist()]
+        axes.step(levels, accuracies, where="pre", label=f"{name} of {search.runs} runs", color=colour)
+    for fall in search.falls_:
+        axes.annotate(f"{fall.above:,}", (fall.above, fall.before), textcoords="offset points", xytext=(2, 4))
+    axes.set_xscale("log")
+    axes.set_xlabel("anonymity: rows that share the rarest combination")
+    axes.set_ylabel("accuracy")
+    axes.legend()
+    file = io.BytesIO()
+    canvas.print_figure(file, format="png")
+    return file.getvalue()

@@ -1,0 +1,158 @@
+"""Who may call what: the certificate's name against the agreement, for every call; and errors as gRPC statuses.
+
+Whoever calls is who its certificate says. Hospitals call mixers, mixer a calls mixer b, a hospital's node serves the
+hospital's own certificate alone; everybody of the federation may ask about health.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import grpc
+
+from mixbayes.federation.agreement import Federation
+from mixbayes.federation.pem import certificates_in, only_name
+from mixbayes.node.greeting import refuse_difference
+from mixbayes.node.log import Log, logged
+from mixbayes.protocol.errors import LocalError, MixbayesError, NotAdmitted, RefusedByPolicy
+from mixbayes.transport.status import status_of
+
+_OURS = "/mixbayes.wire.v1."
+_STEP = "greeting"
+MOST_CALLS = 64
+"""Of one hospital's at once: every call has a thread as long as it lasts, and threads are for all."""
+Admit = Callable[[str, str], bool]
+"""Whether a node of this name may call this service."""
+
+
+def caller_of(context: grpc.ServicerContext) -> str:
+    """The one DNS name in the certificate of whoever calls. One for several names, or for none, speaks for nobody."""
+    told: Mapping[str, Sequence[bytes]] = context.auth_context()  # type: ignore[assignment]  # typed as if of numbers
+    return _name_in(told["x509_pem_cert"][0]) if told.get("x509_pem_cert") else ""
+
+
+@lru_cache
+def _name_in(pem: bytes) -> str:
+    try:
+        return only_name(certificates_in(pem)[0])
+    except ValueError as error:
+        return f"({error})"
+
+
+class Admission(grpc.ServerInterceptor):
+    """Stands before every handler of a node."""
+
+    def __init__(self, me: str, federation: Federation, admit: Admit, log: Log) -> None:
+        self._me = me
+        self._federation = federation
+        self._admit = admit
+        self._log = log
+        self._open: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def intercept_service(
+        self, continuation: Callable[[grpc.HandlerCallDetails], Any], handler_call_details: grpc.HandlerCallDetails
+    ) -> Any:
+        handler = continuation(handler_call_details)
+        return handler and _around(handler, self._guarded, handler_call_details.method)
+
+    def _enter(self, method: str, context: grpc.ServicerContext) -> None:
+        self._check(method, context)
+        name = caller_of(context)
+        if self._federation.role_of(name) != "party":
+            return  # how many calls a mixer has open here is decided by all hospitals together
+        with self._lock:
+            if self._open[name] >= MOST_CALLS:
+                title = self._federation.title(name)
+                raise RefusedByPolicy(f"{title} has {MOST_CALLS} calls open here already; end some of them first.")
+            self._open[name] += 1
+        if not context.add_callback(lambda: self._left(name)):
+            self._left(name)
+
+    def _left(self, name: str) -> None:
+        with self._lock:
+            self._open[name] -= 1
+
+    def _end_in_time(self, context: grpc.ServicerContext) -> None:
+        """A request in pieces that does not come to its end has no thread for ever."""
+        late = threading.Timer(self._federation.policy.timeout, context.cancel)
+        late.daemon = True
+        late.start()
+        if not context.add_callback(late.cancel):
+            late.cancel()
+
+    def _check(self, method: str, context: grpc.ServicerContext) -> None:
+        name = caller_of(context)
+        if self._federation.role_of(name) is None:
+            raise NotAdmitted(
+                self._me,
+                _STEP,
+                f"a certificate for {name[:80]!r} was shown, who is not listed in the agreement of this node",
+                "Compare the list of members, and the name in the certificate",
+            )
+        if not method.startswith(_OURS):
+            return
+        service = method.removeprefix(_OURS).split("/")[0]
+        if not self._admit(name, service):
+            title = self._federation.title(name)
+            raise NotAdmitted(self._me, _STEP, f"{title} may not call what is there for others ({service})")
+        refuse_difference(self._me, self._federation.title(name), self._federation, context.invocation_metadata())
+
+    def _guarded(self, behaviour: Callable[..., Any], method: str, asks: bool, answers: bool) -> Callable[..., Any]:
+        """`asks` and `answers` say where there is a stream of messages."""
+
+        def one(request: object, context: grpc.ServicerContext) -> Any:
+            try:
+                self._enter(method, context)
+                if asks:
+                    self._end_in_time(context)
+                return behaviour(request, context)
+            except Exception as error:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
+                self._failed(context, method, error)
+
+        def many(request: object, context: grpc.ServicerContext) -> Iterator[Any]:
+            try:
+                self._enter(method, context)
+                yield from behaviour(request, context)
+            except Exception as error:  # noqa: BLE001 - as above
+                self._failed(context, method, error)
+
+        return many if answers else one
+
+    def _failed(self, context: grpc.ServicerContext, method: str, error: Exception) -> None:
+        if isinstance(error, MixbayesError):
+            self._refuse(context, method, error)
+        elif type(error) is grpc.RpcError:  # reading on from a caller who is gone
+            self._log.info("hung up", caller=self._federation.title(caller_of(context)), call=method)
+        else:
+            self._refuse(context, method, _mistake(self._log, error))
+
+    def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> None:
+        logged(self._log, error, "refused", caller=self._federation.title(caller_of(context)), call=method)
+        try:
+            context.abort_with_status(status_of(error))
+        except Exception:
+            if context.is_active():
+                raise
+
+
+def _mistake(log: Log, error: Exception) -> LocalError:
+    logged(log, error, "a mistake of this program")
+    return LocalError("This program made a mistake; its log has the place.")
+
+
+def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:
+    """The same kind of handler with a guard in front."""
+    kinds = {
+        (False, False): ("unary_unary", grpc.unary_unary_rpc_method_handler),
+        (False, True): ("unary_stream", grpc.unary_stream_rpc_method_handler),
+        (True, False): ("stream_unary", grpc.stream_unary_rpc_method_handler),
+        (True, True): ("stream_stream", grpc.stream_stream_rpc_method_handler),
+    }
+    name, make = kinds[handler.request_streaming, handler.response_streaming]
+    behaviour = guarded(getattr(handler, name), method, handler.request_streaming, handler.response_streaming)
+    return make(behaviour, handler.request_deserializer, handler.response_serializer)

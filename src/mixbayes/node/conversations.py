@@ -1,0 +1,129 @@
+"""Streams that belong to one conversation arrive one by one; when all are there, somebody works with them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from mixbayes.node.log import Log, logged
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent, RefusedByPolicy, WrongStep
+from mixbayes.transport.streams import StreamWire
+
+Channels = Mapping[str, Channel]
+Work = Callable[[Channels], None]
+_STEP = "joining a conversation"
+_FAREWELL = 3.0
+
+
+@dataclass
+class _Gathering:
+    """One conversation: who must come, who has, and what happens then."""
+
+    needed: Mapping[str, str]
+    """By the channel's name, who opens it."""
+    work: Work
+    timer: threading.Timer
+    wires: dict[str, StreamWire] = field(default_factory=dict)
+    at_work: bool = False
+
+    @property
+    def missing(self) -> list[str]:
+        return [name for name in self.needed if name not in self.wires]
+
+
+class Conversations:
+    """All conversations at one node. `most` of one hospital's at once."""
+
+    def __init__(self, deadline: float, log: Log, most: int = 8) -> None:
+        self._deadline = deadline
+        self._log = log
+        self._most = most
+        self._closing = False
+        self._open: dict[tuple[str, str], _Gathering] = {}
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+
+    def join(self, whose: str, key: str, channel: str, wire: StreamWire, needed: Mapping[str, str], work: Work) -> None:
+        """One more stream. The first one of a conversation opens it, the last one starts the work."""
+        with self._lock:
+            if needed.get(channel) != wire.peer:
+                raise WrongStep(wire.peer, _STEP, "it opens a channel that is not for it to open")
+            gathering = self._open.get((whose, key)) or self._opened(whose, key, needed, work)
+            if channel in gathering.wires or gathering.at_work:
+                raise WrongStep(wire.peer, _STEP, "it opens a channel twice, or one too many")
+            gathering.wires[channel] = wire
+            gathering.at_work = complete = not gathering.missing
+        wire.when_abandoned(lambda: self._left(whose, key, wire.peer))
+        if not complete:
+            return
+        gathering.timer.cancel()
+        threading.Thread(target=self._run, args=(whose, key, gathering), name=f"conversation {whose}").start()
+
+    def close(self) -> None:
+        """Break off every conversation and wait until nobody works any more."""
+        with self._lock:
+            self._closing = True
+            gatherings = list(self._open.values())
+        for gathering in gatherings:
+            gathering.timer.cancel()
+            for wire in gathering.wires.values():
+                wire.break_off()
+        with self._changed:
+            self._changed.wait_for(lambda: not any(g.at_work for g in self._open.values()), _FAREWELL)
+
+    def _opened(self, whose: str, key: str, needed: Mapping[str, str], work: Work) -> _Gathering:
+        if sum(name == whose for name, _ in self._open) >= self._most:
+            raise RefusedByPolicy(f"{whose} has {self._most} conversations open already; end one of them first.")
+        timer = threading.Timer(self._deadline, self._late, (whose, key))
+        timer.daemon = True
+        gathering = self._open[whose, key] = _Gathering(needed, work, timer)
+        timer.start()
+        return gathering
+
+    def _late(self, whose: str, key: str) -> None:
+        with self._lock:
+            gathering = self._open.get((whose, key))
+            if gathering is None or gathering.at_work:
+                return
+            del self._open[whose, key]
+        missing = gathering.needed[gathering.missing[0]]
+        error = PeerSilent(missing, _STEP, f"it did not join within {self._deadline:g} s")
+        self._end(gathering, error)
+
+    def _left(self, whose: str, key: str, peer: str) -> None:
+        """Somebody hangs up before all have come: the others need not wait, and may come again at once."""
+        with self._lock:
+            gathering = self._open.get((whose, key))
+            if gathering is None or gathering.at_work:
+                return
+            del self._open[whose, key]
+        gathering.timer.cancel()
+        error = PeerGone(peer, _STEP, "it hung up")
+        threading.Thread(target=self._end, args=(gathering, error), name="farewell", daemon=True).start()
+
+    def _run(self, whose: str, key: str, gathering: _Gathering) -> None:
+        error: MixbayesError | None = None
+        try:
+            channels = {name: Channel(gathering.needed[name], wire) for name, wire in gathering.wires.items()}
+            gathering.work(channels)
+        except MixbayesError as failure:
+            error = failure
+        except Exception as failure:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
+            logged(self._log, failure, "a mistake of this program")
+            error = LocalError("This program made a mistake; its log has the place.")
+        finally:
+            self._end(gathering, error)
+            with self._changed:
+                self._open.pop((whose, key), None)
+                self._changed.notify_all()
+
+    def _end(self, gathering: _Gathering, error: MixbayesError | None) -> None:
+        if error and not self._closing:
+            self._log.warning("conversation broke off", why=str(error), code=error.code)
+        for wire in gathering.wires.values():
+            if error:
+                wire.fail(error)
+            else:
+                wire.close()

@@ -1,0 +1,58 @@
+"""The machine: what is installed, and how much room there is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sqlite3
+import ssl
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from mixbayes.node.doctor.finding import Finding, fine, problem, warning
+from mixbayes.node.greeting import PROTOCOL, SOFTWARE
+from mixbayes.node.schema import OLDEST_SQLITE
+from mixbayes.protocol.errors import BadState, Unsupported
+
+LIBRARIES = ("grpcio", "protobuf", "cryptography", "pynacl", "numpy", "gmpy2", "pyarrow")
+OLDEST_PYTHON = (3, 11)
+LITTLE, TOO_LITTLE = 2**30, 2**26
+"""Bytes of free disk: below the first a warning, below the second a problem."""
+
+
+def software() -> Finding:
+    """This program, Python and what it stands on."""
+    own = f"mixbayes {SOFTWARE} (protocol {PROTOCOL}), Python {platform.python_version()}"
+    beneath = f"SQLite {sqlite3.sqlite_version}, {ssl.OPENSSL_VERSION}"
+    said = ", ".join([own, beneath, *(f"{name} {_version(name)}" for name in LIBRARIES)])
+    absent = [name for name in LIBRARIES if _version(name) == "missing"]
+    if absent or sys.version_info < OLDEST_PYTHON or sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        remedy = "Install from requirements.lock, with Python 3.11 or newer that carries SQLite 3.37 or newer"
+        return problem("software", said, remedy, Unsupported)
+    return fine("software", said)
+
+
+def room(folder: Path) -> Finding:
+    """Free disk where the state lies or will lie."""
+    there = existing(folder)
+    free = shutil.disk_usage(there).free
+    said = f"{free / 2**30:.1f} GiB free in {there}"
+    remedy = "Make room: a node that cannot write stops answering"
+    if free < TOO_LITTLE:
+        return problem("disk", said, remedy, BadState)
+    return warning("disk", said, remedy) if free < LITTLE else fine("disk", said)
+
+
+def existing(folder: Path) -> Path:
+    """The folder, or the first above it that this user can see."""
+    folder = folder.absolute()
+    return next(path for path in (folder, *folder.parents) if os.path.exists(path))  # unlike Path's, it raises nothing
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "missing"

@@ -1,0 +1,94 @@
+"""The nodes that this one dials: are they there, do they agree, and what time is it at theirs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from mixbayes.federation.agreement import Federation
+from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
+from mixbayes.node.doctor.route import route_findings
+from mixbayes.node.greeting import SOFTWARE, greeting
+from mixbayes.protocol.errors import Unreachable
+from mixbayes.transport.peer import Peer
+from mixbayes.transport.probe import explain
+from mixbayes.transport.tls import Credentials
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundReport
+from mixbayes.wire.v1.node_pb2_grpc import MixerStub, PairStub
+
+PATIENCE = 10.0
+NOTABLE, TOO_FAR = 30.0, 300.0
+"""Seconds between two clocks: above the first a warning, above the second a problem."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a peer reported, and how many seconds its clock is ahead of this one."""
+
+    title: str
+    report: RoundReport
+    ahead: float
+
+
+def dialled(federation: Federation, name: str) -> list[str]:
+    """The nodes that this one dials."""
+    if federation.two_party:
+        listener = federation.listener
+        return [listener.name] if listener and listener.name != name else []
+    if federation.role_of(name) == "party":
+        return [mixer.name for mixer in federation.mixers]
+    return ["b"] if name == "a" else []
+
+
+def peer_findings(
+    federation: Federation, me: str, name: str, address: str, own: Credentials
+) -> Generator[Finding, None, Answer | None]:
+    """Step by step as far as it goes; returns what the peer reported."""
+    title = federation.title(name)
+    try:
+        yield from route_findings(title, name, address, own)
+        answer = _asked(federation, me, name, address, own)
+    except Trouble as trouble:
+        yield trouble.finding
+        return None
+    theirs = answer.report.software
+    version = f"mixbayes {theirs}" if theirs == SOFTWARE else f"mixbayes {theirs} (here {SOFTWARE}, which fit together)"
+    yield fine(f"agreement and version of {title}", f"the same agreement; {version}")
+    return answer
+
+
+def clock_findings(now: datetime, answers: list[Answer]) -> Iterator[Finding]:
+    """This machine's clock against every clock that was told."""
+    here = f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    if not answers:
+        yield fine("clock", f"{here}; no other node told its own, so compare it with a watch")
+    for answer in answers:
+        yield _compared(here, answer)
+
+
+def _compared(here: str, answer: Answer) -> Finding:
+    off = abs(answer.ahead)
+    said = f"{here}; that of {answer.title} is {off:.0f} s {'ahead' if answer.ahead > 0 else 'behind'}"
+    remedy = "Have both machines keep time by NTP: deadlines of rounds and certificates depend on it"
+    if off > TOO_FAR:
+        return problem("clock", said, remedy, Unreachable)
+    return warning("clock", said, remedy) if off > NOTABLE else fine("clock", said)
+
+
+def _asked(federation: Federation, me: str, name: str, address: str, own: Credentials) -> Answer:
+    """Mixers report to hospitals; who leads is told by the other computing party."""
+    title = federation.title(name)
+    deadline = min(PATIENCE, federation.policy.timeout)
+    peer = Peer(title, name, address, own, greeting(federation), deadline, Watch(), explain)
+    hospital_of_mixers = not federation.two_party and federation.role_of(me) == "party"
+    stub = MixerStub(peer.channel) if hospital_of_mixers else PairStub(peer.channel)
+    try:
+        with looking_at(f"agreement and version of {title}"):
+            asked = time.time()
+            report = peer.call(stub.Report, ReportRequest(), "asking for the status")
+            return Answer(title, report, report.clock - (asked + time.time()) / 2)
+    finally:
+        peer.close()

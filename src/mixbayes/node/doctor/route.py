@@ -1,0 +1,79 @@
+"""The way to another node: its name resolves, its port or the proxy in between lets this machine through, TLS holds."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+from mixbayes.federation.addresses import host_and_port
+from mixbayes.node.doctor.finding import Finding, Trouble, fine, problem
+from mixbayes.node.doctor.lookup import addresses_of
+from mixbayes.node.doctor.proxies import Proxy, proxy_for
+from mixbayes.protocol.errors import Unreachable
+from mixbayes.transport.probe import PATIENCE, explain
+from mixbayes.transport.tls import Credentials
+
+_LONGEST_REPLY = 4096
+
+
+def route_findings(title: str, name: str, address: str, own: Credentials) -> Iterator[Finding]:
+    """Step by step, until one fails, which is the `Trouble` that ends it."""
+    host, port = host_and_port(address)
+    proxy = proxy_for(host)
+    if proxy:
+        yield _resolves(f"name of the proxy to {title}", proxy.host)
+        yield _lets_through(f"proxy to {title}", proxy, f"{_bracketed(host)}:{port}")
+        return
+    yield _resolves(f"host name of {title}", host)
+    yield _answers(f"port of {title}", host, port, address)
+    why = explain(address, name, own)
+    if why:
+        remedy = f"Run `mixbayes doctor` at {title} too; nothing in between may open TLS"
+        raise Trouble(problem(f"TLS with {title}", why, remedy, Unreachable))
+    yield fine(f"TLS with {title}", f"mutual, 1.3; the certificate is for {name!r}")
+
+
+def _resolves(what: str, host: str) -> Finding:
+    remedy = "Correct this machine's name service, or agree on another address"
+    try:
+        addresses = addresses_of(host)
+    except TimeoutError as error:
+        raise Trouble(problem(what, f"{host}: {error}", remedy, Unreachable)) from None
+    if not addresses:
+        raise Trouble(problem(what, f"{host} is unknown here", remedy, Unreachable))
+    return fine(what, f"{host} is an address already" if addresses == [host] else f"{host} is {', '.join(addresses)}")
+
+
+def _answers(what: str, host: str, port: int, address: str) -> Finding:
+    try:
+        socket.create_connection((host, port), PATIENCE).close()
+    except ConnectionRefusedError:
+        remedy = "Ask its operator whether it is running, and at which address"
+        raise Trouble(problem(what, f"nothing listens at {address}", remedy, Unreachable)) from None
+    except OSError as error:
+        why = "no answer" if isinstance(error, TimeoutError) else error.strerror or "no connection"
+        remedy = f"Have the firewalls let this machine dial {address} (TCP, outbound), or set https_proxy if one is due"
+        raise Trouble(problem(what, f"{address}: {why}", remedy, Unreachable)) from None
+    return fine(what, f"{address} answers")
+
+
+def _lets_through(what: str, proxy: Proxy, target: str) -> Finding:
+    remedy = f"Have it allow CONNECT to {target}, or name that host in no_proxy"
+    try:
+        with socket.create_connection((proxy.host, proxy.port), PATIENCE) as wire:
+            wire.settimeout(PATIENCE)
+            wire.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
+            status = wire.recv(_LONGEST_REPLY).split(b"\r\n")[0].decode(errors="replace")
+    except OSError as error:
+        why = f"{proxy} cannot be used: {error.strerror or 'no answer'}"
+        raise Trouble(problem(what, why, remedy, Unreachable)) from None
+    words = status.split()
+    if words[1:2] == ["200"]:
+        return fine(what, f"{proxy} lets this machine through to {target}")
+    if words[1:2] == ["407"]:
+        return fine(what, f"{proxy} answers and wants the password that the variable holds")
+    raise Trouble(problem(what, f"{proxy} refuses {target}: {status[:80]!r}", remedy, Unreachable))
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

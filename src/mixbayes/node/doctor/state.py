@@ -1,0 +1,121 @@
+"""The state folder: usable, of this node and federation, closed with the key that is here. Nothing in it is changed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
+from mixbayes.node.doctor.machine import existing
+from mixbayes.node.folder import LOCK
+from mixbayes.node.rounds import CLOSED, FAILED
+from mixbayes.node.sealing import KEY_BYTES, fingerprint
+from mixbayes.node.sqlite import FILE, looking
+from mixbayes.protocol.errors import BadState
+
+WHAT, ROUND = "state folder", "round"
+_OTHERS = 0o077
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The last round in the folder of a computing party."""
+
+    number: int
+    state: str
+    reason: str
+    contributed: tuple[str, ...]
+
+
+def holder_of(folder: Path) -> str | None:
+    """Who has the folder now, as it wrote itself; None if nobody has."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        # Where nobody has it this holds it for a moment, beside others who look, and a node could be told so.
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.pread(handle, 500, 0).decode(errors="replace") or "another process"
+    finally:
+        os.close(handle)
+    return None
+
+
+def state_findings(folder: Path, kind: str, owner: str, key: bytes | None) -> Iterator[Finding]:
+    """Whether a node could go on with what is there, or begin."""
+    try:
+        yield _usable(folder)
+        if os.path.exists(folder / FILE):
+            yield _belongs(folder, kind, owner, key)
+    except Trouble as trouble:
+        yield trouble.finding
+
+
+def standing_in(folder: Path) -> Standing:
+    """Read beside the node that may be running."""
+    with looking(folder) as connection:
+        number, state, reason = connection.execute(
+            "SELECT number, state, reason FROM round ORDER BY number DESC LIMIT 1"
+        ).fetchone()
+        rows = connection.execute("SELECT hospital FROM contribution WHERE round = ? ORDER BY hospital", (number,))
+        return Standing(number, state, reason, tuple(name for (name,) in rows))
+
+
+def standing_finding(folder: Path, hospitals: tuple[str, ...]) -> Finding:
+    """How the last round stands by this node's own books."""
+    try:
+        with looking_at(ROUND):
+            now = standing_in(folder)
+    except Trouble as trouble:
+        return trouble.finding
+    missing = [f"party {name}" for name in hospitals if name not in now.contributed]
+    waits = f"; missing: {', '.join(missing)}" if missing else ""
+    return round_finding(now.number, now.state, now.reason, waits)
+
+
+def round_finding(number: int, state: str, reason: str, waits: str) -> Finding:
+    said = f"round {number} is {state}{waits}" + (f" ({reason})" if reason else "")
+    remedy = "`mixbayes round new` begins another, to which all hospitals contribute again"
+    return warning(ROUND, said, remedy) if state in (CLOSED, FAILED) else fine(ROUND, said)
+
+
+def _usable(folder: Path) -> Finding:
+    holder = holder_of(folder)
+    if holder:
+        return fine(WHAT, f"{folder} is in use by {holder}")
+    there = existing(folder)
+    remedy = "Give one on a local disk that this user may write"
+    if not there.is_dir():
+        raise Trouble(problem(WHAT, f"{there} is no folder", remedy, BadState))
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise Trouble(problem(WHAT, f"this user may not write {there}", remedy, BadState))
+    if not folder.exists():
+        return fine(WHAT, f"{folder} will be made")
+    if folder.stat().st_mode & _OTHERS:
+        said = f"{folder} can be looked into by others than its owner"
+        return warning(WHAT, said, f"Run `chmod 700 {folder}`")
+    return fine(WHAT, f"{folder} can be written, and no node has it now")
+
+
+def _belongs(folder: Path, kind: str, owner: str, key: bytes | None) -> Finding:
+    with looking_at(WHAT), looking(folder) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if "about" not in tables:
+            raise BadState(f"{folder / FILE} was not made by a node. Give another --state folder.")
+        was, whose, closed = connection.execute("SELECT kind, owner, key FROM about").fetchone()
+        records = connection.execute("SELECT count(*) FROM audit").fetchone()[0]
+    if (was, whose) != (kind, owner):
+        said = f"{folder} holds the state of {whose} (a {was}), not of {owner} (a {kind})"
+        raise Trouble(problem(WHAT, said, "Give each node and each federation a folder of its own", BadState))
+    if key is None:
+        said = f"{folder} was closed with a state key, and there is none in the key folder"
+        raise Trouble(problem(WHAT, said, "Put it back from a copy, or begin with an empty folder", BadState))
+    if len(key) != KEY_BYTES or fingerprint(key) != closed:
+        said = f"{folder} was closed with another state key than the one in the key folder"
+        raise Trouble(problem(WHAT, said, "Put the earlier key back, or begin with an empty folder", BadState))
+    return fine("state", f"of {whose}; its key fits; {records} records in its audit trail")

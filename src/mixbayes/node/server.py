@@ -1,0 +1,81 @@
+"""A node's gRPC server: mutual TLS, health, reflection on request, an end in bounded time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+
+import grpc
+from grpc_health.v1 import health, health_pb2_grpc
+from grpc_health.v1.health_pb2 import HealthCheckResponse
+from grpc_reflection.v1alpha import reflection
+
+from mixbayes.node.admission import Admission
+from mixbayes.protocol.errors import CannotServe
+from mixbayes.transport.peer import LIMITS
+from mixbayes.transport.tls import Credentials, for_server
+
+_THREADS = 1024
+"""Every open stream has one; they are made as they are needed."""
+_GRACE = 2.0
+_OPTIONS = (
+    *LIMITS,
+    ("grpc.so_reuseport", 0),  # else two nodes share a port and each gets half of the calls
+    ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+)
+
+
+class Server:
+    """Listens from its making on; use it as a context."""
+
+    def __init__(
+        self,
+        address: str,
+        current: Callable[[], Credentials],
+        admission: Admission,
+        services: Sequence[Callable[[grpc.Server], None]],
+        names: Sequence[str],
+        *,
+        reflected: bool = False,
+    ) -> None:
+        self._pool = ThreadPoolExecutor(_THREADS, "grpc")
+        self._server = grpc.server(self._pool, interceptors=[admission], options=_OPTIONS)
+        self._health = health.HealthServicer()
+        self._names = ("", *names)
+        for add in services:
+            add(self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        if reflected:
+            listed = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(listed, self._server)
+        self.port = self._bind(address, for_server(current))
+        self._server.start()
+        self._say("SERVING")
+
+    def _bind(self, address: str, credentials: grpc.ServerCredentials) -> int:
+        try:
+            return self._server.add_secure_port(address, credentials)
+        except RuntimeError:
+            raise CannotServe(
+                f"Nothing can listen on {address}: another program does, or the address is not of this machine. "
+                "Give another with --listen."
+            ) from None
+
+    def _say(self, status: str) -> None:
+        for name in self._names:
+            self._health.set(name, HealthCheckResponse.ServingStatus.Value(status))
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Say that it ends, let calls finish that are about to, end the others."""
+        self._say("NOT_SERVING")
+        self._server.stop(_GRACE).wait()
+        self._pool.shutdown(wait=False, cancel_futures=True)

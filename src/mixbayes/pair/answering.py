@@ -1,0 +1,101 @@
+"""A mixer at work in one conversation: the asking hospital, the other mixer, and question after question.
+
+For every question both mixers first compare what they were told and what their ledgers say. Both charge it before the
+first transfer, and each writes its share of the labels down before it leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+import numpy as np
+
+from mixbayes.pair import command
+from mixbayes.pair.command import Command, Kind, Verdict
+from mixbayes.pair.ledger import Ledger, refusal
+from mixbayes.protocol import label
+from mixbayes.protocol.arrays import Bytes
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.classification import answer_private, answer_public
+from mixbayes.protocol.errors import DifferentSets, OutOfRange
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.model import Model
+from mixbayes.protocol.party import Party
+from mixbayes.protocol.pool import SentPool, connect_answerer, connect_pair
+from mixbayes.protocol.question import Line
+from mixbayes.protocol.randomness import Randomness
+
+RUN_BYTES = 16
+
+
+def converse(
+    role: int,
+    other: Sequence[Channel],
+    asker: Sequence[Channel],
+    layout: Layout,
+    ledger: Ledger[Model],
+    random: Randomness,
+) -> None:
+    """Both for now and ahead: the channels to the other mixer, and to the hospital. Returns when it asks no more."""
+    me = Party(role, other[0], connect_pair(role, other[1], random), random)
+    line = Line(asker[0], connect_answerer(asker[1], random))
+    blinding = label.common_blinding(me)
+    while (question := command.receive(line.channel)).kind is not Kind.END:
+        if question.kind is Kind.TOP_UP:
+            me.pool.top_up()
+            line.pool.top_up()
+        else:
+            answer(me, line, layout, ledger, question, blinding)
+
+
+def answer(
+    me: Party, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Command, blinding: bytes
+) -> None:
+    """One question, from the hospital's announcement to this mixer's share of the labels."""
+    verdict = _common_verdict(me, line.channel, ledger, question)
+    if refused := refusal(verdict, line.channel.peer, question):
+        raise refused
+    if verdict is Verdict.GO:
+        ledger.charge(question)
+        me.channel.swap("question is charged", question.id)
+    command.send_verdict(line.channel, verdict)
+    if verdict is Verdict.STORED:
+        for share in ledger.kept(question):
+            label.to(line.channel)(np.frombuffer(share, np.uint8))
+    elif verdict is Verdict.GO:
+        _compute(me, line, layout, ledger, question, blinding)
+
+
+def _common_verdict(me: Party, asker: Channel, ledger: Ledger[Model], question: Command) -> Verdict:
+    """Compare the question, the training and the verdict; what only one of the two has stored is spent."""
+    verdict = ledger.verdict(question)
+    serving = verdict is not Verdict.NOT_SERVING
+    run = ledger.trained(question.round)[0] if serving else bytes(RUN_BYTES)
+    told = question.encoded()
+    theirs = me.channel.swap("question", told + run + bytes([verdict])).tobytes()
+    if theirs[: len(told)] != told:
+        raise OutOfRange(asker.peer, command.NEXT, "it asks the two mixers different questions")
+    other = Verdict(theirs[-1]) if theirs[-1] in list(Verdict) else Verdict.NOT_SERVING
+    if serving and other is not Verdict.NOT_SERVING and theirs[len(told) : -1] != run:
+        raise DifferentSets(me.channel.peer, "question", "its model is from another training than this mixer's")
+    if {verdict, other} == {Verdict.GO, Verdict.STORED}:
+        return Verdict.SPENT
+    return max(verdict, other)
+
+
+def _compute(
+    me: Party, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Command, blinding: bytes
+) -> None:
+    _, model = ledger.trained(question.round)
+    numbers = count()
+
+    def release(share: Bytes) -> None:
+        ledger.keep(question, next(numbers), share)
+        label.to(line.channel)(share)
+
+    pad = label.blinding_for(question.id, blinding)
+    if question.private:
+        answer_private(me, line, layout, model, question.rows, pad, release)
+    else:
+        answer_public(me, line.channel, layout, model, question.rows, pad, release)

@@ -1,0 +1,1 @@
+"""Reports for people: one page of HTML that needs nothing else, with pictures and the numbers behind them."""

@@ -1,0 +1,152 @@
+"""A page from its parts: one file of HTML that fetches nothing and runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from mixbayes.report.markup import Markup, element, joined
+from mixbayes.report.palette import patterns
+from mixbayes.report.style import STYLE
+
+_NOTHING_FROM_ELSEWHERE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What made the page."""
+
+    line: str
+    """The command as it was typed, with nothing that should not be told."""
+    version: str
+    begun: datetime
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers behind a picture. The first cell of a row names it; columns of numbers stand to the right."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: int = -1
+    """How many of the last columns hold numbers; all but the first, if nothing is said."""
+    chosen: int | None = None
+    """The row that stands out."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, what is shown in plain words, the picture and its numbers."""
+
+    heading: str
+    words: Sequence[str]
+    picture: Markup | None = None
+    caption: str = ""
+    tables: Sequence[Table] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title, the result in a sentence or two, the numbers that matter, sections, and what all this gives away."""
+
+    title: str
+    lead: Sequence[str]
+    keys: Sequence[tuple[str, str]]
+    """A number, and what it is."""
+    sections: Sequence[Section]
+    gives_away: Sequence[str] = field(default=())
+
+
+def built(page: Page, run: Run) -> str:
+    """The whole file."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=_NOTHING_FROM_ELSEWHERE),
+        element("link", rel="icon", href="data:,"),
+        element("title", page.title),
+        element("style", Markup(STYLE)),
+    )
+    body = element("body", patterns(), _main(page, run), _footer(run))
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _main(page: Page, run: Run) -> Markup:
+    header = element(
+        "header",
+        element("h1", page.title),
+        *(element("p", words, class_="lead") for words in page.lead),
+        _keys(page.keys),
+        _run(run),
+    )
+    return element("main", header, *map(_section, page.sections), _bound(page.gives_away))
+
+
+def _keys(keys: Sequence[tuple[str, str]]) -> Markup:
+    return element(
+        "dl", *(element("div", element("dt", what), element("dd", number)) for number, what in keys), class_="keys"
+    )
+
+
+def _run(run: Run) -> Markup:
+    day = f"{run.begun.day} {run.begun:%B %Y, %H:%M} (UTC{run.begun.isoformat()[-6:]})"
+    told = (
+        ("Date of run", element("time", day, datetime=run.begun.isoformat(timespec="seconds"))),
+        ("Version", run.version),
+        ("Command", element("code", run.line)),
+    )
+    return element(
+        "dl", *(element("div", element("dt", name), element("dd", value)) for name, value in told), class_="run"
+    )
+
+
+def _section(section: Section) -> Markup:
+    return element(
+        "section",
+        element("h2", section.heading),
+        *(element("p", words) for words in section.words),
+        _figure(section.picture, section.caption) if section.picture is not None else "",
+        *map(_table, section.tables),
+    )
+
+
+def _figure(picture: Markup, caption: str) -> Markup:
+    return element("figure", picture, element("figcaption", caption) if caption else "")
+
+
+def _table(table: Table) -> Markup:
+    first_number = len(table.columns) - (table.numbers if table.numbers >= 0 else len(table.columns) - 1)
+    kinds = ["n" if at >= first_number else None for at in range(len(table.columns))]
+    heads = (element("th", name, scope="col", class_=kind) for name, kind in zip(table.columns, kinds, strict=True))
+    rows = (_row(row, kinds, number == table.chosen) for number, row in enumerate(table.rows))
+    words = None if "n" in kinds else "words"
+    return element(
+        "table",
+        element("caption", table.caption),
+        element("thead", element("tr", *heads)),
+        element("tbody", *rows),
+        class_=words,
+    )
+
+
+def _row(cells: Sequence[str], kinds: Sequence[str | None], chosen: bool) -> Markup:
+    name = element("th", cells[0], scope="row", class_=kinds[0])
+    others = (element("td", cell, class_=kind) for cell, kind in zip(cells[1:], kinds[1:], strict=True))
+    return element("tr", name, *others, class_="chosen" if chosen else None)
+
+
+def _bound(words: Sequence[str]) -> Markup:
+    return element(
+        "section",
+        element("h2", "What this page gives away"),
+        *(element("p", each) for each in words),
+        class_="bound",
+    )
+
+
+def _footer(run: Run) -> Markup:
+    made = f"Made by mixbayes {run.version}. This page is one file: it fetches nothing and runs nothing."
+    return joined(element("footer", element("p", made)))

@@ -1,0 +1,56 @@
+"""Colours that a colour-blind reader can tell apart (Okabe and Ito, 2008), each with a pattern of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mixbayes.report.markup import Markup, element, joined
+
+BLACK, BLUE, SKY, GREEN = "#000000", "#0072B2", "#56B4E9", "#009E73"
+ORANGE, VERMILLION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
+GREY, PALE, WHITE = "#595959", "#D9D9D9", "#FFFFFF"
+_TILE = 6
+
+
+@dataclass(frozen=True)
+class Fill:
+    """A colour and what is drawn on it, so that it is told apart on a grey print too."""
+
+    name: str
+    colour: str
+    ink: str = ""
+    drawn: str = ""
+    """An SVG path on a tile of six by six."""
+
+    @property
+    def paint(self) -> str:
+        return f"url(#{self.name})" if self.drawn else self.colour
+
+
+PLAIN = Fill("plain", BLUE)
+STRIPED = Fill("striped", SKY, BLACK, "M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2")
+DOTTED = Fill("dotted", ORANGE, BLACK, "M2,3 h1.6")
+CROSSED = Fill("crossed", WHITE, VERMILLION, "M0,0 l6,6 M0,6 l6,-6")
+FILLS = PLAIN, STRIPED, DOTTED, CROSSED
+
+
+def patterns() -> Markup:
+    """What `Fill.paint` refers to: once in a page."""
+    return element(
+        "svg", element("defs", *(_pattern(fill) for fill in FILLS if fill.drawn)), width=0, height=0, class_="patterns",
+        aria_hidden="true",
+    )  # fmt: skip
+
+
+def _pattern(fill: Fill) -> Markup:
+    tile = joined(
+        element("rect", width=_TILE, height=_TILE, fill=fill.colour),
+        element("path", d=fill.drawn, stroke=fill.ink, stroke_width=1, fill="none"),
+    )
+    return element("pattern", tile, id=fill.name, width=_TILE, height=_TILE, patternUnits="userSpaceOnUse")
+
+
+def shade(colour: str, amount: float) -> str:
+    """White at 0, the colour at 1."""
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + (part - 255) * amount):02X}" for part in parts)

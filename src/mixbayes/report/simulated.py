@@ -1,0 +1,298 @@
+"""The page of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mixbayes.report.bars import Bar, bars
+from mixbayes.report.confusion import MOST_SQUARES, confusion
+from mixbayes.report.figures import exact, many, seconds, share, size
+from mixbayes.report.lanes import Lane, lanes
+from mixbayes.report.markup import Markup, element, joined
+from mixbayes.report.page import Page, Section, Table
+from mixbayes.report.palette import CROSSED, DOTTED, PLAIN, STRIPED, Fill
+from mixbayes.simulation.flows import MASKED, SEED
+from mixbayes.simulation.outcome import Flow, Hospital, Outcome
+from mixbayes.transport.conversation import ASKING, TRAINING
+
+_PURPOSES = {SEED: "random seed", MASKED: "masked counts", TRAINING: "training", ASKING: "classification"}
+_MOST_HOSPITALS = 8
+"""With more, the picture of bytes shows these, and the others in sum."""
+_JOINT = "jointly, nothing pooled"
+_SURE = (
+    "A simulation reads all tables on one machine: it shows what a real federation would find and cost, and protects "
+    "nothing itself."
+)
+
+
+def simulated(outcome: Outcome) -> Page:
+    """What was found, what it cost, and what was done to the tables."""
+    hospitals = many(len(outcome.hospitals), "hospital")
+    return Page(
+        title=f"{hospitals} classify together: a simulation",
+        lead=[_found(outcome), _SURE],
+        keys=list(_keys(outcome)),
+        sections=[_accuracy(outcome), _confusion(outcome), _protection(outcome), _flows(outcome), _time(outcome)],
+        gives_away=_gives_away(outcome),
+    )
+
+
+def _found(outcome: Outcome) -> str:
+    trained = sum(hospital.rows for hospital in outcome.hospitals)
+    joint, agreement = outcome.accuracy.joint, outcome.agreement_with_pooled
+    known = sum(map(sum, outcome.confusion or []))
+    found = f"One classifier was trained on {many(trained, 'row')} that nobody pooled. "
+    found += f"It labelled {many(outcome.instances, 'row')}"
+    if joint is not None:
+        found += f", {share(joint)} of {'them' if known == outcome.instances else 'those with a known class'} rightly"
+    if agreement is not None:
+        found += f"; {share(agreement)} of the labels are those that a classifier on the pooled tables gives"
+    return found + "."
+
+
+def _keys(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    moved, took = outcome.bytes, outcome.seconds
+    yield share(outcome.accuracy.joint), "of the joint labels are right"
+    yield share(outcome.agreement_with_pooled), "are the labels of pooling"
+    yield size(moved.hospitals_to_mixers + moved.training + moved.classification), "went from node to node"
+    yield seconds(took.setup + took.contribute + took.train + took.classify), "from set-up to the last label"
+
+
+def _accuracy(outcome: Outcome) -> Section:
+    heading = "How often the labels are right"
+    compared = list(_compared(outcome))
+    if outcome.accuracy.joint is None:
+        return Section(
+            heading, ["No row that was classified carries a known class, so nothing tells right from wrong."]
+        )
+    known = sum(map(sum, outcome.confusion or []))
+    told = "; ".join(f"{name}: {share(value)}" for name, value, _ in compared)
+    return Section(
+        heading,
+        [
+            "Each hospital alone learns from its own rows. Pooled means that all tables are copied into one place, "
+            "which a federation is there to avoid. Jointly means that all hospitals' counts are used and nobody sees "
+            "them.",
+            f"The labels were compared with {many(known, 'known class', 'known classes')}: one row is "
+            f"{100 / known:.2f} percentage points.",
+        ],
+        bars([Bar(name, value, share(value), fill) for name, value, fill in compared],
+             f"Bars of the share of right labels. {told}.", most=1.0, tick="{:.0%}".format,
+             mark=outcome.accuracy.joint),
+        "Share of right labels. The broken line is at the joint classifier's.",
+        [_accuracy_table(outcome, compared, known)],
+    )  # fmt: skip
+
+
+def _compared(outcome: Outcome) -> Iterator[tuple[str, float | None, Fill]]:
+    for hospital in outcome.hospitals:
+        yield f"{hospital.name} alone", outcome.accuracy.alone[hospital.name], STRIPED
+    if any(hospital.protect for hospital in outcome.hospitals):
+        yield "pooled without protection", outcome.accuracy.pooled_unprotected, CROSSED
+    yield "all tables pooled", outcome.accuracy.pooled, DOTTED
+    yield _JOINT, outcome.accuracy.joint, PLAIN
+
+
+def _accuracy_table(outcome: Outcome, compared: Sequence[tuple[str, float | None, Fill]], known: int) -> Table:
+    trained = [hospital.rows for hospital in outcome.hospitals]
+    rows_of = [*trained, *[sum(trained)] * (len(compared) - len(trained))]
+    if len(compared) == len(trained) + 3:
+        rows_of[len(trained)] = 0
+    rows = [
+        (
+            name,
+            exact(rows, f"{rows:,}") if rows else "as they were",
+            "unknown" if value is None else exact(round(value * known), f"{value * known:.0f} of {known:,}"),
+            exact(value, share(value)),
+        )
+        for (name, value, _), rows in zip(compared, rows_of, strict=True)
+    ]
+    return Table(
+        "Right labels", ["trained on", "rows of training", "right", "share"], rows, chosen=len(rows) - 1
+    )  # fmt: skip
+
+
+def _confusion(outcome: Outcome) -> Section:
+    heading = "Which classes are taken for which"
+    if outcome.confusion is None:
+        return Section(heading, ["No true class is known, so this cannot be said."])
+    names, counts = outcome.classes, outcome.confusion
+    told = "; ".join(
+        f"{row[at]} of {sum(row)} rows of class {name} rightly labelled"
+        for at, (name, row) in enumerate(zip(names, counts, strict=True))
+    )
+    squares = len(names) <= MOST_SQUARES
+    shown = (
+        "Framed and blue: rightly labelled. Vermilion: taken for another class. The darker, the larger the share of "
+        "the rows of that class."
+    )
+    return Section(
+        heading,
+        ["How many rows of each class the joint classifier gave each label."],
+        confusion(names, counts, f"{'A square of counts' if squares else 'Bars'} by class: {told}."),
+        shown if squares else "Share of the rows of each class that were rightly labelled.",
+        [_by_class(names, counts), _taken_for(names, counts)],
+    )
+
+
+def _by_class(names: Sequence[str], counts: Sequence[Sequence[int]]) -> Table:
+    rows = []
+    for at, (name, row) in enumerate(zip(names, counts, strict=True)):
+        found, labelled = sum(row), sum(other[at] for other in counts)
+        rows.append((name, exact(found, f"{found:,}"), _part(row[at], found), _part(row[at], labelled)))
+    columns = ["class", "rows", "of these, labelled so", "of those labelled so, right"]
+    return Table("By class", columns, rows)
+
+
+def _part(count: int, total: int) -> Markup:
+    return exact(count / total, share(count / total)) if total else exact(None, "no row")
+
+
+def _taken_for(names: Sequence[str], counts: Sequence[Sequence[int]]) -> Table:
+    rows = [
+        (names[i], names[j], exact(count, f"{count:,}"))
+        for i, row in enumerate(counts)
+        for j, count in enumerate(row)
+        if count
+    ]
+    return Table("Rows by true class and label given", ["true class", "label given", "rows"], rows, numbers=1)
+
+
+def _protection(outcome: Outcome) -> Section:
+    hospitals = outcome.hospitals
+    some = [hospital for hospital in hospitals if hospital.protect]
+    left_out = sum(hospital.unlabelled for hospital in hospitals)
+    words = [
+        "A hospital may change its own table before it is counted, so that even its counts are of nobody in "
+        "particular. "
+        + (f"{len(some)} of {many(len(hospitals), 'hospital')} did." if some else "Here no hospital did."),
+        *([f"Rows left without a class by this are not counted: {left_out:,}."] if left_out else []),
+    ]
+    told = "; ".join(
+        f"{hospital.name}: {hospital.rows} rows, {hospital.protect or 'no protection'}" for hospital in hospitals
+    )
+    return Section(
+        "What each hospital did to its table first",
+        words,
+        bars([Bar(hospital.name, hospital.rows, many(hospital.rows, "row"), STRIPED if hospital.protect else PLAIN)
+              for hospital in hospitals],
+             f"Bars of the rows that each hospital counted. {told}.", tick="{:,.0f}".format, whole=True),
+        "Rows counted. Plain: the table as it was. Striped: changed first.",
+        [_rows_table(hospitals), *([_verified(some)] if some else [])],
+    )  # fmt: skip
+
+
+def _rows_table(hospitals: Sequence[Hospital]) -> Table:
+    rows = [
+        (each.name, exact(each.rows, f"{each.rows:,}"), exact(each.unlabelled, f"{each.unlabelled:,}"))
+        for each in hospitals
+    ]
+    return Table("Rows", ["hospital", "counted", "left out, without a class"], rows)
+
+
+def _verified(hospitals: Sequence[Hospital]) -> Table:
+    rows = [
+        (each.name, joined(element("code", each.protect or ""), ": ", each.guarantee or "nothing"))
+        for each in hospitals
+    ]
+    return Table("Protection", ["hospital", "method, and what was verified of its result"], rows, numbers=0)
+
+
+def _flows(outcome: Outcome) -> Section:
+    moved, rounds = outcome.bytes, outcome.rounds
+    total = (
+        ("contributions of the hospitals", moved.hospitals_to_mixers, ""),
+        ("training", moved.training, exact(rounds.training, f"{rounds.training:,}")),
+        ("classification", moved.classification, exact(rounds.classification, f"{rounds.classification:,}")),
+    )
+    shown = _shown(outcome.flows)
+    told = "; ".join(
+        f"{lane.sender} {'and' if lane.both_ways else 'to'} {lane.receiver}: {lane.what}, {size(lane.bytes)}"
+        for lane in shown
+    )
+    return Section(
+        "Who sends how much to whom",
+        [*_who_talks(outcome), "A round is a change of direction: with a slow line, each costs one delay of the line."],
+        lanes(shown, f"Arrows between the nodes. {told}.") if shown else None,
+        "An arrow with one head is sent; with two heads it is a conversation, its bytes in both directions together. "
+        "The thicker, the more: one step for ten times as much.",
+        [
+            Table("Bytes by sender and receiver", ["between", "what", "bytes"],
+                  [(_ends(flow), _PURPOSES[flow.purpose], exact(flow.bytes, f"{flow.bytes:,}"))
+                   for flow in outcome.flows], numbers=1),
+            Table("In all", ["what", "bytes", "rounds"],
+                  [(name, exact(count, f"{count:,}"), turns) for name, count, turns in total]),
+        ],
+    )  # fmt: skip
+
+
+def _who_talks(outcome: Outcome) -> Iterator[str]:
+    if outcome.bytes.hospitals_to_mixers:
+        yield (
+            "Each hospital sends its counts once and in two parts: a random seed to mixer a, and to mixer b the counts "
+            "masked by what the seed expands to. Neither part alone says anything of the table. The two mixers then "
+            "compute with each other. A hospital that asks talks with both."
+        )
+    else:
+        yield "The two hospitals compute with each other; no table, and no count that could be read, leaves either."
+
+
+def _ends(flow: Flow) -> str:
+    return f"{flow.sender} {'⇄' if flow.both_ways else '→'} {flow.receiver}"
+
+
+def _shown(flows: Sequence[Flow]) -> list[Lane]:
+    """Lanes for the picture; those of many hospitals are summed up."""
+    senders = list(dict.fromkeys(flow.sender for flow in flows if not flow.both_ways))
+    if len(senders) <= _MOST_HOSPITALS:
+        return [_lane(flow) for flow in flows]
+    named = set(senders[: _MOST_HOSPITALS - 1])
+    rest = f"{len(senders) - len(named)} others"
+    kept = [flow for flow in flows if flow.both_ways or flow.sender in named]
+    sums: dict[tuple[str, str], int] = {}
+    for flow in flows:
+        if not flow.both_ways and flow.sender not in named:
+            sums[flow.receiver, flow.purpose] = sums.get((flow.receiver, flow.purpose), 0) + flow.bytes
+    others = [Flow(rest, receiver, purpose, count, False) for (receiver, purpose), count in sums.items()]
+    sent = [flow for flow in kept if not flow.both_ways]
+    return [_lane(flow) for flow in (*sent, *others, *(flow for flow in kept if flow.both_ways))]
+
+
+def _lane(flow: Flow) -> Lane:
+    return Lane(flow.sender, flow.receiver, _PURPOSES[flow.purpose], flow.bytes, flow.both_ways)
+
+
+def _time(outcome: Outcome) -> Section:
+    took = outcome.seconds
+    phases = (
+        ("set-up: starting every node", took.setup, DOTTED),
+        ("contributions of the hospitals", took.contribute, STRIPED),
+        ("training", took.train, PLAIN),
+        ("classification", took.classify, CROSSED),
+    )
+    told = "; ".join(f"{name}: {seconds(value)}" for name, value, _ in phases)
+    return Section(
+        "How long it took",
+        ["All nodes ran on this machine. Between hospitals, the delay of the line comes on top, once for every round."],
+        bars([Bar(name, value, seconds(value), fill) for name, value, fill in phases],
+             f"Bars of the seconds of each phase. {told}.", tick="{:g} s".format),
+        "Seconds by phase.",
+        [Table("Seconds", ["phase", "seconds"], [(name, exact(value, f"{value:.3f}")) for name, value, _ in phases])],
+    )  # fmt: skip
+
+
+def _gives_away(outcome: Outcome) -> list[str]:
+    few = (
+        ""
+        if outcome.confusion is None
+        else " The counts by class are of the rows classified; a small one can point at a person who is known to be "
+        "among them."
+    )
+    return [
+        "The page holds names of hospitals and classes, sums and shares, and no row and no cell of any table." + few,
+        "The labels themselves leak. Whoever asks often enough finds out where the classifier changes its mind, and "
+        "so, roughly, the sums of the counts of all hospitals; between two hospitals that is the other one's table of "
+        "counts. Whoever asks again after a training with one patient fewer learns about that patient. A real "
+        "federation limits the rows that each hospital may ask about, and the rounds, and writes down who asked; that "
+        "slows such a search and shows it, and does not prevent it. No noise is added.",
+    ]

@@ -1,0 +1,1 @@
+"""The papers' experiments on public tables: what was published beside what is measured here."""

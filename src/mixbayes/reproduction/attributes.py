@@ -1,0 +1,46 @@
+"""A public table as the methods take it: attributes, and the class of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from mixbayes.local_methods.tables import Nominal, Table
+from mixbayes.local_methods.utility import Labelled
+from mixbayes.parties.method_table import CLASS, as_table, numeric_names
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import BadData
+
+
+def labelled(columns: Columns, nominal: Collection[str] = (), complete: bool = False) -> Labelled:
+    """Its rows, or the complete ones. A column of numbers is numeric, but for those that are said to be nominal."""
+    names = {CLASS, *(set(nominal) & set(columns.names))}
+    table = as_table(columns, numeric_names([columns], names, ()))
+    if complete:
+        table = table.take(np.flatnonzero(~table.missing().any(axis=1)))
+    labels = table.column(CLASS)
+    if not isinstance(labels, Nominal) or labels.missing.any():
+        raise BadData(f"{columns.source} has rows without a class. Remove them.")
+    return Labelled(without_class(table), labels)
+
+
+def together(tables: Sequence[Columns]) -> Columns:
+    """The rows of several tables with the columns of the first."""
+    first = tables[0]
+    other = next((table for table in tables if set(table.names) != set(first.names)), None)
+    if other is not None:
+        raise BadData(f"{other.source} has other columns than {first.source}. Give both the same header.")
+    cells = tuple(np.concatenate([table.column(name) for table in tables]) for name in first.names)
+    return Columns(first.names, cells, sum(table.rows for table in tables), first.source)
+
+
+def without_class(table: Table) -> Table:
+    """The attributes alone."""
+    return table.select([at for at, name in enumerate(table.names) if name != CLASS])
+
+
+def numeric_attributes(columns: Columns) -> Table:
+    """The columns that hold nothing but numbers; a class takes no part."""
+    table = without_class(as_table(columns, numeric_names([columns], (), ())))
+    return table.select(table.numeric)

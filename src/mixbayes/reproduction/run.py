@@ -1,0 +1,52 @@
+"""Running an experiment: part by part, as far as its tables are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from mixbayes.local_methods.base import Progress
+from mixbayes.parties.method_table import as_command_error
+from mixbayes.reproduction.experiment import Experiment, Laboratory, Part, Row
+from mixbayes.reproduction.public_tables import PublicTable
+
+
+@dataclass(frozen=True)
+class Done:
+    """A part that was run, or for which tables are missing."""
+
+    title: str
+    rows: Sequence[Row]
+    missing: Sequence[PublicTable]
+    seconds: float
+
+
+def run(experiment: Experiment, lab: Laboratory) -> Iterator[Done]:
+    """Every part in its turn, each handed over when it is done."""
+    for part in experiment.parts:
+        missing = part.missing(lab.folder)
+        if missing:
+            yield Done(part.title, [], missing, 0.0)
+            continue
+        begun = perf_counter()
+        name = f"{experiment.name}, {part.title}"
+        lab.progress(name, 0, 1)
+        with as_command_error():
+            rows = list(part.run(replace(lab, progress=_told_of(name, lab.progress))))
+        lab.progress(name, 1, 1)
+        yield Done(part.title, rows, [], perf_counter() - begun)
+
+
+def runs_at_all(experiments: Sequence[Experiment], lab: Laboratory) -> bool:
+    """Whether anything of them can be run with the tables that are there."""
+    return any(not part.missing(lab.folder) for part in all_parts(experiments))
+
+
+def all_parts(experiments: Sequence[Experiment]) -> Iterator[Part]:
+    """Their parts, one after the other."""
+    return (part for experiment in experiments for part in experiment.parts)
+
+
+def _told_of(name: str, progress: Progress) -> Progress:
+    return lambda what, done, total: progress(f"{name}: {what}", done, total)

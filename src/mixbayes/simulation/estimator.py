@@ -1,0 +1,175 @@
+"""The joint classifier as a scikit-learn estimator: all roles of the protocol in memory, in this process."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+
+from mixbayes.local_methods.containers import read_columns
+from mixbayes.local_methods.tables import Column, Numeric, Table
+from mixbayes.protocol.cells import Texts
+from mixbayes.protocol.classification import run_classification
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.counts import count
+from mixbayes.protocol.encoding import encode_query, encode_training
+from mixbayes.protocol.inference import infer
+from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.randomness import SEED_BYTES
+from mixbayes.protocol.training import run_training
+
+CLASS = "class"
+Names = NDArray[Any]
+
+
+class FederatedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
+    """Naive Bayes of several hospitals and two mixers, trained and asked by the protocol itself.
+
+    It is for experiments: everything runs in this process, so nothing is protected from it. Numbers are Gaussian or cut
+    into `bins`, texts nominal; None and not-a-number are missing cells, and a text that training has not seen counts as
+    missing. There are no probabilities, because nobody ever learns a score.
+
+    Parameters
+    ----------
+    hospitals : int, default=3
+        Over so many the rows are spread at random, unless `fit` is told who holds which.
+    bins : int or None, default=None
+        Cut numeric columns at so many quantiles instead of taking them as Gaussian.
+    smoothing : str, default="1"
+        Added to every count: 1, 0.5, 1/3.
+    private : bool, default=True
+        Whether rows that are classified stay hidden from the mixers.
+    random_state : int, RandomState or None, default=None
+        Who holds which rows; never the protocol's randomness.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in their order; ties go to the one that comes first.
+    rows_by_hospital_ : dict
+        How many rows each hospital held.
+    """
+
+    _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        "hospitals": [Interval(Integral, 2, None, closed="left")],
+        "bins": [Interval(Integral, 1, None, closed="left"), None],
+        "smoothing": [str],
+        "private": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        hospitals: int = 3,
+        bins: int | None = None,
+        smoothing: str = "1",
+        private: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.hospitals = hospitals
+        self.bins = bins
+        self.smoothing = smoothing
+        self.private = private
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, hospital: Any = None) -> Self:
+        """Train jointly. `hospital` names the holder of every row."""
+        self._validate_params()
+        table = _read(self, X, fitted=False)
+        labels = _labels(y, table.rows)
+        self.classes_, positions = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class.")
+        holders = self._holders(hospital, table.rows)
+        columns = _columns(table, positions)
+        held = {name: columns.take(holders == name) for name in dict.fromkeys(holders.tolist())}
+        numeric = [columns.names[at] for at in table.numeric]
+        nominal = [name for name in columns.names if name not in (*numeric, CLASS)]
+        self._layout = Layout(
+            infer(list(held.values()), CLASS, nominal, numeric, bins=self.bins, smoothing=self.smoothing)
+        )
+        dictionary = self._layout.dictionary
+        vectors = [count(self._layout, encode_training(dictionary, part)[0]) for part in held.values()]
+        self._models = run_training(self._layout, vectors, _seeds())
+        self.rows_by_hospital_ = {name: part.rows for name, part in held.items()}
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The labels, by the protocol."""
+        check_is_fitted(self)
+        table = _read(self, X, fitted=True)
+        codes = encode_query(self._layout.dictionary, _columns(table, None)).codes
+        labels = run_classification(self._layout, self._models, codes, _seeds(), private=self.private)
+        order = [int(text) for text in self._layout.dictionary.classes]
+        return self.classes_[np.array(order)[labels]]
+
+    def _holders(self, hospital: Any, rows: int) -> Names:
+        if hospital is not None:
+            holders = np.asarray(hospital)
+            if holders.shape != (rows,):
+                raise ValueError(f"hospital names the holder of every row: {rows} names are due.")
+            return holders
+        random = check_random_state(self.random_state)
+        return random.permutation(np.arange(rows) % min(self.hospitals, rows))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_models")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _seeds() -> tuple[bytes, bytes, bytes]:
+    first, second, third = (secrets.token_bytes(SEED_BYTES) for _ in range(3))
+    return first, second, third
+
+
+def _read(estimator: FederatedNaiveBayes, X: Any, *, fitted: bool) -> Table:
+    """The table, with scikit-learn's own checks of names and numbers of columns."""
+    table, _ = read_columns(X)
+    _check_feature_names(estimator, X, reset=not fitted)
+    _check_n_features(estimator, np.empty(table.shape), reset=not fitted)
+    return table
+
+
+def _labels(y: Any, rows: int) -> Names:
+    if y is None:
+        raise ValueError("FederatedNaiveBayes requires y to be passed, but the target y is None.")
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    if len(labels) != rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(labels)}]")
+    return labels
+
+
+def _columns(table: Table, positions: NDArray[np.intp] | None) -> Columns:
+    """The table as a hospital's file would hold it: texts, and the class as its position."""
+    names = tuple(f"attribute {at}" for at in range(len(table.names)))
+    cells = tuple(_texts(column) for column in table.columns)
+    if positions is None:
+        return Columns(names, cells, table.rows)
+    return Columns((*names, CLASS), (*cells, positions.astype(np.str_)), table.rows)
+
+
+def _texts(column: Column) -> Texts:
+    if isinstance(column, Numeric):
+        texts = np.array([repr(number) for number in column.numbers.tolist()], np.str_)
+    else:
+        texts = np.array([str(value) for value in column.cells().tolist()], np.str_)
+    return np.where(column.missing, "?", texts)

@@ -1,0 +1,1 @@
+"""What four real hospitals gain by joining, and what each protection of their tables costs them."""

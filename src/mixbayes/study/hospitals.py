@@ -1,0 +1,61 @@
+"""The four hospitals of the heart disease study, and their tables as a federation would agree to count them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from mixbayes.parties.table import read_table
+from mixbayes.protocol.cells import Texts, numbers
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.errors import BadData
+
+HOSPITALS = ("cleveland", "hungarian", "switzerland", "va")
+FOLDER = "heart4"
+CLASS = "class"
+ABSENT, PRESENT = CLASSES = ("absent", "present")
+NEVER_ZERO = ("trestbps", "chol")
+"""Blood pressure and cholesterol: a zero stands for what was not measured."""
+MISSING = "?"
+
+
+def read_hospitals(folder: Path) -> dict[str, Columns]:
+    """The four tables, from the folder or from `heart4` in it."""
+    where = folder / FOLDER if (folder / FOLDER).is_dir() else folder
+    lacking = [f"{name}.csv" for name in HOSPITALS if not (where / f"{name}.csv").is_file()]
+    if lacking:
+        raise BadData(
+            f"{where} has no {', '.join(lacking)}. The study needs the heart disease tables of four hospitals, "
+            f"{', '.join(HOSPITALS)}, with the class {ABSENT} or {PRESENT}."
+        )
+    tables = {name: read_table(where / f"{name}.csv") for name in HOSPITALS}
+    for table in tables.values():
+        _refuse_other_classes(table)
+    return tables
+
+
+def zeros_as_missing(table: Columns) -> Columns:
+    """Without the zeros that are no measurements."""
+    names = table.names
+    cells = (_without_zeros(table.column(name)) if name in NEVER_ZERO else table.column(name) for name in names)
+    return Columns(names, tuple(cells), table.rows, table.source)
+
+
+def zeros(tables: Mapping[str, Columns]) -> dict[str, dict[str, int]]:
+    """By column and hospital, how many there are."""
+    found = {
+        column: {name: int((numbers(table.column(column)) == 0).sum()) for name, table in tables.items()}
+        for column in NEVER_ZERO
+    }
+    return {column: {name: times for name, times in by.items() if times} for column, by in found.items()}
+
+
+def _without_zeros(cells: Texts) -> Texts:
+    return np.where(numbers(cells) == 0, MISSING, cells)
+
+
+def _refuse_other_classes(table: Columns) -> None:
+    if CLASS not in table.names or not set(table.column(CLASS).tolist()) <= set(CLASSES):
+        raise BadData(f"{table.source}: the study needs a column {CLASS!r} with {ABSENT} or {PRESENT} in every row.")

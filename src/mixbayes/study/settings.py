@@ -1,0 +1,32 @@
+"""The local methods and the strengths at which the study tries them."""
+
+from __future__ import annotations
+
+SETTINGS = (
+    "condensation:k=5",
+    "condensation:k=20",
+    "condensation:k=50",
+    "class-wise-condensation:t=3",
+    "class-wise-condensation:t=5",
+    "class-wise-condensation:t=20",
+    "microaggregation:k=3",
+    "microaggregation:k=10",
+    "microaggregation:k=30",
+    "perturbation-tree:leaf_size=10",
+    "perturbation-tree:leaf_size=30:min_group=10",
+    "sap:p=0.1",
+    "sap:p=0.3",
+    "sap:p=0.3:target=class",
+    "dmpd:k=2:population=20:generations=20",
+    "dmpd:k=5:population=20:generations=20",
+    "dmpd:k=20:population=20:generations=20",
+    "sample-generation:classifiers=tree,nearest-neighbour",
+    "sample-generation:classifiers=naive-bayes",
+    "svd:rank=1",
+    "svd:rank=3",
+    "sparsified-svd:rank=3:sparsity=0.1",
+    "sparsified-svd:rank=3:sparsity=0.4",
+)
+
+QUICK = ("class-wise-condensation:t=20", "microaggregation:k=10", "sap:p=0.3:target=class")
+"""One that a hospital of the four cannot use, one that keeps the rows in their order, one that drops rows."""

@@ -1,0 +1,150 @@
+"""Another node, called by name: every call has a deadline, carries a header, and fails as one of our errors."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+import grpc
+
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
+from mixbayes.transport.meter import Meter
+from mixbayes.transport.renewal import RenewedChannel
+from mixbayes.transport.status import error_from
+from mixbayes.transport.streams import CHUNK, CallerWire, Replies
+from mixbayes.transport.tls import Credentials
+from mixbayes.transport.watch import Pause, Watch
+from mixbayes.wire.v1.node_pb2 import Chunk
+
+Metadata = tuple[tuple[str, str], ...]
+Request = TypeVar("Request", contravariant=True)
+Reply = TypeVar("Reply")
+
+CONVERSATION, CHANNEL = "mixbayes-conversation", "mixbayes-channel"
+PURPOSE, WHOSE = "mixbayes-purpose", "mixbayes-whose"
+_MOST = 2 * CHUNK
+LIMITS = (
+    ("grpc.max_receive_message_length", _MOST),
+    ("grpc.max_send_message_length", _MOST),
+    ("grpc.max_metadata_size", 1 << 14),
+    ("grpc.http2.max_pings_without_data", 0),
+)
+# Some firewalls forget connections that say nothing for four minutes.
+_KEEP_ALIVE = (
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+)
+# Else a node that was away for some minutes is not dialled again for two more.
+_DIAL_AGAIN = (("grpc.initial_reconnect_backoff_ms", 500), ("grpc.max_reconnect_backoff_ms", 2_000))
+
+
+def on_loopback(address: str) -> bool:
+    """Whether HOST:PORT is of this machine alone."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Peer:
+    """One node that this one dials: `name` is what its certificate must say, `title` what people call it.
+
+    A node that runs for long gives `current`, which is asked for the credentials whenever a call begins.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        name: str,
+        address: str,
+        own: Credentials,
+        header: Metadata,
+        deadline: float,
+        watch: Watch,
+        explain: Callable[[str, str, Credentials], str | None] | None = None,
+        current: Callable[[], Credentials] | None = None,
+    ) -> None:
+        self.title = title
+        self.meter = Meter()
+        self.deadline = deadline
+        self._header = header
+        self._watch = watch
+        current = current or (lambda: own)
+        self._explain = (lambda: explain(address, name, current())) if explain else None
+        # What is on this machine is reached without a proxy, whatever the usual variables say.
+        proxied = ("grpc.enable_http_proxy", int(not on_loopback(address)))
+        options = (*LIMITS, *_KEEP_ALIVE, *_DIAL_AGAIN, proxied, ("grpc.ssl_target_name_override", name))
+        self.channel = RenewedChannel(address, options, current)
+
+    def call(self, method: Callable[..., Reply], request: object, step: str, deadline: float | None = None) -> Reply:
+        """One request, one reply."""
+        self._refuse_closed(step)
+        try:
+            return method(request, timeout=deadline or self.deadline, metadata=self._header)
+        except grpc.RpcError as error:
+            raise self._ours(error, step) from None
+
+    def stream(
+        self, method: Callable[..., Replies[Chunk]], about: Mapping[str, str], patience: Mapping[str, float] = {}
+    ) -> CallerWire:
+        """A wire over a stream that is opened with these metadata."""
+        self._refuse_closed("opening a stream")
+        wire = CallerWire(self.title, self.deadline, self._watch, patience, self._explain)
+        metadata = (*self._header, *about.items())
+        return wire.call(lambda leaving: method(leaving, metadata=metadata))
+
+    def answers(self, method: Callable[..., Replies[Reply]], requests: Iterator[object], step: str) -> Iterator[Reply]:
+        """Requests in a stream, replies in a stream; none of which may take longer than the deadline."""
+        replies = method(requests, metadata=self._header)
+        pause = Pause(replies.cancel)
+        self._watch.add(pause)
+        try:
+            while True:
+                pause.begin(self.deadline)
+                yield next(replies)
+        except StopIteration:
+            return
+        except grpc.RpcError as error:
+            raise self._ours(error, step) if not pause.late else self._silent(step) from None
+        finally:
+            self._watch.remove(pause)
+            replies.cancel()
+
+    def close(self) -> None:
+        self.channel.close()
+
+    def _refuse_closed(self, step: str) -> None:
+        if self.channel.closed:
+            raise PeerGone(self.title, step, "this node itself has hung up", "Start this node again, unless it stops")
+
+    def _silent(self, step: str) -> PeerSilent:
+        return PeerSilent(self.title, step, f"nothing came within {self.deadline:g} s")
+
+    def _ours(self, error: grpc.RpcError, step: str) -> MixbayesError:
+        """Our error; of a connection that did not come about, as exactly as can be found out."""
+        ours = error_from(error, self.title, step) if isinstance(error, grpc.Call) else MixbayesError(str(error))
+        if not self._explain or not isinstance(ours, Unreachable | PeerSilent) or ours.peer != self.title:
+            return ours
+        if why := self._explain():
+            return type(ours)(self.title, step, why)
+        if isinstance(ours, Unreachable):  # gRPC says what it found some seconds ago
+            return Unreachable(self.title, step, "it could not be reached until just now", "Try again")
+        return ours
+
+
+def chunks(message: bytes) -> Iterator[Chunk]:
+    """A long message in pieces."""
+    return (Chunk(data=message[start : start + CHUNK]) for start in range(0, len(message), CHUNK))
+
+
+def joined(pieces: Iterator[Chunk], most: int) -> bytes | None:
+    """The message in these pieces, or None as soon as it is longer than any that can be due."""
+    message = bytearray()
+    for piece in pieces:
+        message += piece.data
+        if len(message) > most:
+            return None
+    return bytes(message)

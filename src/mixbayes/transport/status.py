@@ -1,0 +1,133 @@
+"""Errors on their way through gRPC: our own travel whole, by their code, and gRPC's own become ours."""
+
+from __future__ import annotations
+
+import grpc
+from google.protobuf import any_pb2
+from google.protobuf.message import DecodeError
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from mixbayes.protocol import errors
+from mixbayes.protocol.errors import LocalError, MixbayesError, PeerError, PeerGone, PeerSilent, Unreachable
+
+_DOMAIN = "mixbayes"
+_INFO = error_details_pb2.ErrorInfo.DESCRIPTOR
+_LONGEST, _LONGEST_REMEDY = 2000, 500
+"""Bytes. A status travels in the trailer, which has little room: gRPC sends the message twice, once in base64, and once
+with three characters for every byte that is not ASCII."""
+_BY_KIND: list[tuple[type[MixbayesError], int]] = [
+    (errors.NotAdmitted, code_pb2.PERMISSION_DENIED),
+    (errors.Disagreement, code_pb2.FAILED_PRECONDITION),
+    (errors.DifferentSets, code_pb2.ABORTED),
+    (errors.PeerSilent, code_pb2.DEADLINE_EXCEEDED),
+    (errors.PeerGone, code_pb2.UNAVAILABLE),
+    (errors.Unreachable, code_pb2.UNAVAILABLE),
+    (errors.PeerError, code_pb2.INVALID_ARGUMENT),
+    (errors.OverBudget, code_pb2.RESOURCE_EXHAUSTED),
+    (errors.AlreadyContributed, code_pb2.ALREADY_EXISTS),
+    (errors.RefusedByPolicy, code_pb2.FAILED_PRECONDITION),
+    (errors.TooEarly, code_pb2.FAILED_PRECONDITION),
+    (errors.BadData, code_pb2.INVALID_ARGUMENT),
+    (errors.MixbayesError, code_pb2.INTERNAL),
+]
+
+
+def _kinds(kind: type[MixbayesError]) -> dict[str, type[MixbayesError]]:
+    own = {kind.code: kind} if "code" in vars(kind) else {}
+    return own | {code: sub for below in kind.__subclasses__() for code, sub in _kinds(below).items()}
+
+
+_BY_CODE = _kinds(MixbayesError)
+
+
+def status_of(error: MixbayesError) -> grpc.Status:
+    """The gRPC status that carries this error whole."""
+    about = {"message": _short(str(error))}
+    if isinstance(error, PeerError):
+        remedy = _short(error.remedy, _LONGEST_REMEDY)
+        about = {"peer": error.peer, "step": error.step, "why": _short(error.why), "remedy": remedy}
+    detail = any_pb2.Any()
+    detail.Pack(error_details_pb2.ErrorInfo(reason=error.code, domain=_DOMAIN, metadata=about))
+    number = next(number for kind, number in _BY_KIND if isinstance(error, kind))
+    return rpc_status.to_status(
+        status_pb2.Status(code=number, message=f"{_short(str(error))} [{error.code}]", details=[detail])
+    )
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    raw = text.encode(errors="replace")
+    return raw.decode() if len(raw) <= longest else raw[: longest - 3].decode(errors="ignore") + "…"
+
+
+def error_from(call: grpc.Call, peer: str, step: str) -> MixbayesError:
+    """What a failed call means: the error that the peer reported, or what gRPC makes of the connection."""
+    reported = _reported(call, peer)
+    if reported:
+        return reported
+    number, text = call.code(), call.details() or ""
+    if number is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return PeerSilent(peer, step, "no answer came in time")
+    if number is grpc.StatusCode.CANCELLED:
+        return PeerGone(peer, step, "the conversation was broken off")
+    if number is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return errors.WrongLength(peer, step, "a message is longer than any of this protocol")
+    if number is grpc.StatusCode.UNIMPLEMENTED:
+        return errors.Disagreement(peer, step, "what answers there is no node of this kind or version")
+    if number is grpc.StatusCode.UNAVAILABLE:
+        return Unreachable(peer, step, plain(text))
+    return PeerError(peer, step, f"it failed ({number.name})")
+
+
+def _reported(call: grpc.Call, peer: str) -> MixbayesError | None:
+    try:
+        status = rpc_status.from_call(call)
+        found = [_info(detail) for detail in (status.details if status else ()) if detail.Is(_INFO)]
+    except (ValueError, DecodeError):
+        return None  # unreadable, or two accounts of what went wrong that differ: trust neither
+    return next((_rebuilt(info, peer) for info in found if info.domain == _DOMAIN), None)
+
+
+def _info(detail: any_pb2.Any) -> error_details_pb2.ErrorInfo:
+    info = error_details_pb2.ErrorInfo()
+    detail.Unpack(info)
+    return info
+
+
+def _rebuilt(info: error_details_pb2.ErrorInfo, peer: str) -> MixbayesError:
+    """As the peer said it. A mistake of the peer's own program is no mistake of ours."""
+    kind, about = _BY_CODE.get(info.reason, MixbayesError), {k: _shown(value) for k, value in info.metadata.items()}
+    if issubclass(kind, PeerError):
+        blamed = about.get("peer", peer)
+        said = "" if blamed == peer else f" (so says {peer})"
+        return kind(blamed, about.get("step", "?"), about.get("why", "") + said, about.get("remedy"))
+    if issubclass(kind, LocalError):
+        return PeerError(peer, "its own work", "its program made a mistake", "Ask its operator to look at its log")
+    return kind(f"{peer} says: {about.get('message', '')}")
+
+
+def _shown(text: str) -> str:
+    """Without what steers a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in _short(text))
+
+
+_PLAIN = (
+    ("connection refused", "nothing listens there"),
+    ("wrong_version_number", "what answers there does not speak TLS"),
+    ("certificate_verify_failed", "its certificate is not signed by this federation's authority, or has expired"),
+    ("peer name", "its certificate is for another name"),
+    ("name resolution", "its host name is unknown"),
+    ("dns", "its host name is unknown"),
+    ("no route", "there is no route to it"),
+    ("timed out", "it cannot be reached"),
+    ("handshake", "no connection came about that both ends trust"),
+    ("socket closed", "it closed the connection"),
+    ("connection reset", "it closed the connection"),
+    ("broken pipe", "it closed the connection"),
+)
+
+
+def plain(text: str) -> str:
+    """What gRPC says of a connection, in words."""
+    lower = text.lower()
+    return next((words for sign, words in _PLAIN if sign in lower), "the connection failed")

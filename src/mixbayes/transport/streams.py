@@ -1,0 +1,204 @@
+"""A wire over one bidirectional gRPC stream: one channel of a conversation, at either end.
+
+Every channel has a stream of its own, so that HTTP/2 does what it is good at: it keeps channels apart, and holds back a
+sender whose peer does not read. The protocol's thread reads from gRPC itself; what it writes leaves from gRPC's thread.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import grpc
+import numpy as np
+
+from mixbayes.protocol.channel import Buffer
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
+from mixbayes.transport.status import error_from
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1.node_pb2 import Chunk
+
+CHUNK = 1 << 20
+Reply = TypeVar("Reply", covariant=True)
+_FAREWELL = 5.0
+
+
+class Replies(Protocol[Reply]):
+    """A call that is answered by a stream."""
+
+    def __iter__(self) -> Iterator[Reply]: ...
+
+    def __next__(self) -> Reply: ...
+
+    def cancel(self) -> object: ...
+
+
+class StreamWire:
+    """One end of a stream; `leaving` is what gRPC sends, `attach` says where to read and how to break off."""
+
+    def __init__(self, peer: str, deadline: float, watch: Watch, patience: Mapping[str, float] = {}) -> None:
+        """`patience` are the steps that may take longer than the deadline, such as the next question."""
+        self.peer = peer
+        self._deadline = deadline
+        self._patience = patience
+        self._watch = watch
+        self._rest = memoryview(b"")
+        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._all_left = threading.Event()
+        self._failure: MixbayesError | None = None
+        self._late = False
+        self._heard = False
+        self._closed = False
+        self._ended = threading.Event()
+        self._on_end: Callable[[], None] = lambda: None
+        self.waiting_until: float | None = None
+
+    def attach(self, incoming: Iterator[Chunk], cancel: Callable[[], object]) -> StreamWire:
+        self._incoming, self._cancel = incoming, cancel
+        self._watch.add(self)
+        return self
+
+    def write(self, parts: Sequence[Buffer], step: str) -> None:
+        for piece in _pieces(parts):
+            self._outbox.put(piece)
+
+    def read(self, into: memoryview, step: str) -> None:
+        patience, done = self._patience.get(step, self._deadline), 0
+        while done < len(into):
+            if not self._rest:
+                self._rest = memoryview(self._something(step, patience))
+            part = self._rest[: len(into) - done]
+            into[done : done + len(part)] = part
+            self._rest = self._rest[len(part) :]
+            done += len(part)
+
+    def close(self) -> None:
+        """Let what was written leave, and hang up."""
+        if not self._closed:
+            self._closed = True
+            self._outbox.put(None)
+            self._all_left.wait(_FAREWELL)
+            self._watch.remove(self)
+
+    def fail(self, error: MixbayesError) -> None:
+        """Break off, and tell the peer why where the stream can (a server's end can)."""
+        self._failure = error
+        self.close()
+
+    def break_off(self) -> None:
+        """What waits on this stream ends now."""
+        self._late = True
+        self._cancel()
+
+    def leaving(self) -> Iterator[Chunk]:
+        """What gRPC sends, until the end is closed."""
+        try:
+            while (piece := self._outbox.get()) is not None:
+                yield Chunk(data=piece)
+        finally:
+            self._all_left.set()
+        if self._failure:
+            raise self._failure
+
+    def abandoned(self) -> None:
+        """The stream has ended under us: nothing written from now on will leave, and nobody waits for long."""
+        self._outbox.put(None)
+        self._watch.remove(self)
+        self._ended.set()
+        self._on_end()
+
+    def when_abandoned(self, act: Callable[[], None]) -> None:
+        """Called once the stream has ended under us, or at once if it has."""
+        self._on_end = act
+        if self._ended.is_set():
+            act()
+
+    def _something(self, step: str, patience: float) -> bytes:
+        """The next piece. Empty ones are no progress, so they do not put off the deadline."""
+        self.waiting_until = time.monotonic() + patience
+        try:
+            while not (piece := next(self._incoming).data):
+                pass
+        except (StopIteration, grpc.RpcError) as error:  # a stream that was broken off here may end either way
+            if self._late:
+                raise PeerSilent(self.peer, step, f"nothing came within {patience:g} s") from None
+            if isinstance(error, StopIteration):
+                raise PeerGone(self.peer, step, "it hung up") from None
+            raise self._gone(error, step) from None
+        finally:
+            self.waiting_until = None
+        self._heard = True
+        return piece
+
+    def _gone(self, error: grpc.RpcError, step: str) -> MixbayesError:
+        """A server's end knows no more than that the caller is gone; a connection that has worked was there."""
+        ours = error_from(error, self.peer, step) if isinstance(error, grpc.Call) else None
+        if ours is None or (self._heard and type(ours) is Unreachable):
+            return PeerGone(self.peer, step, "the connection broke")
+        return ours
+
+
+class CallerWire(StreamWire):
+    """The end that called: once all is said it waits for the other end's last word, which may be an error.
+
+    `explain` says what is wrong with a connection, if anything is.
+    """
+
+    def __init__(
+        self,
+        peer: str,
+        deadline: float,
+        watch: Watch,
+        patience: Mapping[str, float] = {},
+        explain: Callable[[], str | None] | None = None,
+    ) -> None:
+        super().__init__(peer, deadline, watch, patience)
+        self._explain = explain
+
+    def call(self, method: Callable[[Iterator[Chunk]], Replies[Chunk]]) -> CallerWire:
+        call = method(self.leaving())
+        self.attach(call, call.cancel)
+        return self
+
+    def close(self) -> None:
+        """Say that nothing more comes, and wait for the other end to have taken it all."""
+        super().close()
+        if not self._late:
+            self._drain()
+        self._cancel()
+
+    def _gone(self, error: grpc.RpcError, step: str) -> MixbayesError:
+        ours = super()._gone(error, step)
+        if self._explain and type(ours) is Unreachable:
+            why = self._explain()
+            return Unreachable(self.peer, step, why) if why else PeerGone(self.peer, step, "the connection broke")
+        return ours
+
+    def _drain(self) -> None:
+        until = threading.Timer(_FAREWELL, self._cancel)
+        until.start()
+        try:
+            for _ in self._incoming:
+                pass
+        except grpc.RpcError:
+            return  # the other end's last word; what mattered of it has been read before
+        finally:
+            until.cancel()
+
+
+def _pieces(parts: Sequence[Buffer]) -> Iterable[bytes]:
+    """The bytes in pieces of at most `CHUNK`; the header travels with what follows it."""
+    views = [_view(part) for part in parts]
+    if sum(map(len, views)) <= CHUNK:
+        yield b"".join(views)
+        return
+    for view in views:
+        for start in range(0, len(view), CHUNK):
+            yield bytes(view[start : start + CHUNK])
+
+
+def _view(part: Buffer) -> memoryview:
+    return np.ascontiguousarray(part).data.cast("B") if isinstance(part, np.ndarray) else memoryview(part).cast("B")

@@ -1,0 +1,70 @@
+"""Deadlines of streams: gRPC's blocking read has none, so one thread breaks off every stream that waits too long."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+TICK = 0.2
+
+
+class Waiting(Protocol):
+    """Something that may wait until a moment of the monotonic clock."""
+
+    waiting_until: float | None
+
+    def break_off(self) -> None: ...
+
+
+class Pause:
+    """Between two replies of a stream."""
+
+    def __init__(self, cancel: Callable[[], object]) -> None:
+        self._cancel = cancel
+        self.waiting_until: float | None = None
+        self.late = False
+
+    def begin(self, deadline: float) -> None:
+        self.waiting_until = time.monotonic() + deadline
+
+    def break_off(self) -> None:
+        self.late = True
+        self._cancel()
+
+
+class Watch:
+    """Watches while there is something to watch."""
+
+    def __init__(self, tick: float = TICK) -> None:
+        self._tick = tick
+        self._watched: set[Waiting] = set()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def add(self, stream: Waiting) -> None:
+        with self._lock:
+            self._watched.add(stream)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="deadlines", daemon=True)
+                self._thread.start()
+
+    def remove(self, stream: Waiting) -> None:
+        with self._lock:
+            self._watched.discard(stream)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(self._tick)
+            with self._lock:
+                if not self._watched:
+                    self._thread = None
+                    return
+                now = time.monotonic()
+                late = [s for s in self._watched if s.waiting_until is not None and s.waiting_until < now]
+                self._watched.difference_update(late)
+            for stream in late:
+                with suppress(Exception):  # all other deadlines depend on this thread
+                    stream.break_off()

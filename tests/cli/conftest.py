@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from mixbayes.node import server
+from mixbayes.transport import probe
+from tests.cli.typed import Prompt
+from tests.nodes.helpers import Site, make_site
+
+
+@pytest.fixture
+def typed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Prompt:
+    monkeypatch.setattr(probe, "PATIENCE", 0.6)
+    monkeypatch.setattr(server, "_GRACE", 0.2)
+    return Prompt(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A federation of which no node runs."""
+    return make_site(tmp_path_factory.mktemp("cli") / "site")
+
+
+@pytest.fixture(scope="package")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Another one, with a model at both mixers."""
+    made = make_site(tmp_path_factory.mktemp("cli") / "serving")
+    with made.mixers():
+        made.serve()
+        yield made

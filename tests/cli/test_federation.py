@@ -1,0 +1,210 @@
+"""`mixbayes federation` as it is typed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from mixbayes.cli.federation import app
+from mixbayes.federation.agreement import federation_from
+from mixbayes.federation.files import read_federation
+from mixbayes.protocol.dictionary import Binned, Nominal, Numeric
+from mixbayes.protocol.errors import BadData, BadFederation, DictionaryTooLarge, MixbayesError, Unsupported
+
+THREE = ["--party", "cleveland", "--party", "hungarian", "--party", "va"]
+MIXERS = ["--mixer", "a=127.0.0.1:4001", "--mixer", "b=127.0.0.1:4002"]
+TWO = ["--party", "north=127.0.0.1:4001", "--party", "south"]
+
+
+def federation(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def error_of(result: Result) -> MixbayesError:
+    assert isinstance(result.exception, MixbayesError), result.output
+    return result.exception
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Thirty patients: a measurement with a small and a large value, a category, a number that is one, a class."""
+    file = tmp_path / "table.csv"
+    rows = [f"{0.25 + i},{'fm'[i % 2]},{i % 3},{'yes' if i % 5 else 'no'}" for i in range(30)]
+    file.write_text("\n".join(["age,sex,grade,ill", *rows]) + "\n")
+    return file
+
+
+def new(folder: Path, table: Path, *more: object, members: list[str] = THREE + MIXERS) -> Result:
+    return federation("new", folder, "--name", "heart", *members, "--like", table, *more)
+
+
+def test_new_writes_what_show_shows(tmp_path: Path, table: Path) -> None:
+    folder = tmp_path / "deep" / "heart"
+    made = new(folder, table)
+    assert (made.exit_code, made.stdout) == (0, "")
+    agreed = read_federation(folder / "federation.toml")
+    assert (agreed.name, agreed.protocol, agreed.names) == ("heart", "shares", ("cleveland", "hungarian", "va"))
+    assert [mixer.address for mixer in agreed.mixers] == ["127.0.0.1:4001", "127.0.0.1:4002"]
+    assert agreed.policy.minimum == 3
+    assert agreed.dictionary.class_column == "ill"
+    assert agreed.dictionary.attributes == (
+        Numeric(name="age", low=0.25, high=29.25),
+        Nominal(name="sex", values=("f", "m")),
+        Nominal(name="grade", values=("0", "1", "2")),
+    )
+    shown = federation("show", folder / "federation.toml")
+    assert agreed.digest() in shown.stdout
+    assert shown.stderr == ""
+    for part in ("0.25 to 29.25", "f, m", "cleveland, hungarian, va", "a at 127.0.0.1:4001", "3 of 3 hospitals"):
+        assert part in shown.stdout
+
+
+def test_bounds_are_patients_values_and_that_is_said(tmp_path: Path, table: Path) -> None:
+    made = new(tmp_path / "heart", table)
+    assert "Bounds are the table's own smallest and largest values, and cuts its quantiles: age." in made.stderr
+    assert "Round the bounds outwards by hand" in made.stderr
+    assert "smallest" not in new(tmp_path / "other", table, "--nominal", "age").stderr
+
+
+def test_next_steps_name_every_node(tmp_path: Path, table: Path) -> None:
+    made = new(tmp_path / "heart", table)
+    for word in ("party hungarian", "mixer b", "keys authority", "keys request", "keys sign", "federation show"):
+        assert word in made.stderr
+
+
+def test_a_wide_table_is_not_listed_whole(tmp_path: Path) -> None:
+    wide = tmp_path / "wide.csv"
+    rows = [",".join([*(str(i + j) for j in range(12)), "ab"[i % 2]]) for i in range(30)]
+    wide.write_text("\n".join([",".join([*(f"c{j}" for j in range(12)), "class"]), *rows]) + "\n")
+    assert "c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 2 more." in new(tmp_path / "heart", wide).stderr
+
+
+def test_every_option_reaches_the_file(tmp_path: Path, table: Path) -> None:
+    options = {
+        "--minimum": 2, "--budget": 500, "--max-rows": 4096, "--timeout": 12.5, "--collect-hours": 0.5, "--rounds": 3,
+        "--smoothing": "1/2", "--class-column": "sex", "--nominal": "grade", "--bins": 4, "--numeric": "grade, age",
+    }  # fmt: skip
+    assert new(tmp_path / "heart", table, *(word for pair in options.items() for word in pair)).exit_code == 0
+    agreed = read_federation(tmp_path / "heart" / "federation.toml")
+    assert agreed.policy.model_dump() == {
+        "minimum": 2, "budget": 500, "timeout": 12.5, "collect_hours": 0.5, "rounds": 3,
+    }  # fmt: skip
+    dictionary = agreed.dictionary
+    assert (str(dictionary.smoothing), dictionary.max_rows, dictionary.class_column) == ("1/2", 4096, "sex")
+    assert [type(attribute) for attribute in dictionary.attributes] == [Binned, Nominal, Nominal]
+    assert dictionary.attributes[0] == Binned(name="age", low=0.25, high=29.25, cuts=(7.5, 14.75, 22.0))
+
+
+def test_two_hospitals_alone(tmp_path: Path, table: Path) -> None:
+    assert new(tmp_path / "pair", table, "--protocol", "paillier", "--bins", 3, members=TWO).exit_code == 0
+    agreed = read_federation(tmp_path / "pair" / "federation.toml")
+    assert (agreed.protocol, agreed.two_party) == ("paillier", True)
+    assert agreed.listener == agreed.party("north")
+    assert "north at 127.0.0.1:4001, south" in federation("show", tmp_path / "pair" / "federation.toml").stdout
+
+
+def test_show_json_is_the_agreement_with_its_digests(tmp_path: Path, table: Path) -> None:
+    new(tmp_path, table)
+    document = json.loads(federation("show", tmp_path / "federation.toml", "--json").stdout)
+    agreed = read_federation(tmp_path / "federation.toml")
+    assert document.pop("digest") == agreed.digest()
+    assert document.pop("sections") == agreed.sections()
+    assert federation_from(document) == agreed
+
+
+def test_shown_text_cannot_move_the_cursor(tmp_path: Path, table: Path) -> None:
+    new(tmp_path, table)
+    file = tmp_path / "federation.toml"
+    file.write_text(file.read_text().replace('["f", "m"]', r'["f\u001b[2J", "m\ndigest: 0"]'))
+    shown = federation("show", file).stdout
+    assert "\x1b" not in shown
+    assert "\ndigest: 0" not in shown
+
+
+def test_an_agreement_is_never_overwritten(tmp_path: Path, table: Path) -> None:
+    new(tmp_path, table)
+    before = (tmp_path / "federation.toml").read_bytes()
+    error = error_of(new(tmp_path, table, "--budget", 7))
+    assert (type(error), error.exit_code) == (BadData, 6)
+    assert "federation.toml is there already and stays as it is" in str(error)
+    assert (tmp_path / "federation.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("members", "more", "said"),
+    [
+        (["--party", "a", "--party", "va", *MIXERS], [], "parties['a'].name: a mixer has it"),
+        (["--party", "VA", "--party", "va", *MIXERS], [], "parties['VA'].name: 'VA' cannot be a node's name"),
+        (["--party", "va", *MIXERS], [], "a federation needs two parties"),
+        ([*THREE, *MIXERS[:2]], [], "mixers: there must be two mixers, a and b, or none; here: a"),
+        ([*THREE, "--mixer", "a", "--mixer", "b=h:1"], [], "mixers['a'].address: it is missing"),
+        ([*THREE, *MIXERS, "--party", "x="], [], "parties['x'].address: '' is not HOST:PORT"),
+        (THREE, [], "without mixers there must be exactly two parties, here are 3"),
+        ([*TWO[:2], "--party", "south=h:1"], [], "without mixers exactly one party has an address"),
+        ([*THREE, *MIXERS], ["--minimum", "4"], "policy.minimum: 4 hospitals are needed, 3 are listed"),
+        ([*THREE, *MIXERS], ["--timeout", "0"], "policy.timeout: Input should be greater than 0"),
+        ([*THREE, *MIXERS], ["--protocol", "paillier", "--bins", "3"], "paillier works between two hospitals"),
+        (TWO, ["--protocol", "paillier"], "takes no Gaussian attributes, and 1 are: age. Give them cut points"),
+    ],
+)
+def test_options_that_contradict_are_wrong_usage(
+    tmp_path: Path, table: Path, members: list[str], more: list[str], said: str
+) -> None:
+    error = error_of(new(tmp_path / "heart", table, *more, members=members))
+    assert (type(error), error.exit_code) == (Unsupported, 2)
+    assert said in str(error)
+    assert not (tmp_path / "heart").exists()
+
+
+@pytest.mark.parametrize("option", ["--minimum", "--budget", "--max-rows", "--rounds", "--bins", "--smoothing"])
+@pytest.mark.parametrize("number", ["0", "-1", "nan", "many"])
+def test_numbers_that_are_none_are_wrong_usage(tmp_path: Path, table: Path, option: str, number: str) -> None:
+    assert new(tmp_path / "heart", table, option, number).exit_code == 2
+
+
+def test_a_table_that_cannot_be_used_is_bad_data(tmp_path: Path, table: Path) -> None:
+    error = error_of(new(tmp_path / "heart", tmp_path / "none.csv"))
+    assert (type(error), error.exit_code) == (BadData, 6)
+    assert "none.csv cannot be read" in str(error)
+    error = error_of(new(tmp_path / "heart", table, "--max-rows", 20))
+    assert "30 rows, the agreed maximum is 20" in str(error)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, table: Path) -> None:
+    error = error_of(new(table / "heart", table))
+    assert (type(error), error.exit_code) == (BadData, 6)
+    assert "cannot be made: Not a directory" in str(error)
+
+
+def test_what_does_not_fit_a_key_is_refused_before_anybody_signs(tmp_path: Path) -> None:
+    wide = tmp_path / "wide.csv"
+    wide.write_text("\n".join(",".join([*(f"{cells}{i}" for i in range(99)), cells]) for cells in ["x", "y", "z"]))
+    error = error_of(new(tmp_path / "pair", wide, "--protocol", "paillier", members=TWO))
+    assert isinstance(error, DictionaryTooLarge)
+    assert not (tmp_path / "pair").exists()
+
+
+def test_show_names_what_is_wrong(tmp_path: Path, table: Path) -> None:
+    new(tmp_path, table)
+    file = tmp_path / "federation.toml"
+    file.write_text(file.read_text().replace("minimum = 3", "minimum = 4\nmaximum = 5"))
+    error = error_of(federation("show", file))
+    assert (type(error), error.exit_code) == (BadFederation, 6)
+    assert f"{file}: The agreement is not valid:\n  policy.maximum: there is no such field" in str(error)
+
+
+@pytest.mark.parametrize("command", ["new", "show"])
+def test_help_has_examples(command: str) -> None:
+    assert f"mixbayes federation {command} " in federation(command, "--help").stdout
+
+
+@pytest.mark.real_tables
+@pytest.mark.parametrize("name", ["heart4/cleveland.csv", "heart4/hungarian.csv"])
+def test_real_tables_make_agreements(tmp_path: Path, name: str) -> None:
+    table = Path(os.environ["MIXBAYES_DATA"]) / name
+    assert new(tmp_path, table).exit_code == 0
+    assert federation("show", tmp_path / "federation.toml").exit_code == 0

@@ -1,0 +1,72 @@
+"""`mixbayes party`: what it refuses before anything is sent. tests/nodes starts and stops it as a process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.typed import Prompt
+from tests.nodes.helpers import Site, write_csv
+
+
+@pytest.fixture
+def data(site: Site, tmp_path: Path) -> Path:
+    write_csv(tmp_path / "patients.csv", site.tables["north"])
+    return tmp_path / "patients.csv"
+
+
+def test_examples_and_options_are_told(typed: Prompt) -> None:
+    done = typed("party", "--help")
+    assert done.code == 0
+    for word in ("--data", "--listen", "127.0.0.1", "mixbayes party --federation"):
+        assert word in done.out
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("sex,tumour,class\nf,huge,ill\n", "E101", "huge"),
+        ("sex,class\nf,ill\n", "E101", "tumour"),
+        ("sex,tumour,class\nf,large,\n", "E101", "no class"),
+        ("", "E100", "empty"),
+        ("sex,tumour,class\nf,large\n", "E100", "line 2 has 2"),
+    ],
+)
+def test_a_table_that_does_not_fit(typed: Prompt, site: Site, tmp_path: Path, text: str, code: str, words: str) -> None:
+    (tmp_path / "bad.csv").write_text(text)
+    done = typed.at(site, "north", "party", "--data", tmp_path / "bad.csv", "--state", tmp_path / "state")
+    assert done.code == 6
+    assert f"[{code}]" in done.err
+    assert words in done.err
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_mixer_is_no_hospital(typed: Prompt, site: Site, data: Path) -> None:
+    done = typed.at(site, "a", "party", "--data", data, "--state", data.parent / "state")
+    assert done.code == 2
+    assert "has no party 'a'" in done.err
+
+
+@pytest.mark.parametrize(
+    "address", ["0.0.0.0:7000", "[::]:7000", "hospital.example:7000", "192.0.2.1:7000", "nonsense"]
+)
+def test_nothing_at_a_hospital_listens_to_the_outside(typed: Prompt, site: Site, data: Path, address: str) -> None:
+    done = typed.at(site, "north", "party", "--data", data, "--state", data.parent / "state", "--listen", address)
+    assert done.code == 2
+    assert "serves this machine alone" in done.err
+
+
+def test_a_port_that_is_taken(typed: Prompt, serving: Site, data: Path) -> None:
+    address = serving.federation.mixer("a").address
+    done = typed.at(serving, "north", "party", "--data", data, "--state", data.parent / "state", "--listen", address)
+    assert done.code == 1
+    assert f"Nothing can listen on {address}" in done.err
+
+
+def test_another_agreement_ends_it_at_once(typed: Prompt, serving: Site, data: Path) -> None:
+    other = serving.other(policy={"budget": 3})
+    done = typed.at(other, "north", "party", "--data", data, "--state", data.parent / "state")
+    assert done.code == 3
+    assert "they differ in the policy" in done.err
+    assert "[E206]" in done.err

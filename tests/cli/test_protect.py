@@ -1,0 +1,249 @@
+"""`mixbayes protect`: the release, its document, what is refused, and what is left when it is stopped."""
+
+from __future__ import annotations
+
+import csv
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from mixbayes.local_methods.registry import METHODS
+from tests.cli.in_process import Command, command
+
+COMMAND = [sys.executable, str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
+KEYS = ["method", "parameters", "rows_in", "rows_out", "missing", "guarantee", "measures", "seconds"]
+
+Rows = Sequence[Sequence[object]]
+
+
+@pytest.fixture
+def protect(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return command("protect", monkeypatch, capsys)
+
+
+def write(path: Path, header: Sequence[str], rows: Rows) -> Path:
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def read(path: Path) -> tuple[list[str], list[list[str]]]:
+    with open(path, newline="") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
+@pytest.fixture
+def patients(tmp_path: Path) -> Path:
+    """Eighty rows: two numbers, a flag in words, a code in numbers, gaps, and the class in the middle."""
+    random = np.random.default_rng(0)
+    rows = []
+    for row in range(80):
+        age, weight = random.normal(60, 10), random.normal(80, 15)
+        weight_text = "?" if row % 9 == 0 else repr(round(weight, 1))
+        sick = "sick" if row < 50 else "well"
+        rows.append([repr(round(age, 2)), weight_text, sick, random.choice(["yes", "no"]), random.integers(1, 4)])
+    return write(tmp_path / "patients.csv", ["age", "weight", "class", "smokes", "ward"], rows)
+
+
+def test_the_release_and_its_document(protect: Command, patients: Path, tmp_path: Path) -> None:
+    target = tmp_path / "released.csv"
+    done = protect(patients, target, "--method", "class-wise-condensation", "--set", "t=10", "--json")
+    document = done.document
+    assert list(document) == KEYS
+    assert document["method"] == "class-wise-condensation"
+    assert document["parameters"]["t"] == 10
+    assert document["parameters"]["group_size"] == 10
+    assert document["parameters"]["seed"] == 0
+    assert (document["rows_in"], document["rows_out"]) == (80, 80)
+    assert document["missing"] == {"cells": 9, "rows": 9, "treatment": "keep"}
+    assert document["guarantee"]["holds"] is True
+    assert document["guarantee"]["privacy"] is True
+    assert document["guarantee"]["measured"] == 10
+    assert set(document["measures"]) == {"k_anonymity", "confidence_interval", "vd", "rp", "rk", "cp", "ck"}
+    assert document["seconds"] > 0
+    (header, before), (header_after, after) = read(patients), read(target)
+    assert header == header_after
+    assert [row[2] for row in before] == [row[2] for row in after]
+    assert sum(row[1] == "?" for row in after) == 9
+    assert not {tuple(row) for row in before} & {tuple(row) for row in after}
+
+
+def test_numbers_keep_their_full_precision(protect: Command, patients: Path, tmp_path: Path) -> None:
+    protect(patients, tmp_path / "out.csv", "--method", "condensation", "--set", "k=10")
+    ages = [float(row[0]) for row in read(tmp_path / "out.csv")[1]]
+    before = [float(row[0]) for row in read(patients)[1]]
+    assert np.mean(ages) == pytest.approx(np.mean(before), rel=1e-12)
+    assert np.std(ages) == pytest.approx(np.std(before), rel=1e-12)
+
+
+def test_text_describes_the_release_for_people(protect: Command, patients: Path, tmp_path: Path) -> None:
+    done = protect(patients, tmp_path / "out.csv", "--method", "condensation", "--set", "k=10")
+    assert done.code == 0
+    assert "80 rows released" in done.out
+    assert "kept" in done.out
+    assert "drawing the groups (8 of 8)" in done.err
+
+
+def test_a_promise_without_privacy_is_called_so(protect: Command, patients: Path, tmp_path: Path) -> None:
+    done = protect(patients, tmp_path / "out.csv", "--method", "svd", "--set", "rank=2")
+    assert "protects nobody" in done.out
+
+
+def test_the_same_seed_gives_the_same_bytes(protect: Command, patients: Path, tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.csv" for name in ("one", "same", "other")]
+    for file, seed in zip(files, (1, 1, 2), strict=True):
+        protect(patients, file, "--method", "condensation", "--set", "k=10", "--set", "seeds=kmeans", "--seed", seed)
+    one, same, other = (file.read_bytes() for file in files)
+    assert one == same != other
+
+
+def test_columns_of_numbers_can_be_names(protect: Command, patients: Path, tmp_path: Path) -> None:
+    arguments = (patients, tmp_path / "out.csv", "--method", "condensation", "--set", "k=10")
+    protect(*arguments, "--nominal", "ward")
+    assert {row[4] for row in read(tmp_path / "out.csv")[1]} <= {"1", "2", "3", "?"}
+    protect(*arguments)
+    assert not {row[4] for row in read(tmp_path / "out.csv")[1]} <= {"1", "2", "3", "?"}
+
+
+def test_the_class_column_can_be_another_one(protect: Command, patients: Path, tmp_path: Path) -> None:
+    arguments = ("--method", "class-wise-condensation", "--set", "k=20", "--class-column", "smokes")
+    protect(patients, tmp_path / "out.csv", *arguments)
+    assert [row[3] for row in read(tmp_path / "out.csv")[1]] == [row[3] for row in read(patients)[1]]
+
+
+def test_rows_can_be_dropped_and_the_counts_say_so(protect: Command, patients: Path, tmp_path: Path) -> None:
+    settings = ("--set", "k=10", "--set", "missing=drop", "--json")
+    document = protect(patients, tmp_path / "out.csv", "--method", "condensation", *settings).document
+    assert (document["rows_in"], document["rows_out"]) == (80, 71)
+    assert len(read(tmp_path / "out.csv")[1]) == 71
+
+
+def test_cells_that_did_not_change_keep_their_text(protect: Command, tmp_path: Path) -> None:
+    rows = [[f"{row}.50", "01", 10 + row] for row in range(12)]
+    source = write(tmp_path / "in.csv", ["age", "code", "wage"], rows)
+    settings = ("--set", "k=3", "--set", "confidential=wage")
+    done = protect(source, tmp_path / "out.csv", "--method", "microaggregation", *settings)
+    assert done.code == 0, done.err
+    after = read(tmp_path / "out.csv")[1]
+    assert [row[:2] for row in after] == [[f"{row}.50", "01"] for row in range(12)]
+    assert [row[2] for row in after[:4]] == ["11", "11", "11", "14"]
+
+
+def test_parquet_by_its_name(protect: Command, patients: Path, tmp_path: Path) -> None:
+    for name in ("out.csv", "out.parquet"):
+        assert protect(patients, tmp_path / name, "--method", "condensation", "--set", "k=10").code == 0
+    table = pq.read_table(tmp_path / "out.parquet").to_pydict()
+    header, rows = read(tmp_path / "out.csv")
+    assert list(table) == header
+    assert table["age"] == [float(row[0]) for row in rows]
+    assert table["weight"] == [None if row[1] == "?" else float(row[1]) for row in rows]
+    assert table["smokes"] == [None if row[3] == "?" else row[3] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "code", "said"),
+    [
+        ("no-such-method", [], 2, "There are condensation, class-wise-condensation"),
+        ("condensation", ["k=zero"], 2, "'zero' is not"),
+        ("condensation", ["k"], 2, "KEY=VALUE"),
+        ("condensation", ["k=3", "k=4"], 2, "given twice"),
+        ("condensation", ["rows=3"], 2, "has no parameter 'rows'"),
+        ("svd", [], 2, "svd needs rank"),
+        ("condensation", ["k=81"], 6, "No group of k = 81 rows can be made of 80 rows"),
+        ("class-wise-condensation", ["t=40"], 6, "'well' has 30"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_written(
+    protect: Command, patients: Path, tmp_path: Path, method: str, settings: list[str], code: int, said: str
+) -> None:
+    flags = [word for setting in settings for word in ("--set", setting)]
+    done = protect(patients, tmp_path / "never.csv", "--method", method, *flags)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["patients.csv"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b,class\n1,2,x\n3,y\n", "line 3 has 2"),
+        ("a,class\n", "0 rows"),
+        ("class\nx\nx\n", "0 columns"),
+        ("a,class\n?,x\n?,y\n", "No column of the table has a value"),
+        ("a,class\n1,x\n2,\n3,x\n", "1 rows have no class"),
+    ],
+)
+def test_bad_tables_end_with_6(protect: Command, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "bad.csv").write_text(text)
+    done = protect(tmp_path / "bad.csv", tmp_path / "never.csv", "--method", "condensation", "--set", "k=3")
+    assert done.code == 6
+    assert said in done.err
+    assert "bad.csv" in done.err
+    assert not (tmp_path / "never.csv").exists()
+
+
+def test_a_method_that_needs_a_class_says_so(protect: Command, tmp_path: Path) -> None:
+    source = write(tmp_path / "in.csv", ["a", "b"], [[row, row] for row in range(9)])
+    done = protect(source, tmp_path / "never.csv", "--method", "class-wise-condensation")
+    assert done.code == 6
+    assert "--class-column" in done.err
+
+
+def test_the_table_itself_is_never_overwritten(protect: Command, patients: Path) -> None:
+    before = patients.read_bytes()
+    done = protect(patients, patients, "--method", "condensation", "--set", "k=10")
+    assert done.code == 2
+    assert patients.read_bytes() == before
+
+
+def test_a_folder_that_is_not_there_is_noticed_before_the_work(protect: Command, patients: Path) -> None:
+    done = protect(patients, patients.parent / "no" / "out.csv", "--method", "condensation", "--set", "k=10")
+    assert done.code == 6
+    assert "there is no folder" in done.err
+    assert "drawing" not in done.err
+
+
+def test_stopped_it_leaves_what_was_there(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    source = write(tmp_path / "in.csv", ["a", "b"], random.normal(size=(20_000, 2)).tolist())
+    target = tmp_path / "out.csv"
+    target.write_text("before")
+    command = [*COMMAND, "protect", source, target, "--method", "condensation", "--set", "k=3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert target.read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_of_the_registry_runs(protect: Command, patients: Path, tmp_path: Path, method: str) -> None:
+    needed = {
+        "perturbation-tree": ["leaf_size=8", "confidential=age"],
+        "microaggregation": ["k=5", "confidential=age"],
+        "svd": ["rank=2"],
+        "sparsified-svd": ["rank=2", "sparsity=0.2"],
+    }
+    flags = [word for setting in needed.get(method, []) for word in ("--set", setting)]
+    done = protect(patients, tmp_path / "out.csv", "--method", method, *flags, "--json")
+    assert done.document["guarantee"]["holds"] is True
+    files = sorted((tmp_path / "out.csv").glob("*")) or [tmp_path / "out.csv"]  # a folder, if it is divided
+    assert [len(read(file)[1]) for file in files] == [done.document["rows_out"]] * len(files)
+
+
+def test_help_has_examples(protect: Command) -> None:
+    done = protect("-h")
+    assert done.code == 0
+    assert "mixbayes protect patients.csv" in done.out

@@ -1,0 +1,52 @@
+"""`mixbayes round`: a round ends for everybody, and another begins, in which all contribute again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.typed import Prompt
+from tests.nodes.helpers import make_site, write_csv
+
+
+def test_from_one_to_the_next(typed: Prompt, tmp_path: Path) -> None:
+    site = make_site(tmp_path / "site", policy={"rounds": 2})
+    write_csv(tmp_path / "new.csv", site.tables["west"])
+    ask = ("classify", tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    with site.mixers():
+        site.serve()
+        refused = typed.at(site, "north", "round", "new")
+        assert refused.code == 5
+        assert "`mixbayes round close` ends it" in refused.err
+        done = typed.at(site, "north", "round", "close")
+        assert done.code == 0
+        assert "closed" in done.out
+        assert typed.at(site, "south", "round", "close").code == 0, "twice is once"
+        late = typed.at(site, "south", *ask)
+        assert late.code == 4
+        assert "been closed" in late.err
+        done = typed.at(site, "west", "round", "new")
+        assert done.code == 0
+        assert "collecting" in done.out
+        site.serve()
+        assert typed.at(site, "south", *ask).code == 0
+        assert (tmp_path / "out.csv").read_text().splitlines()[1:] == site.expected(site.tables["west"])
+        assert typed.at(site, "north", "round", "close").code == 0
+        last = typed.at(site, "north", "round", "new")
+        assert last.code == 5
+        assert "allows 2 rounds" in last.err
+
+
+def test_without_mixer_b_nothing_changes(typed: Prompt, tmp_path: Path) -> None:
+    site = make_site(tmp_path / "site")
+    with site.mixer("a"):
+        done = typed.at(site, "north", "round", "close")
+        assert done.code == 3
+        assert "mixer b" in done.err
+        with site.both("north") as both:
+            assert both.report("a").state == "collecting"
+
+
+def test_no_word_is_help(typed: Prompt) -> None:
+    done = typed("round")
+    assert done.code == 2
+    assert "close" in done.out + done.err

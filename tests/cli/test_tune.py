@@ -1,0 +1,94 @@
+"""`mixbayes tune`: sizes that were tried, the best of them, a picture, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from tests.cli.in_process import Command, command
+
+METHOD = ("--method", "class-wise-condensation")
+KEYS = ["method", "search", "threshold", "approximate_gcd", "best", "tried", "seconds"]
+
+
+@pytest.fixture
+def tune(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return command("tune", monkeypatch, capsys)
+
+
+@pytest.fixture
+def iris(tmp_path: Path) -> Path:
+    X, y = load_iris(return_X_y=True)
+    lines = ["a,b,c,d,class", *(",".join(map(str, [*row, f"kind {c}"])) for row, c in zip(X, y, strict=True))]
+    path = tmp_path / "iris.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_document_has_every_size_tried(tune: Command, iris: Path) -> None:
+    document = tune(iris, *METHOD, "-t", 10, "--json").document
+    assert list(document) == KEYS
+    assert (document["search"], document["threshold"], document["approximate_gcd"]) == ("rule", 10, 40)
+    assert [tried["group_size"] for tried in document["tried"]] == [10, 21, 31, 37, 41, 43, 44, 45]
+    assert document["best"] in document["tried"]
+    assert all(0 <= tried["accuracy"] <= 1 and tried["privacy"] > 0 for tried in document["tried"])
+
+
+def test_the_exhaustive_search_tries_more(tune: Command, iris: Path) -> None:
+    document = tune(iris, *METHOD, "--search", "exhaustive", "-t", 38, "--repeats", 1, "--json").document
+    assert [tried["group_size"] for tried in document["tried"]] == list(range(38, 46))
+    document = tune(iris, *METHOD, "--search", "exhaustive", "-t", 10, "--most-sizes", 3, "--json").document
+    assert [tried["group_size"] for tried in document["tried"]] == [10, 28, 45]
+
+
+def test_text_marks_the_size_that_was_found(tune: Command, iris: Path) -> None:
+    done = tune(iris, *METHOD, "-t", 30, "--repeats", 1)
+    assert done.code == 0
+    assert "most privacy" in done.out
+    assert "without a search it would be 30" in done.out
+    assert "trying group sizes" in done.err
+
+
+def test_the_picture_is_a_png(tune: Command, iris: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "sizes.png"
+    assert tune(iris, *METHOD, "-t", 40, "--repeats", 1, "--plot", picture).code == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("classifier", ["naive-bayes", "tree", "svm"])
+def test_other_classifiers(tune: Command, iris: Path, classifier: str) -> None:
+    document = tune(iris, *METHOD, "-t", 42, "--repeats", 1, "--classifier", classifier, "--json").document
+    assert document["best"]["accuracy"] > 0.8
+
+
+def test_the_same_seed_gives_the_same_answer(tune: Command, iris: Path) -> None:
+    one, same, other = (
+        tune(iris, *METHOD, "-t", 40, "--repeats", 1, "--seed", seed, "--json").document["tried"] for seed in (1, 1, 2)
+    )
+    assert one == same != other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--method", "condensation"), 2, "nothing to tune of 'condensation'"),
+        ((*METHOD, "-t", "2"), 2, "'t' parameter"),
+        ((*METHOD, "-t", "46"), 6, "smallest class has 45"),
+        ((*METHOD, "--plot", "sizes.jpg"), 2, "PNG"),
+        ((*METHOD, "--class-column", "kind"), 6, "no column 'kind'"),
+    ],
+)
+def test_what_cannot_be_is_refused(tune: Command, iris: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
+    done = tune(iris, *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+
+
+def test_a_table_without_a_class_is_refused(tune: Command, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("a\n" + "\n".join(map(str, np.arange(30))))
+    done = tune(tmp_path / "in.csv", *METHOD)
+    assert done.code == 6
+    assert "--class-column" in done.err

@@ -1,0 +1,52 @@
+"""No bytes from elsewhere end in anything but a value or an error that says what is wrong with them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.decoders import DECODERS, seeds
+
+SCRIPT = Path(__file__).with_name("fuzz_decoders.py")
+SEEDS = seeds()
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@given(raw=st.binary(max_size=600))
+@settings(max_examples=60)
+def test_random_bytes(name: str, raw: bytes) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        DECODERS[name](raw)
+
+
+@pytest.mark.parametrize("name", SEEDS)
+@given(data=st.data())
+@settings(max_examples=60)
+def test_right_ones_with_some_bytes_changed(name: str, data: st.DataObject) -> None:
+    raw = bytearray(data.draw(st.sampled_from(SEEDS[name])))
+    for _ in range(data.draw(st.integers(0, 4))):
+        at = data.draw(st.integers(0, len(raw)))
+        raw[at : at + data.draw(st.integers(0, 8))] = data.draw(st.binary(max_size=8))
+    with warnings.catch_warnings(action="ignore"):
+        DECODERS[name](bytes(raw))
+
+
+@pytest.mark.parametrize("name", sorted(set(SEEDS) - {"agreement", "messages", "pem"}))
+def test_right_ones_are_read(name: str) -> None:
+    assert DECODERS[name](SEEDS[name][0]) is not None
+
+
+@pytest.mark.parametrize("name", ["contribution", "rows", "agreement"])
+def test_guided_by_what_the_code_does_with_them(name: str, tmp_path: Path) -> None:
+    """A second each; the script alone goes on for as long as one likes."""
+    pytest.importorskip("atheris", reason="atheris is not there for this platform")
+    words = [sys.executable, str(SCRIPT), name, "-max_total_time=1", f"-artifact_prefix={tmp_path}/"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "Done" in done.stderr

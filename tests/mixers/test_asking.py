@@ -1,0 +1,210 @@
+"""Hospitals that ask in ways in which no honest program asks: nothing is told twice, for less, or to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mixbayes.pair import command
+from mixbayes.pair.command import Command, Kind, Verdict
+from mixbayes.protocol import rows
+from mixbayes.protocol.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.errors import MixbayesError, OverBudget, PeerError, QuestionSpent, RoundOver
+from mixbayes.protocol.pool import connect_asker
+from mixbayes.protocol.precision import precision_for
+from mixbayes.protocol.question import Line
+from mixbayes.protocol.randomness import Randomness
+from tests.mixers.promises import Promises
+from tests.mixers.world import BUDGET, HOSPITALS, MIXERS, Cut, World, deal_base_transfers, new_folder
+
+CODES = np.array([[0, 1, 2, 3], [0, 1, 2, 2]], np.int32)
+ALL = frozenset(HOSPITALS)
+PRIVATE = Command(Kind.PRIVATE, 1, 4, b"private".ljust(16))
+PUBLIC = replace(PRIVATE, kind=Kind.PUBLIC, id=b"public".ljust(16))
+Lines = tuple[Line[Any], Line[Any]]
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    deal_base_transfers(monkeypatch)
+    with new_folder() as folder:
+        made = World(Path(folder))
+        made.everybody()
+        yield made
+        made.bury()
+        Promises(made).check()
+        made.close()
+
+
+@contextmanager
+def lines(world: World, hospital: str = "north") -> Iterator[Lines]:
+    """A conversation in the hands of the test."""
+    with world.conversation(hospital) as (to_a, to_b):
+        random = Randomness.from_system()
+        yield Line(to_a[0], connect_asker(to_a[1], random)), Line(to_b[0], connect_asker(to_b[1], random))
+
+
+def announce(found: Lines, question: Command) -> None:
+    for line in found:
+        command.send(line.channel, question)
+
+
+def verdicts(found: Lines) -> list[Verdict]:
+    return [command.receive_verdict(line.channel) for line in found]
+
+
+def answer(world: World, found: Lines, question: Command, verdict: Verdict = Verdict.GO) -> list[int]:
+    width, channels = precision_for(world.layout.dictionary).width, (found[0].channel, found[1].channel)
+    if verdict is Verdict.STORED:
+        return fetch(channels, world.layout, width, question.rows, private=question.private).tolist()
+    if question.private:
+        return ask_private(found, world.layout, width, CODES).tolist()
+    return ask_public(channels, world.layout, width, CODES).tolist()
+
+
+def spent(world: World) -> list[int]:
+    return [world.on_disk(mixer)[1].spent.get("north", 0) for mixer in MIXERS]
+
+
+@pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
+def test_same_question_in_a_second_conversation_is_spent_until_it_is_answered(world: World, question: Command) -> None:
+    expected = world.expected(ALL, CODES)
+    with lines(world) as one, lines(world) as two:
+        announce(one, question)
+        assert verdicts(one) == [Verdict.GO] * 2
+        announce(two, question)
+        assert verdicts(two) == [Verdict.SPENT] * 2
+        assert answer(world, one, question) == expected
+        announce(two, question)
+        assert verdicts(two) == [Verdict.STORED] * 2
+        assert answer(world, two, question, Verdict.STORED) == expected
+    assert spent(world) == [4, 4]
+
+
+def test_crossed_announcements_of_one_question_are_answered_once_at_most(world: World) -> None:
+    """In one conversation mixer a hears of it first, in the other mixer b."""
+    told = 0
+    with lines(world) as one, lines(world) as two:
+        for line in (one[0], two[1], one[1], two[0]):
+            command.send(line.channel, PUBLIC)
+        for found in (one, two):
+            with suppress(MixbayesError):
+                if verdicts(found) == [Verdict.GO] * 2:
+                    assert answer(world, found, PUBLIC) == world.expected(ALL, CODES)
+                    told += 1
+    assert told <= 1
+    assert all(rows <= 4 for rows in spent(world))
+
+
+def test_budget_is_not_overdrawn_by_conversations_at_once(world: World) -> None:
+    questions = [replace(PUBLIC, id=bytes([i]) * 16) for i in range(BUDGET // 4 + 2)]
+    answers = 0
+    with lines(world) as one, lines(world) as two, lines(world) as three:
+        for i, question in enumerate(questions):
+            found = (one, two, three)[i % 3]
+            with suppress(MixbayesError):
+                announce(found, question)
+                if verdicts(found) == [Verdict.GO] * 2:
+                    answer(world, found, question)
+                    answers += 1
+    assert answers == BUDGET // 4
+    assert spent(world) == [BUDGET, BUDGET]
+
+
+def test_hospital_cannot_fetch_what_another_one_asked(world: World) -> None:
+    world.asked("north", 1, CODES, private=True, id=PRIVATE.id)
+    with lines(world, "south") as found:
+        announce(found, PRIVATE)
+        assert verdicts(found) == [Verdict.SPENT] * 2
+    with pytest.raises(QuestionSpent):
+        world.asked("south", 1, CODES, private=True, id=PRIVATE.id)
+    assert all("south" not in world.on_disk(mixer)[1].spent for mixer in MIXERS)
+
+
+def test_id_that_was_asked_with_more_rows_is_no_second_question(world: World) -> None:
+    world.asked("north", 1, CODES[:, :1], private=False, id=PUBLIC.id)
+    with pytest.raises(QuestionSpent):
+        world.asked("north", 1, CODES, private=False, id=PUBLIC.id)
+    with pytest.raises(QuestionSpent):
+        world.asked("north", 1, CODES[:, :1], private=True, id=PUBLIC.id)
+    assert spent(world) == [1, 1]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize(
+    "other",
+    [replace(PRIVATE, rows=1), replace(PRIVATE, kind=Kind.PUBLIC), replace(PRIVATE, round=2), PUBLIC],
+    ids=["rows", "kind", "round", "id"],
+)
+def test_different_commands_to_both_mixers_cost_and_tell_nothing(world: World, other: Command, swapped: bool) -> None:
+    with lines(world) as found:
+        for line, told in zip(found, (other, PRIVATE) if swapped else (PRIVATE, other), strict=True):
+            command.send(line.channel, told)
+        with pytest.raises(PeerError) as caught:
+            verdicts(found)
+    assert caught.value.peer == "party north"
+    assert spent(world) == [0, 0]
+
+
+def test_different_rows_to_both_mixers_get_no_label_and_are_paid_for(world: World) -> None:
+    with lines(world) as found:
+        announce(found, PUBLIC)
+        verdicts(found)
+        rows.send(found[0].channel, world.layout, CODES)
+        rows.send(found[1].channel, world.layout, CODES[:, ::-1])
+        for line in found:
+            with pytest.raises(PeerError, match=r"party north|mixer"):
+                line.channel.receive("label", 1)
+    assert spent(world) == [4, 4]
+
+
+@pytest.mark.parametrize("target", ["north", "b"], ids=["its label", "the comparison"])
+def test_answer_that_was_lost_is_fetched_or_spent_but_never_computed_again(world: World, target: str) -> None:
+    """The link breaks after every possible number of messages of mixer a."""
+    seen = set[str]()
+    for after in range(60):
+        id = bytes([after]) * 16
+        hospital = HOSPITALS[after % 3]
+        if world.on_disk("a")[1].spent.get(hospital, 0) >= BUDGET:
+            break
+        world.cut = Cut("a", hospital if target == "north" else target, after)
+        try:
+            labels = world.asked(hospital, 1, CODES[:, :1], private=True, id=id)
+            assert labels.tolist() == world.expected(ALL, CODES[:, :1])
+            seen.add("answered")
+        except QuestionSpent:
+            seen.add("spent")
+        finally:
+            world.cut = None
+        for mixer in MIXERS:
+            asked = world.on_disk(mixer)[1].questions
+            assert asked.get(id, (hospital, 1)) == (hospital, 1)
+    assert "answered" in seen
+    assert "spent" in seen
+
+
+def test_round_that_is_closed_between_announcement_and_charge_answers_nothing(world: World) -> None:
+    page = world.b.store.page("north")
+    verdict = page.verdict(PUBLIC)
+    assert verdict is Verdict.GO
+    assert world.close_round("south", 1)
+    with pytest.raises(RoundOver):
+        page.charge(PUBLIC)
+    with pytest.raises(RoundOver):
+        world.asked("north", 1, CODES, private=False, id=PUBLIC.id)
+
+
+def test_mixer_that_is_ahead_of_the_other_in_its_ledger_decides(world: World) -> None:
+    """One mixer charged and was killed before the other did."""
+    world.a.store.page("north").charge(replace(PUBLIC, rows=BUDGET))
+    with pytest.raises(OverBudget):
+        world.asked("north", 1, CODES, private=False, id=bytes(16))
+    with pytest.raises(QuestionSpent):
+        world.asked("north", 1, CODES[:, :1], private=False, id=PUBLIC.id)
+    assert spent(world) == [BUDGET, 0]

@@ -1,0 +1,169 @@
+"""Who may call what. tests/nodes asks that of whole nodes; here it is every kind of call and every mistake."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, cast
+
+import grpc
+import pytest
+from cryptography import x509
+
+from mixbayes.node.admission import Admission, caller_of
+from mixbayes.node.greeting import greeting
+from mixbayes.node.log import logger
+from mixbayes.protocol.errors import BadData, MixbayesError, OverBudget
+from mixbayes.transport.status import error_from
+from mixbayes.transport.tls import Credentials, for_client, for_server
+from tests.node.certificates import shown, shown_by
+from tests.nodes.helpers import Site, make_site
+from tests.transport.helpers import plain_bytes
+
+SERVICE = "mixbayes.wire.v1.Test"
+MAKERS = {
+    "unary_unary": grpc.unary_unary_rpc_method_handler,
+    "unary_stream": grpc.unary_stream_rpc_method_handler,
+    "stream_unary": grpc.stream_unary_rpc_method_handler,
+    "stream_stream": grpc.stream_stream_rpc_method_handler,
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return make_site(tmp_path_factory.mktemp("admission") / "site")
+
+
+@contextmanager
+def guarded(site: Site, behaviour: Callable[..., Any], kind: str, said: io.StringIO) -> Iterator[Callable[[str], Any]]:
+    """Gives what calls it under a name of the federation."""
+    admission = Admission("mixer a", site.federation, lambda name, service: name != "west", logger("mixer a", said))
+    with ThreadPoolExecutor(8) as pool:
+        server = grpc.server(pool, interceptors=[admission])
+        handlers = grpc.method_handlers_generic_handler(SERVICE, {"Do": MAKERS[kind](behaviour)})
+        server.add_generic_rpc_handlers((handlers,))
+        port = server.add_secure_port("127.0.0.1:0", for_server(site.identity("a").credentials))
+        server.start()
+
+        def call(name: str) -> Any:
+            return _called(site, site.credentials(name), port, kind)
+
+        try:
+            yield call
+        finally:
+            server.stop(None).wait()
+
+
+def _called(site: Site, own: Credentials, port: int, kind: str) -> Any:
+    options = (("grpc.ssl_target_name_override", "a"),)
+    with grpc.secure_channel(f"127.0.0.1:{port}", for_client(own), options) as channel:
+        method = getattr(channel, kind)(f"/{SERVICE}/Do", plain_bytes, plain_bytes)
+        request = iter([b"x"]) if kind.startswith("stream") else b"x"
+        try:
+            answer = method(request, timeout=20, metadata=greeting(site.federation))
+            return answer if isinstance(answer, bytes) else b"".join(answer)
+        except grpc.RpcError as error:
+            return error_from(cast("grpc.Call", error), "mixer a", "calling")
+
+
+def behaviour_of(kind: str, act: Callable[[grpc.ServicerContext], bytes]) -> Callable[..., Any]:
+    def one(request: Any, context: grpc.ServicerContext) -> bytes:
+        return act(context)
+
+    def many(request: Any, context: grpc.ServicerContext) -> Iterator[bytes]:
+        yield act(context)
+
+    return many if kind.endswith("stream") else one
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_whoever_may_is_answered_and_known_by_the_certificate(site: Site, kind: str) -> None:
+    behaviour = behaviour_of(kind, lambda context: caller_of(context).encode())
+    with guarded(site, behaviour, kind, io.StringIO()) as call:
+        assert call("north") == b"north"
+        assert call("b") == b"b"
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_whoever_may_not_does_not_reach_the_service(site: Site, kind: str) -> None:
+    reached: list[str] = []
+    said = io.StringIO()
+    with guarded(site, behaviour_of(kind, lambda context: reached.append("!") or b""), kind, said) as call:
+        error = call("west")
+    assert not reached
+    assert error.code == "E207"
+    assert "party west may not call" in str(error)
+    assert '"refused"' in said.getvalue()
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_our_errors_arrive_whole(site: Site, kind: str) -> None:
+    def refuse(context: grpc.ServicerContext) -> bytes:
+        raise OverBudget("Nothing is left.")
+
+    with guarded(site, behaviour_of(kind, refuse), kind, io.StringIO()) as call:
+        error = call("north")
+    assert isinstance(error, OverBudget)
+    assert str(error) == "mixer a says: Nothing is left."
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("mistake", [ValueError("cell 4711"), KeyError("cell 4711"), AssertionError("cell 4711")])
+def test_mistakes_of_ours_carry_nothing_out(site: Site, kind: str, mistake: Exception) -> None:
+    def fail(context: grpc.ServicerContext) -> bytes:
+        raise mistake
+
+    said = io.StringIO()
+    with guarded(site, behaviour_of(kind, fail), kind, said) as call:
+        error = call("north")
+    assert isinstance(error, MixbayesError)
+    assert "mixer a, at its own work: its program made a mistake" in str(error)
+    assert "4711" not in str(error)
+    assert "4711" not in said.getvalue()
+    assert type(mistake).__name__ in said.getvalue()
+    assert "test_admission.py:" in said.getvalue()
+
+
+def test_what_is_wrong_with_a_table_is_told_to_the_caller_and_not_to_the_log(site: Site) -> None:
+    def refuse(context: grpc.ServicerContext) -> bytes:
+        raise BadData("Column age holds 'cell 4711'.")
+
+    said = io.StringIO()
+    with guarded(site, behaviour_of("unary_unary", refuse), "unary_unary", said) as call:
+        assert "cell 4711" in str(call("north"))
+    assert "4711" not in said.getvalue()
+
+
+class Context:
+    """As much of a call as says who calls."""
+
+    def __init__(self, **told: list[bytes]) -> None:
+        self._told = told
+
+    def auth_context(self) -> dict[str, list[bytes]]:
+        return self._told
+
+
+def test_the_name_in_a_certificate() -> None:
+    assert caller_of(Context(**shown_by("north"))) == "north"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"x509_pem_cert": [b"nothing of the kind"]},
+        shown(common="north"),
+        shown(x509.UniformResourceIdentifier("north"), common="north"),
+        shown(x509.RFC822Name("north"), common="north"),
+        shown(x509.DNSName("north"), x509.DNSName("south"), common="north"),
+    ],
+    ids=["none", "garbage", "common name", "URI", "mail", "two names"],
+)
+def test_a_certificate_that_names_no_node_or_several_speaks_for_nobody(
+    site: Site, told: dict[str, list[bytes]]
+) -> None:
+    """An authority that signs for a whole hospital makes such ones; `mixbayes keys sign` makes none."""
+    assert site.federation.role_of(caller_of(Context(**told))) is None  # type: ignore[arg-type]

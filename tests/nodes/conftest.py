@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mixbayes.node import server
+from mixbayes.transport import probe
+from tests.nodes.helpers import Site, make_site
+
+
+@pytest.fixture(autouse=True)
+def haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "PATIENCE", 0.6)
+    monkeypatch.setattr(server, "_GRACE", 0.2)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A federation whose nodes have not begun."""
+    return make_site(tmp_path / "site")
+
+
+def _served(folder: Path) -> Site:
+    made = make_site(folder / "site")
+    with made.mixers():
+        made.serve()
+    return made
+
+
+@pytest.fixture(scope="session")
+def served_once(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return _served(tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture
+def served(served_once: Site, tmp_path: Path) -> Site:
+    """A federation with a model on disk at both mixers; no node runs."""
+    shutil.copytree(served_once.folder, tmp_path / "site", symlinks=True)
+    return replace(served_once, folder=tmp_path / "site", journals={})
+
+
+@pytest.fixture
+def serving(served: Site) -> Iterator[Site]:
+    """The same, and both mixers run."""
+    with served.mixers():
+        yield served
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Another one whose mixers run, for tests that leave the round as it is."""
+    made = _served(tmp_path_factory.mktemp("shared"))
+    with made.mixers():
+        yield made

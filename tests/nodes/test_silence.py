@@ -1,0 +1,114 @@
+"""Nodes that say nothing, or fall silent: who waits for them learns who it is, before long."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from mixbayes.protocol.errors import PeerSilent, Unreachable
+from tests.nodes.helpers import HASTE, Relay, Site, free_port, make_site, wait_until
+from tests.transport.helpers import Answer, hanging_up, listening, plain_http, silence, tls_and_then_silence
+
+LONG = 8 * HASTE
+"""Longer than any of these waits may be, and shorter than one that hangs."""
+
+
+def mixers(a: str, b: str = "") -> list[dict[str, str]]:
+    return [{"name": "a", "address": a}, {"name": "b", "address": b or f"127.0.0.1:{free_port()}"}]
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Keys to shake hands with."""
+    return make_site(tmp_path_factory.mktemp("keys") / "site")
+
+
+@pytest.mark.parametrize("kind", ["silence", "TLS and then silence"])
+def test_a_mixer_that_never_answers(elsewhere: Site, kind: str) -> None:
+    answer = silence if kind == "silence" else tls_and_then_silence(elsewhere.credentials("a"))
+    words = "accepts connections and says nothing" if kind == "silence" else "speaks TLS and then says nothing"
+    with listening(answer) as address:
+        site = elsewhere.other(mixers=mixers(address))
+        begun = time.monotonic()
+        with site.mixer("b"):
+            status = site.status("north")
+        assert time.monotonic() - begun < LONG
+    assert status.state == "collecting"
+    error = status.unreachable["mixer a"]
+    assert type(error) is PeerSilent
+    assert (error.code, error.exit_code) == ("E210", 4)
+    assert str(error).startswith("mixer a, at asking for the status: ")
+    assert words in str(error)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [(plain_http, "does not speak TLS"), (hanging_up, "hangs up during the greeting"), (None, "nothing listens")],
+)
+def test_something_else_at_the_address(elsewhere: Site, answer: Answer | None, words: str) -> None:
+    with listening(answer or silence) as address:
+        site = elsewhere.other(mixers=mixers(address))
+        error = _unreachable(site) if answer else None
+    error = error or _unreachable(site)  # with nobody there any more
+    assert (type(error), error.code, error.exit_code) == (Unreachable, "E212", 3)
+    assert str(error).startswith("mixer a, at asking for the status: ")
+    assert words in str(error)
+
+
+def _unreachable(site: Site) -> Unreachable:
+    with site.both("north") as both:
+        error = both.reports()[1]["mixer a"]
+    assert isinstance(error, Unreachable)
+    return error
+
+
+def test_mixer_a_waits_for_a_silent_mixer_b_and_says_so(tmp_path: Path) -> None:
+    with listening(silence) as address:
+        site = make_site(tmp_path / "site", mixers=mixers(f"127.0.0.1:{free_port()}", address))
+        with site.mixer("a"), site.both("north") as both:
+            for name in site.federation.names:
+                site.hand_in(name, "a")
+            wait_until(lambda: "mixer b" in both.report("a").reason, "mixer a says whom it waits for")
+            assert "accepts connections and says nothing" in both.report("a").reason
+            assert site.journals["a"].says("waiting", "mixer b")
+
+
+@pytest.fixture
+def behind_relays(tmp_path: Path) -> tuple[Site, Relay, Relay]:
+    """Everybody dials the mixers through something that can fall silent."""
+    relays = Relay(free_port()), Relay(free_port())
+    site = make_site(tmp_path / "site", mixers=mixers(*(relay.address for relay in relays)))
+    site.listens |= {name: f"127.0.0.1:{relay.port}" for name, relay in zip("ab", relays, strict=True)}
+    return site, *relays
+
+
+@pytest.mark.parametrize("silent", ["a", "b"])
+def test_a_mixer_that_falls_silent_in_the_middle_of_a_question(
+    behind_relays: tuple[Site, Relay, Relay], silent: str
+) -> None:
+    site, *relays = behind_relays
+    relay = relays["ab".index(silent)]
+    with relays[0], relays[1], site.mixers():
+        site.serve()
+        relay.freeze_after(4_000)
+        begun = time.monotonic()
+        with pytest.raises(PeerSilent) as told:
+            site.labels("north", site.tables["south"])
+        assert time.monotonic() - begun < LONG
+        assert told.value.exit_code == 4
+        assert told.value.peer in (f"mixer {silent}", "mixer b")  # mixer a finds mixer b silent behind its relay too
+        assert relay.frozen
+        relay.thaw()
+        wait_until(lambda: site.asks("north"), "they are at work again")
+        assert site.labels("north", site.tables["south"]) == site.expected(site.tables["south"])
+
+
+def test_a_hospital_that_falls_silent_holds_up_nobody(serving: Site) -> None:
+    """It joins a conversation and says nothing; another hospital is answered meanwhile."""
+    given_up = "broke off", "party north", "nothing came within", "E210"
+    with serving.both("north") as both, both.conversation():
+        assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])
+        wait_until(lambda: any(serving.journals[name].says(*given_up) for name in "ab"), "a mixer gives it up")
+    assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])

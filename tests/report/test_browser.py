@@ -1,0 +1,123 @@
+"""Reports of real runs opened in a real browser: on a phone, on a desk, on paper."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.datasets import load_iris
+
+from tests.report.browser import browser, opened, printed
+from tests.report.pages import EVIL, release, simulation, tuning
+from tests.report.test_pages import POINTS
+
+PHONE, DESK = 360, 1280
+
+
+def run(*arguments: object, folder: Path) -> tuple[str, dict[str, Any]]:
+    """The page and the JSON document of one command."""
+    words = [sys.executable, "-c", "from mixbayes.cli import main; main()", *map(str, arguments)]
+    done = subprocess.run(
+        [*words, "--json", "--report", "out"], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return (folder / "out" / "report.html").read_text(), json.loads(done.stdout)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _browser() -> None:
+    """Looked for before any run."""
+    browser()
+
+
+@pytest.fixture
+def iris(tmp_path: Path) -> Path:
+    X, y = load_iris(return_X_y=True)
+    lines = ["a,b,c,d,class", *(",".join(map(str, [*row, f"kind {c}"])) for row, c in zip(X, y, strict=True))]
+    path = tmp_path / "iris.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def shares(text: str) -> set[str]:
+    return set(re.findall(r"\d+\.\d\d%", text))
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize(
+    "page",
+    [
+        simulation([f"{EVIL} {i}" for i in range(3)], [EVIL, "b", "W" * 80, "医" * 60], EVIL),
+        simulation([f"hospital-{i}" for i in range(12)], [f"class {i}" for i in range(11)]),
+        tuning(*POINTS, setting="W" * 90, method="m" * 300),
+        release(["a" * 300, EVIL, "b"], why_not={"rp": "w" * 200}),
+    ],
+    ids=["simulation", "many", "tuning", "release"],
+)
+def test_any_name_fits_and_none_is_run(page: str, width: int) -> None:
+    seen = opened(page, width)
+    assert seen.width == width  # no scrolling sideways
+    assert seen.outside == []
+    assert not seen.hacked
+    assert seen.fetched == []
+    assert seen.letters >= 10
+    assert seen.pictures
+    assert all(wide > 250 and high > 40 for wide, high in seen.pictures)
+
+
+def test_a_simulation(tmp_path: Path) -> None:
+    page, document = run("simulate", "--protect", "hospital-1=microaggregation:k=5", folder=tmp_path)
+    seen = opened(page, PHONE)
+    assert (seen.width, seen.outside, seen.fetched) == (PHONE, [], [])
+    assert seen.title == "3 hospitals classify together: a simulation"
+    accuracy, moved, rounds = document["accuracy"], document["bytes"], document["rounds"]
+    told = [accuracy["joint"], accuracy["pooled"], accuracy["pooled_unprotected"], *accuracy["alone"].values()]
+    assert {f"{value:.2%}" for value in (*told, document["agreement_with_pooled"])} <= shares(seen.text)
+    values = {float(value) for value in seen.values}
+    assert {*told, *moved.values(), *rounds.values(), *document["seconds"].values()} <= values
+    assert f"{moved['training']:,}" in seen.text
+    assert "microaggregation:k=5" in seen.text
+    rows = [
+        int(count.replace(",", ""))
+        for count in re.findall(r"(?:benign|malignant)\t(?:benign|malignant)\t([\d,]+)", seen.text)
+    ]
+    assert sum(rows) == document["instances"]
+    sent = re.findall(r"(?:random seed|masked counts|training|classification)\t([\d,]+)\n", seen.text)
+    assert sum(int(count.replace(",", "")) for count in sent) == sum(moved.values())
+    assert seen.text.count("→ mixer a") == seen.text.count("→ mixer b") == 3
+
+
+def test_a_search(tmp_path: Path, iris: Path) -> None:
+    command = ("tune", iris.name, "--method", "class-wise-condensation", "-t", 38, "--repeats", 1)
+    page, document = run(*command, folder=tmp_path)
+    seen = opened(page, PHONE)
+    assert (seen.width, seen.outside, seen.fetched) == (PHONE, [], [])
+    assert len(seen.pictures) == 2
+    for tried in document["tried"]:
+        assert f"{tried['group_size']}\t{tried['accuracy']:.2%}\t{tried['privacy']:.4g}" in seen.text
+    assert f"Groups of {document['best']['group_size']} give the most privacy" in seen.text
+
+
+def test_a_release(tmp_path: Path, iris: Path) -> None:
+    lines = iris.read_text().splitlines()
+    (tmp_path / "released.csv").write_text("\n".join([lines[0], *(f"1{line}" for line in lines[1:])]) + "\n")
+    page, document = run("measure", iris.name, "released.csv", folder=tmp_path)
+    seen = opened(page, PHONE)
+    assert (seen.width, seen.outside, seen.fetched) == (PHONE, [], [])
+    values = {float(value) for value in seen.values}
+    measures = ("confidence_interval", "vd", "rp", "rk", "cp", "ck", "k_anonymity", "reidentification")
+    assert {document[name] for name in measures} <= values
+    assert {share for each in document["utility"].values() for share in each.values()} <= values
+    assert set(document["clustering"].values()) <= values
+
+
+def test_it_prints(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(simulation(["north", "south"], ["no", "yes"], "sap:p=1"))
+    pdf = printed(tmp_path / "page.html", tmp_path / "page.pdf")
+    assert pdf.startswith(b"%PDF")
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 8

@@ -1,0 +1,139 @@
+"""Pages: they hold the numbers they were made of, escape every name, and need nothing else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from mixbayes.report.page import built
+from mixbayes.report.simulated import simulated
+from mixbayes.report.tuned import Point
+from mixbayes.simulation.outcome import Accuracy
+from tests.report.pages import EVIL, RUN, outcome, release, simulation, tuning
+from tests.report.test_markup import read
+
+POINTS = Point("10", 0.9375, 0.125, 10), Point("20", 0.875, 0.5, 20, chosen=True), Point("30", 0.5, None, 30)
+PAGES = {
+    "simulation": simulation([f"{EVIL} {i}" for i in range(3)], [EVIL, "b"], EVIL),
+    "tuning": tuning(*(replace(point, name=EVIL) for point in POINTS), setting=EVIL, method=EVIL),
+    "release": release([EVIL, "b"]),
+}
+
+
+def values(page: str) -> set[float]:
+    return {float(value) for value in re.findall(r'<data value="([^"]*)"', page)}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_no_name_becomes_markup(page: str) -> None:
+    reader = read(page)
+    assert not {"script", "img", "iframe", "object"} & set(reader.tags)
+    assert not [name for name, _ in reader.attributes if name.startswith("on")]
+    assert EVIL in reader.text
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_nothing_comes_from_elsewhere(page: str) -> None:
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "@import" not in page
+    assert set(re.findall(r"url\(([^)]*)\)", page)) <= {"#striped", "#dotted", "#crossed"}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_it_can_be_read_without_eyes(page: str) -> None:
+    assert '<html lang="en">' in page
+    headings = [int(tag[1]) for tag in read(page).tags if re.fullmatch("h[1-6]", tag)]
+    assert headings[0] == 1
+    assert set(headings[1:]) == {2}
+    pictures = re.findall(r"<svg[^>]*viewBox[^>]*>", page)
+    assert pictures
+    assert all('role="img"' in one and re.search(r'aria-label="[^"]{20,}"', one) for one in pictures)
+    assert len(re.findall("</figure><table[ >]", page)) == len(pictures)  # its numbers stand below every picture
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_it_says_when_and_how_it_was_made_and_what_it_gives_away(page: str) -> None:
+    text = read(page).text
+    assert "1 March 2026, 08:30 (UTC+00:00)" in text
+    assert RUN.line in text
+    assert "0.1.0" in text
+    assert "What this page gives away" in text
+
+
+def test_a_simulation_has_every_number_of_its_outcome() -> None:
+    found = outcome(["north", "south"], ["no", "yes"], "condensation:k=5")
+    accuracy, took = found.accuracy, found.seconds
+    shares = {accuracy.joint, accuracy.pooled, accuracy.pooled_unprotected, *accuracy.alone.values()}
+    counts = {*(flow.bytes for flow in found.flows), *(each.rows for each in found.hospitals), 501, 62, 10, 7}
+    seconds = {took.setup, took.contribute, took.train, took.classify}
+    page = built(simulated(found), RUN)
+    assert shares | counts | seconds <= values(page)
+    assert {"81.25%", "98.76%"} <= set(re.findall(r"[\d.]+%", read(page).text))
+    assert "condensation:k=5: kept" in page
+
+
+def test_pooling_without_protection_is_only_shown_where_there_is_some() -> None:
+    assert "pooled without protection" not in simulation(["a", "b"], ["x", "y"])
+    assert "pooled without protection" in simulation(["a", "b"], ["x", "y"], "sap:p=1")
+
+
+def test_a_simulation_without_known_classes_says_so() -> None:
+    found = outcome(["a", "b"], ["x", "y"])
+    unknown = replace(
+        found, accuracy=Accuracy(None, None, None, {"a": None, "b": None}), confusion=None, agreement_with_pooled=None
+    )
+    text = read(built(simulated(unknown), RUN)).text
+    assert "carries a known class" in text
+    assert "No true class is known" in text
+    assert "rightly" not in text
+
+
+def test_two_hospitals_alone_send_mixers_nothing() -> None:
+    found = outcome(["a", "b"], ["x", "y"])
+    alone = replace(found, bytes=replace(found.bytes, hospitals_to_mixers=0), flows=[])
+    text = read(built(simulated(alone), RUN)).text
+    assert "The two hospitals compute with each other" in text
+    assert "mixer a" not in text
+
+
+def test_of_many_hospitals_the_picture_shows_some_and_the_table_all() -> None:
+    page = simulation([f"hospital-{i}" for i in range(40)], ["x", "y"])
+    assert "33 others" in page
+    assert page.count("hospital-39") > 2
+    assert "hospital-39 → mixer b" in page
+
+
+def test_a_tuning_has_every_setting_and_marks_the_one_found() -> None:
+    page = tuning(*POINTS)
+    assert {0.9375, 0.875, 0.5, 0.125} <= values(page)
+    assert page.count('class="chosen"') == 2  # by size, and by privacy
+    assert "none" in read(page).text  # the privacy of the third
+
+
+def test_a_front_has_no_axis_of_settings() -> None:
+    front = [Point(f"k = {k}", 1 / k, float(k)) for k in (2, 3, 5)]
+    page = tuning(*front, setting="")
+    assert page.count("<figure>") == 1
+    assert "The diamond" not in page
+    assert 'class="chosen"' not in page
+
+
+def test_a_tuning_without_privacy_shows_accuracy_alone() -> None:
+    page = tuning(*(replace(point, privacy=None) for point in POINTS))
+    assert page.count("<figure>") == 1
+    assert "What privacy costs" not in page
+
+
+def test_a_release_has_every_measure_before_and_after() -> None:
+    shown = values(release(["a", "b"]))
+    assert {0.25, 0.0625, 9.125, 0.03125, 0.5, 0.75, 0.0533, 0.8042} <= shown
+    assert {1, 5, 0.6969, 0.0479, 0.9666, 0.2697, 0.96, 0.9533, 0.9667} <= shown
+
+
+def test_a_release_says_why_a_measure_is_missing() -> None:
+    text = read(release(["a"], rp=None, utility=None, why_not={"rp": "no number", "utility": "no class"})).text
+    assert "no number" in text
+    assert "No classifier was tried: no class." in text
