@@ -150,8 +150,12 @@ def test_twice_the_same(conversations: Conversations) -> None:
 
 def test_one_more_while_they_are_at_work(conversations: Conversations) -> None:
     going_on = threading.Event()
+
+    def work(channels: object) -> None:
+        going_on.wait(PATIENCE)
+
     for channel, peer in NEEDED.items():
-        join(conversations, channel, peer, work=lambda channels: print(going_on.wait(PATIENCE)))
+        join(conversations, channel, peer, work=work)
     with pytest.raises(WrongStep):
         join(conversations, "now")
     going_on.set()

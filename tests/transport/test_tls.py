@@ -143,6 +143,25 @@ def test_a_server_shows_what_is_current_at_every_handshake() -> None:
             ask(address, NORTH)
 
 
+def test_a_server_is_given_a_configuration_only_when_it_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To replace one that another handshake is reading ends the whole process."""
+    made: list[object] = []
+    really = grpc.ssl_server_certificate_configuration
+
+    def counted(pairs: object, authority: bytes) -> grpc.ServerCertificateConfiguration:
+        made.append(pairs)
+        return really(pairs, authority)
+
+    monkeypatch.setattr(grpc, "ssl_server_certificate_configuration", counted)
+    shown = [MIXER]
+    with node_server(MIXER, lambda: shown[0]) as address:
+        for renewals in (0, 1):
+            for _ in range(3):
+                assert shaken(address, context(NORTH, server=False)) == "TLSv1.3"
+            assert len(made) == 1 + renewals
+            shown[0] = credentials(AUTHORITY, "a")
+
+
 def test_a_caller_shows_what_is_current_at_every_call() -> None:
     shown = [credentials(issuer(), "north", trusting=AUTHORITY)]
     with node_server(MIXER) as address:

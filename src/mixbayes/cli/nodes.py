@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -142,20 +143,29 @@ def _tell_what_was_counted(counts: Counted, log: Log) -> None:
 
 
 _LOOK_EVERY = 1.0
+_ENOUGH = (signal.SIGTERM, signal.SIGINT)
 
 
 def until_stopped(node: AbstractContextManager[object], log: Log) -> None:
     """Run until somebody says that it is enough; a second time ends at once."""
-    enough = threading.Event()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        for again in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(again, signal.SIG_DFL)
-        enough.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
-    with node:
+    with _told_to_stop() as enough, node:
         while not enough.wait(_LOOK_EVERY):
             pass  # a signal that the system hands to another thread of this process wakes nobody here
         log.info("stopping")
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[threading.Event]:
+    enough = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for again in _ENOUGH:
+            signal.signal(again, signal.SIG_DFL)
+        enough.set()
+
+    before = {number: signal.signal(number, stop) for number in _ENOUGH}
+    try:
+        yield enough
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

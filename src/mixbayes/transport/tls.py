@@ -29,18 +29,27 @@ class Credentials:
 
 
 def for_server(current: Callable[[], Credentials]) -> grpc.ServerCredentials:
-    """A server's; it asks for the current ones at every handshake, so that a renewed certificate needs no restart."""
-
+    """One server's; it looks for renewed ones at every handshake, so that a renewed certificate needs no restart."""
     if _TOO_LATE:
         raise CannotServe(
             "gRPC was imported before mixbayes, so TLS 1.2 would be accepted. Import mixbayes first in this program."
         )
+    shown = current()
 
-    def configuration() -> grpc.ServerCertificateConfiguration:
-        own = current()
-        return grpc.ssl_server_certificate_configuration([(own.private_key, own.certificate)], own.authority)
+    def renewed() -> grpc.ServerCertificateConfiguration | None:
+        # Only what is new: gRPC drops the old configuration even while another handshake reads it (grpc/grpc#36693),
+        # and then aborts the process.
+        nonlocal shown
+        if (now := current()) == shown:
+            return None
+        shown = now
+        return _configuration(now)
 
-    return grpc.dynamic_ssl_server_credentials(configuration(), configuration, require_client_authentication=True)
+    return grpc.dynamic_ssl_server_credentials(_configuration(shown), renewed, require_client_authentication=True)
+
+
+def _configuration(own: Credentials) -> grpc.ServerCertificateConfiguration:
+    return grpc.ssl_server_certificate_configuration([(own.private_key, own.certificate)], own.authority)
 
 
 def for_client(own: Credentials) -> grpc.ChannelCredentials:
