@@ -10,7 +10,7 @@ demo: venv
 	$(BIN)/mixbayes simulate
 
 test: venv
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 ci: export CI = true
 ifneq ($(REAL_TABLES),)

@@ -35,16 +35,10 @@ from mixbayes.parties.doctor import asked_round
 from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.wire.v1.node_pb2 import RoundReport
 from tests.federation.helpers import HEART, PAIR, changed, with_keys
+from tests.ports import free_port
 
 TABLE = "sex,age,chol,class\nf,40,210,absent\nm,61,280,present\nf,33,190,absent\n"
 PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy")
-
-
-def free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port: int = trial.getsockname()[1]
-        return port
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import pytest
 
 from tests.cli.typed import Prompt
 from tests.federation.helpers import PAIR
-from tests.nodes.helpers import Site, free_port
+from tests.nodes.helpers import Site
+from tests.ports import free_port
 
 
 def test_examples_and_options_are_told(typed: Prompt) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from typing import Any
 from mixbayes.federation.agreement import federation_from
 from mixbayes.federation.files import written
 from tests.federation.helpers import HEART, with_keys
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 COMMAND = os.environ.get("MIXBAYES") or str(Path(sys.executable).with_name("mixbayes"))
@@ -59,13 +59,6 @@ def run(arguments: Sequence[object], env: Mapping[str, str] = {}, **more: Any) -
         timeout=PATIENCE,
         **more,
     )
-
-
-def free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port: int = trial.getsockname()[1]
-        return port
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.deploy import plain_yaml
-from tests.deploy.helpers import COMMAND, HOSPITALS, NODES, ROOT, Node, World, free_port, run, stopped
+from tests.deploy.helpers import COMMAND, HOSPITALS, NODES, ROOT, Node, World, run, stopped
+from tests.ports import free_port
 
 FOLDER = ROOT / "deploy" / "container"
 COMPOSE = plain_yaml.read((FOLDER / "compose.yaml").read_text())

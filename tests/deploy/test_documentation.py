@@ -26,8 +26,9 @@ from mixbayes.federation.authority import AUTHORITY_DAYS, NODE_DAYS
 from mixbayes.federation.checks import checks
 from mixbayes.federation.files import read_federation, written
 from mixbayes.node.doctor.keys import SOON
-from tests.deploy.helpers import COMMAND, PATIENCE, ROOT, TABLE, Node, environment, free_port, stopped
+from tests.deploy.helpers import COMMAND, PATIENCE, ROOT, TABLE, Node, environment, stopped
 from tests.federation.helpers import HEART, with_keys
+from tests.ports import free_port
 
 PAGES = sorted((ROOT / "docs" / "operations").glob("*.md"))
 BLOCK = re.compile(r"^( *)```sh(.*)\n((?:.*\n)*?) *```$", re.MULTILINE)

@@ -28,7 +28,8 @@ from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_key import SecretKey
 from mixbayes.protocol.reference import real_scores
 from mixbayes.wire.v1 import node_pb2
-from tests.nodes.helpers import Site, free_port, make_site, wait_until
+from tests.nodes.helpers import Site, make_site, wait_until
+from tests.ports import free_port
 
 NORTH, SOUTH = "north", "south"
 ROWS = Columns(

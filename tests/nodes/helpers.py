@@ -45,6 +45,7 @@ from mixbayes.protocol.reference import fixed_labels, fixed_model
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.tls import Credentials
 from mixbayes.transport.watch import Watch
+from tests.ports import free_port
 
 COMMAND = [sys.executable, str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
 HASTE = 1.5
@@ -60,13 +61,6 @@ DICTIONARY: dict[str, Any] = {
     ],
 }
 HOSPITALS = ("north", "south", "west")
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def table(seed: int, rows: int = 40, ill: str = "large") -> Columns:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from mixbayes.protocol.errors import PeerSilent, Unreachable
-from tests.nodes.helpers import HASTE, Relay, Site, free_port, make_site, wait_until
+from tests.nodes.helpers import HASTE, Relay, Site, make_site, wait_until
+from tests.ports import free_port
 from tests.transport.helpers import Answer, hanging_up, listening, plain_http, silence, tls_and_then_silence
 
 LONG = 8 * HASTE

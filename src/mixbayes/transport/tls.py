@@ -45,7 +45,11 @@ def for_server(current: Callable[[], Credentials]) -> grpc.ServerCredentials:
         shown = now
         return _configuration(now)
 
-    return grpc.dynamic_ssl_server_credentials(_configuration(shown), renewed, require_client_authentication=True)
+    return grpc.dynamic_ssl_server_credentials(
+        _configuration(shown),
+        renewed,  # type: ignore[arg-type] # None is "as before"; the stubs do not know it
+        require_client_authentication=True,
+    )
 
 
 def _configuration(own: Credentials) -> grpc.ServerCertificateConfiguration:
