@@ -31,7 +31,7 @@ from mixbayes.protocol.randomness import Randomness
 
 _ANNOUNCE, _TABLES, _SUMS = "announce question", "tables for the question", "sums of the question"
 _PIECE_BYTES = 1 << 23
-_MOST_ROWS = 4096
+_MOST_ROWS = 1 << 14
 
 Pool = TypeVar("Pool", ReceivedPool, SentPool)
 

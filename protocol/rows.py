@@ -15,7 +15,7 @@ from mixbayes.protocol.layout import NUMERIC_BITS, Layout
 from mixbayes.protocol.party import Party
 
 _STEP = "public instances"
-_PIECE = 4096
+_PIECE = 1 << 14
 _MISSING_NUMBER = (1 << NUMERIC_BITS) + 1
 """How a missing value of a Gaussian attribute travels: one beyond the largest."""
 
