@@ -1,20 +1,18 @@
-"""Seconds of MDAV, by blocks and by looking at every row: python benchmarks/mdav.py [FOLDER]
+"""Seconds and memory of MDAV, by blocks and by looking at every row: python benchmarks/mdav.py [FOLDER]
 
-Four sizes; "growth" is the exponent from one size to the next: 2 is quadratic. With FOLDER, which holds adult.csv,
-also on its numeric columns.
+Normal numbers in four sizes, three for every row. With FOLDER, which holds adult.csv, also its numeric columns.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from math import log2
+from functools import partial
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sizes import Work, print_header, print_sizes
 
 from mixbayes.local_methods.mdav import mdav
 
@@ -23,7 +21,6 @@ Points = NDArray[np.float64]
 K = 5
 SIZES = (16_000, 32_000, 64_000, 128_000)
 COLUMNS = (2, 6)
-MOST_ROWS_LOOKED_AT = 64_000
 
 
 def by_every_row(points: Points, k: int) -> None:
@@ -43,38 +40,32 @@ def distances(columns: Points, point: Points) -> Points:
     return ((columns - point[:, None]) ** 2).sum(axis=0)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = perf_counter()
-    work()
-    return perf_counter() - start
+def blocks(rows: int, columns: int) -> Work:
+    return partial(mdav, drawn(rows, columns), K, lambda rows: None)
 
 
-def by_blocks(points: Points) -> float:
-    return seconds(lambda: mdav(points, K, lambda rows: None))
+def every_row(rows: int, columns: int) -> Work:
+    return partial(by_every_row, drawn(rows, columns), K)
 
 
-def print_sizes(columns: int) -> None:
-    before = None
-    for rows in SIZES:
-        points = np.random.default_rng(0).normal(size=(rows, columns))
-        took = by_blocks(points)
-        growth = f"{log2(took / before):7.2f}" if before else " " * 7
-        plain = f"{seconds(lambda p=points: by_every_row(p, K)):10.2f}" if rows <= MOST_ROWS_LOOKED_AT else ""
-        print(f"normal, {columns} columns  {rows:8,} {took:8.2f} {growth} {plain}", flush=True)
-        before = took
+def drawn(rows: int, columns: int) -> Points:
+    return np.random.default_rng(0).normal(size=(rows, columns))
 
 
 def print_adult(folder: Path) -> None:
     table = pd.read_csv(folder / "adult.csv").select_dtypes("number").astype(float)
-    for columns in (["age", "hours-per-week"], list(table.columns)):
-        took = by_blocks(table[columns].to_numpy())
-        print(f"adult, {len(columns)} columns   {len(table):8,} {took:8.2f}", flush=True)
+    for names in (["age", "hours-per-week"], list(table.columns)):
+        points = table[names].to_numpy()
+        work = partial(mdav, points, K, lambda rows: None)
+        print_sizes(f"adult, {len(names)} columns", [len(table)], len(names), lambda rows, work=work: work)
 
 
 def main() -> None:
-    print(f"groups of {K}          {'rows':>8} {'blocks':>8} {'growth':>7} {'every row':>10}")
+    print(f"Groups of {K}.")
+    print_header()
     for columns in COLUMNS:
-        print_sizes(columns)
+        print_sizes(f"blocks, {columns} columns", SIZES, columns, partial(blocks, columns=columns))
+        print_sizes(f"every row, {columns} columns", SIZES[:-1], columns, partial(every_row, columns=columns))
     if len(sys.argv) > 1:
         print_adult(Path(sys.argv[1]))
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
-from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, Released, Work
+from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Released, Work
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.measures import k_anonymity
@@ -22,8 +21,7 @@ NO_GROUP = -1
 """Where the cells are missing in the release."""
 
 AGGREGATING_CONSTRAINTS: Mapping[str, Any] = {
-    **COMMON_CONSTRAINTS,
-    "missing": [StrOptions({"keep", "fill", "drop"})],
+    **KEEPING_CONSTRAINTS,
     "confidential": [list, tuple, None],
 }
 
@@ -34,7 +32,6 @@ class Aggregating(LocalMethod):
     A subclass says how many rows a group has at least, and how the rows are grouped.
     """
 
-    MISSING_WAYS: ClassVar[Collection[str]] = ("keep", "fill", "drop")
     LEARNED: ClassVar[tuple[str, ...]] = ("groups_formed", "suppressed_cells")
 
     confidential: Sequence[str] | None

@@ -37,6 +37,9 @@ COMMON_CONSTRAINTS: Mapping[str, Any] = {
 }
 """What every method's `_parameter_constraints` begin with."""
 
+KEEPING_CONSTRAINTS: Mapping[str, Any] = {**COMMON_CONSTRAINTS, "missing": [StrOptions({"keep", "fill", "drop"})]}
+"""The same, of methods that can keep missing cells missing."""
+
 
 def silent(what: str, done: int, total: int) -> None:
     """Progress that nobody follows."""
@@ -51,6 +54,16 @@ def generator(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
+def columns_with_cells(table: Table) -> list[int]:
+    """Where the columns stand that have a value in them; a table without any is refused."""
+    if not table.rows or not table.names:
+        raise UnfitTable(f"A table of {table.rows} rows and {len(table.names)} columns cannot be worked on.")
+    found = [at for at, column in enumerate(table.columns) if not column.missing.all()]
+    if not found:
+        raise UnfitTable("No column of the table has a value in it.")
+    return found
+
+
 def refuse_parameters(estimator: BaseEstimator) -> None:
     """Refuse parameters that `_parameter_constraints` does not allow."""
     try:
@@ -60,21 +73,31 @@ def refuse_parameters(estimator: BaseEstimator) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
-    """What a method is given: a table whose missing cells were treated, its classes if it has any, and chance."""
+class Records:
+    """A table, and the classes of its rows if it has any."""
 
     table: Table
     labels: Nominal | None
+
+    @property
+    def classes(self) -> Nominal:
+        """The classes, for a method that goes by them."""
+        if self.labels is None:
+            raise UnfitTable("Every row needs a class here. Say which column it is.")
+        return self.labels
+
+
+@dataclass(frozen=True, eq=False)
+class Work(Records):
+    """What a method is given: a table whose missing cells were treated, and chance."""
+
     random: np.random.Generator = field(repr=False)
     progress: Progress = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
-class Released:
-    """What a method gives: a table with the same columns, and the classes of its rows."""
-
-    table: Table
-    labels: Nominal | None
+class Released(Records):
+    """What a method gives: a table with the same columns."""
 
 
 @dataclass(slots=True)
@@ -176,12 +199,7 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         self, table: Table, labels: Nominal | None, progress: Progress
     ) -> tuple[Work, list[int], NDArray[np.intp]]:
         """The work, which columns are empty and which rows take part."""
-        if not table.rows or not table.names:
-            raise UnfitTable(f"A table of {table.rows} rows and {len(table.names)} columns cannot be worked on.")
-        missing = table.missing()
-        full = [at for at in range(len(table.names)) if not missing[:, at].all()]
-        if not full:
-            raise UnfitTable("No column of the table has a value in it.")
+        missing, full = table.missing(), columns_with_cells(table)
         empty = [at for at in range(len(table.names)) if at not in full]
         incomplete = missing[:, full].any(axis=1)
         self.missing_ = MissingCells(int(missing.sum()), int(missing.any(axis=1).sum()), self.missing)

@@ -114,9 +114,7 @@ class ClassWiseCondensation(Condensing):
         self.random_state = random_state
 
     def _grouped(self, work: Work) -> tuple[Groups, int]:
-        labels = work.labels
-        if labels is None:
-            raise UnfitTable("Class-wise condensation needs the class of every row.")
+        labels = work.classes
         size = self._group_size(labels)
         points, step = weighted_points(work.table, labels, 0.0), advance(work.progress, work.table.rows)
         groups, begun = np.empty(work.table.rows, np.intp), 0
@@ -127,7 +125,7 @@ class ClassWiseCondensation(Condensing):
         return groups, size
 
     def _pools(self, work: Work) -> Codes:
-        return super()._pools(work) if work.labels is None else work.labels.codes
+        return work.classes.codes
 
     def _group_size(self, labels: Nominal) -> int:
         least, name = (self.t, "t") if self.k is None else (self.k, "k")

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from threadpoolctl import threadpool_limits
 
-from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, Progress, Released, Work
+from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Progress, Released, Work
 from mixbayes.local_methods.coordinates import numerics
 from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
 from mixbayes.local_methods.guarantee import Guarantee
@@ -28,8 +28,7 @@ ROUNDING = 1e-6
 """In standard deviations of a column: how far rounding may move the mean of a group."""
 
 CONDENSING_CONSTRAINTS: Mapping[str, Any] = {
-    **COMMON_CONSTRAINTS,
-    "missing": [StrOptions({"keep", "fill", "drop"})],
+    **KEEPING_CONSTRAINTS,
     "distribution": [StrOptions(set(DISTRIBUTIONS))],
 }
 

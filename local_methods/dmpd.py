@@ -52,7 +52,7 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
     Numbers become intervals, cut where the class changes, and are released as the means of their intervals; a number
     that no cut tells anything about is left out. A genetic search looks for the partition of the columns with which
     classifiers of the projections, combined, are most accurate; among equals, for the one with most columns. With naive
-    Bayes it is the set of used columns alone that decides, so that the search ends with the columns each by itself.
+    Bayes it is the set of used columns alone that decides how accurate, and the grouping how anonymous.
 
     `fit_resample` gives one table that says exactly what the projections say: each is shuffled within the classes, and
     columns that are left out are missing - all of them, if no column has only values that k rows share. So a count of
@@ -85,7 +85,8 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         A missing cell is a value of its own, that k rows must share; or it is filled with the mean or the most
         frequent value of the class; or its row is dropped.
     n_jobs : int or None, default=None
-        Workers of joblib that learn from projections; naive Bayes needs none.
+        Workers of joblib that learn from projections; naive Bayes needs none. Its backend, be it Dask or Ray, is the
+        caller's choice with `joblib.parallel_config`.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -97,7 +98,8 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
     left_out_ : list of str
         The columns that are in none.
     accuracy_ : float
-        Of the combined classifiers, over the folds.
+        Of the combined classifiers, over the folds. The best of many, and numbers were cut with all rows in view: for
+        new rows expect less.
     anonymity_ : int
         The rows of the rarest combination of quasi-identifiers in a projection.
     rejoined_anonymity_ : int

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
@@ -123,7 +123,7 @@ class LearnedFitness:
 
     def _learn(self, groups: set[Group]) -> None:
         new = sorted(groups - self._scores.keys())
-        if new and self._n_jobs not in (None, 1):
+        if new and effective_n_jobs(self._n_jobs) > 1:
             tasks = (delayed(_learned)(self._inducer, *self._problem(group)) for group in new)
             learned: Any = Parallel(n_jobs=self._n_jobs)(tasks)
             for group, found in zip(new, learned, strict=True):

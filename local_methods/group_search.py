@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
-from mixbayes.local_methods.base import Progress, RandomState, generator, refuse_parameters, silent
+from mixbayes.local_methods.base import Progress, RandomState, columns_with_cells, generator, refuse_parameters, silent
 from mixbayes.local_methods.class_wise import ClassWiseCondensation
 from mixbayes.local_methods.condensing import CONDENSING_CONSTRAINTS, LEAST_ROWS
 from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns, read_labels
@@ -24,7 +25,9 @@ from mixbayes.local_methods.coordinates import Coordinates
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.group_size import approximate_gcd
 from mixbayes.local_methods.measures import confidence_interval
-from mixbayes.local_methods.tables import Codes, Nominal, Table
+from mixbayes.local_methods.tables import Codes, Nominal, Rows, Table
+
+Points = NDArray[np.float32]
 
 TRYING = "trying group sizes"
 
@@ -148,7 +151,9 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
     def fit(self, X: ManyColumns, y: OneColumn, *, progress: Progress | None = None) -> GroupSizeSearch:
         """Try group sizes on the table and keep the best."""
         refuse_parameters(self)
-        trial = self._trial(read_columns(X)[0], read_labels(y)[0])
+        table, labels = read_columns(X)[0], read_labels(y)[0]
+        columns_with_cells(table)
+        trial = self._trial(table, labels)
         smallest = min(int(count) for count in trial.labels.counts() if count)
         if smallest < self.t:
             raise UnfitTable(f"The smallest class has {smallest} training rows, fewer than t = {self.t}. Lower t.")
@@ -169,24 +174,28 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
 
     def _trial(self, table: Table, labels: Nominal) -> _Trial:
         random = generator(self.random_state)
-        training, test = map(
-            np.sort,
-            train_test_split(
-                np.arange(table.rows),
-                test_size=self.test_share,
-                stratify=labels.codes if labels.counts().min() > 1 else None,
-                random_state=int(random.integers(2**31)),
-            ),
-        )
+        training, test = _split(labels, self.test_share, int(random.integers(2**31)))
+        known = table.select(columns_with_cells(table.take(training)))
         return _Trial(
-            table.take(training),
+            known.take(training),
             labels.take(training),
-            table.take(test),
+            known.take(test),
             labels.codes[test],
             _nearest_neighbour(table.rows) if self.classifier is None else self.classifier,
             ClassWiseCondensation(t=self.t, distribution=self.distribution, missing=self.missing),
             int(random.integers(2**31)),
         )
+
+
+def _split(labels: Nominal, test_share: float, seed: int) -> list[Rows]:
+    """Rows to learn from and rows to ask about; both have every class, if no class has one row alone."""
+    counts = labels.counts()
+    stratify = labels.codes if counts[counts > 0].min() > 1 else None
+    try:
+        parts = train_test_split(np.arange(len(labels)), test_size=test_share, stratify=stratify, random_state=seed)
+    except ValueError as error:
+        raise UnfitTable(f"{len(labels)} rows are too few to learn from some and ask about others: {error}") from None
+    return [np.sort(part) for part in parts]
 
 
 def rule_based(tries: Try, low: int, high: int, gap: float, progress: Progress = silent) -> list[Tried]:
@@ -256,10 +265,16 @@ class _Trial:
         released, labels = method.fit_resample(self.table, self.labels)
         original = self.table.take(method.kept_rows_)
         place = Coordinates.of(self.table)
-        classifier: Any = clone(self.classifier)
-        classifier.fit(_points(place, released), labels.codes)
-        accuracy = float((classifier.predict(_points(place, self.test)) == self.test_codes).mean())
+        given = self._labelled(_points(place, released), labels.codes, _points(place, self.test))
+        accuracy = float((given == self.test_codes).mean())
         return accuracy, confidence_interval(original.numbers(), released.numbers()) if original.numeric else nan
+
+    def _labelled(self, points: Points, codes: Codes, asked: Points) -> Codes:
+        """What the classifier says of the rows asked about. One class needs no learning, and some refuse it."""
+        if (codes == codes[0]).all():
+            return np.full(len(asked), codes[0])
+        classifier: Any = clone(self.classifier)
+        return classifier.fit(points, codes).predict(asked)
 
 
 def _nearest_neighbour(rows: int) -> KNeighborsClassifier:
@@ -267,7 +282,7 @@ def _nearest_neighbour(rows: int) -> KNeighborsClassifier:
     return KNeighborsClassifier(1, algorithm="brute" if rows <= MOST_COMPARED else "auto")
 
 
-def _points(place: Coordinates, table: Table) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _points(place: Coordinates, table: Table) -> Points:
     return place.points(table).astype(np.float32)  # half the work for nearest neighbours
 
 

@@ -2,8 +2,8 @@
 
 Both papers compare every point with every seed, which for groups of a fixed size is quadratic in the number of
 points. Up to `MOST_SEEDS` groups we do so too. Beyond, the points are first cut into cells, by the same k-means with
-the same lower bound on sizes, and every cell is grouped by itself: a point is then compared with a bounded number of
-seeds. Because n/k is rounded down in every cell, there may be a few groups fewer.
+the same lower bound on sizes, and every cell is grouped by itself: at each step a point is compared with a bounded
+number of seeds, and there are few steps. Because n/k is rounded down in every cell, there may be a few groups fewer.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ Advance = Callable[[int], None]
 Grouping = Callable[[Floats, int, np.random.Generator, Advance], Groups]
 
 MOST_SEEDS = 128
+MOST_CELLS = 16
+"""With more at a time, to find the cells would take longer than to find the groups in them."""
 KMEANS_STEPS = 100
 
 
@@ -87,7 +89,7 @@ def _in_cells(
         groups = grouped(points, k, wanted, random)
         advance(len(points))
         return groups
-    cells = filled_clusters(points, k, min(MOST_SEEDS, 2 * wanted // MOST_SEEDS), random)
+    cells = filled_clusters(points, k, min(MOST_CELLS, 2 * wanted // MOST_SEEDS), random)
     groups, begun = np.empty(len(points), np.intp), 0
     for cell in range(int(cells.max()) + 1):
         members = np.flatnonzero(cells == cell)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from mixbayes.local_methods.base import LocalMethod, Progress, RandomState, Released, Work
+from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, Progress, RandomState, Released, Work
 from mixbayes.local_methods.classifiers import CLASSIFIERS, NEAREST_NEIGHBOUR, TREE, Predict, train
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
@@ -148,10 +148,9 @@ class SampleGeneration(LocalMethod):
     NEEDS_CLASS: ClassVar[bool] = True
     LEARNED: ClassVar[tuple[str, ...]] = ("drawn", "agreement", "absent_classes")
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "classifiers": ["array-like", tuple],
         "draws_per_row": [Interval(Integral, 1, None, closed="left")],
-        "missing": [StrOptions({"fill", "drop"})],
-        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(
@@ -168,9 +167,8 @@ class SampleGeneration(LocalMethod):
         self.random_state = random_state
 
     def _release(self, work: Work) -> Released:
-        if work.labels is None:
-            raise UnfitTable("Samples are labelled by classifiers, so the table needs a class.")
-        trained = self._train(work.table, work.labels, work.random)
+        labels = work.classes
+        trained = self._train(work.table, labels, work.random)
         wanted = work.table.rows
         most = wanted * self.draws_per_row
         samples = generate(work.table, trained, wanted, most, work.random, work.progress)
@@ -179,9 +177,9 @@ class SampleGeneration(LocalMethod):
         self._trained = trained
         self.drawn_ = samples.drawn
         self.agreement_ = samples.agreed / samples.drawn
-        absent = np.setdiff1d(work.labels.codes, samples.labels)
-        self.absent_classes_ = work.labels.values[absent].tolist()
-        return Released(samples.table, work.labels.with_codes(samples.labels))
+        absent = np.setdiff1d(labels.codes, samples.labels)
+        self.absent_classes_ = labels.values[absent].tolist()
+        return Released(samples.table, labels.with_codes(samples.labels))
 
     def _train(self, table: Table, labels: Nominal, random: np.random.Generator) -> list[Predict]:
         unknown = [name for name in self.classifiers if isinstance(name, str) and name not in CLASSIFIERS]

@@ -12,7 +12,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
-from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, RandomState, Released, Work, generator
+from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, RandomState, Released, Work, generator
 from mixbayes.local_methods.bore import Rules
 from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns
 from mixbayes.local_methods.errors import UnfitTable
@@ -89,10 +89,9 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
     NEEDS_CLASS = True
     LEARNED: ClassVar[tuple[str, ...]] = ("suppressed_cells", "suppressed_share")
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
-        **COMMON_CONSTRAINTS,
+        **KEEPING_CONSTRAINTS,
         "p": [Interval(Real, 0, 1, closed="right")],
         "target": [StrOptions({ATTRIBUTES, CLASS})],
-        "missing": [StrOptions({"keep", "fill", "drop"})],
     }
 
     def __init__(
@@ -119,7 +118,7 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
         return give(suppressed(table, hidden))
 
     def _release(self, work: Work) -> Released:
-        labels = _labels(work.labels)
+        labels = work.classes
         rules = Rules.of(work.table, labels, work.progress) if self.target == ATTRIBUTES else None
         candidates = _candidates(rules, work.table, labels)
         hidden = np.array([drawn(labels, rows, self.p, work.random) for rows in candidates])
@@ -130,8 +129,8 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
         return Released(suppressed(work.table, hidden[:-1]), without(labels, hidden[-1]))
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
-        labels = _labels(work.labels)
-        before, after = (*work.table.columns, labels), (*released.table.columns, _labels(released.labels))
+        labels = work.classes
+        before, after = (*work.table.columns, labels), (*released.table.columns, released.classes)
         found = [
             verdict(original, now, labels, rows, self.p)
             for original, now, rows in zip(before, after, _candidates(self._rules, work.table, labels), strict=True)
@@ -168,12 +167,6 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
             _check_feature_names(self, X, reset=False)
         except ValueError as error:
             raise UnfitTable(str(error)) from None
-
-
-def _labels(labels: Nominal | None) -> Nominal:
-    if labels is None:
-        raise UnfitTable("SAP goes class by class, so the table needs a class.")
-    return labels
 
 
 def _candidates(rules: Rules | None, table: Table, labels: Nominal) -> Mask:

@@ -8,9 +8,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
-from mixbayes.local_methods.base import LocalMethod, RandomState, Released, Work
+from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, RandomState, Released, Work
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.tables import Floats
@@ -87,9 +87,8 @@ class SVD(LocalMethod):
 
     LEARNED: ClassVar[tuple[str, ...]] = ("kept_variation",)
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        **COMMON_CONSTRAINTS,
         "rank": [Interval(Integral, 1, None, closed="left")],
-        "missing": [StrOptions({"fill", "drop"})],
-        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(self, *, rank: int, missing: str = "fill", random_state: RandomState = None) -> None:

@@ -9,16 +9,15 @@ from contextlib import AbstractContextManager
 
 import grpc
 
-from mixbayes.mixers.service import AHEAD, NOW, Desk, MixerService, report
+from mixbayes.mixers.service import Desk, MixerService, report
 from mixbayes.mixers.store import Store
-from mixbayes.mixers.training import KEPT, train_round
 from mixbayes.node.admission import caller_of
 from mixbayes.node.conversations import Work
 from mixbayes.node.leader import Leader
 from mixbayes.node.over_the_wire import FollowerThere
+from mixbayes.pair.keeping import MODEL_KEPT
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.transport.conversation import ASKING, TRAINING, conversation
+from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING, conversation
 from mixbayes.wire.v1.node_pb2 import RoundNumber, RoundReport
 
 Context = grpc.ServicerContext
@@ -37,10 +36,8 @@ class Second(FollowerThere):
 def train_with(second: Second, store: Store, number: int) -> None:
     """One training, from the sealed set on disk to this mixer's share of the model on disk, after mixer b's."""
     with second.talk(TRAINING, str(number), secrets.token_hex(16)) as (now, ahead):
-        minimum = store.federation.policy.minimum
-        contributions, random = store.contributions(number), Randomness.from_system()
-        trained = train_round(store.role, (now, ahead), store.layout, contributions, minimum, random)
-        now.receive(KEPT, 0)
+        trained = store.train(number, (now, ahead))
+        now.receive(MODEL_KEPT, 0)
     store.keep(number, trained)
 
 

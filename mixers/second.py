@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 import grpc
 
-from mixbayes.mixers.service import AHEAD, NOW, Desk, MixerService, report
-from mixbayes.mixers.training import KEPT, train_round
+from mixbayes.mixers.service import Desk, MixerService, report
 from mixbayes.node.conversations import Channels, Work
 from mixbayes.node.follower import Follower
 from mixbayes.node.over_the_wire import FollowerHere
+from mixbayes.pair.keeping import MODEL_KEPT
 from mixbayes.protocol.errors import RefusedByPolicy, RoundFailed, TooManyRows, WrongStep
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.transport.conversation import ASKING, TRAINING
+from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
 from mixbayes.wire.v1.node_pb2 import Chunk, RoundNumber, RoundReport
 
@@ -72,16 +71,13 @@ class PairService(FollowerHere):
         store = self._desk.store
 
         def work(channels: Channels) -> None:
-            minimum = store.federation.policy.minimum
-            contributions, random = store.contributions(number), Randomness.from_system()
-            both = channels[NOW], channels[AHEAD]
             try:
-                trained = train_round(store.role, both, store.layout, contributions, minimum, random)
+                trained = store.train(number, (channels[NOW], channels[AHEAD]))
             except (RoundFailed, TooManyRows) as error:
                 self.follower.fail(number, str(error))
                 raise
             store.keep(number, trained)
-            channels[NOW].send(KEPT, b"")
+            channels[NOW].send(MODEL_KEPT, b"")
 
         return work
 

@@ -10,13 +10,14 @@ from mixbayes.mixers.collect import longest
 from mixbayes.mixers.store import Store
 from mixbayes.node.admission import caller_of
 from mixbayes.node.conversations import Channels, Conversations, Work
-from mixbayes.node.greeting import SOFTWARE
+from mixbayes.node.report import round_report
 from mixbayes.node.streams import about, opened
 from mixbayes.pair.answering import converse
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import WrongLength
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.contribution import STEP as CONTRIBUTION
+from mixbayes.transport.conversation import AHEAD, NOW
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, joined
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch
@@ -24,25 +25,13 @@ from mixbayes.wire.v1.node_pb2 import Chunk, Receipt, ReportRequest, RoundReport
 from mixbayes.wire.v1.node_pb2_grpc import MixerServicer
 
 Context = grpc.ServicerContext
-NOW, AHEAD = "now", "ahead"
 
 
 def report(store: Store, hospital: str, waiting: str = "") -> RoundReport:
     """How the round stands, for one hospital."""
     standing = store.standing()
-    now = standing.round
-    budget, left = store.rounds.report_of(now.number, hospital)
-    return RoundReport(
-        round=now.number,
-        state=now.state,
-        reason=now.reason or waiting,
-        contributed=standing.contributed,
-        missing=standing.missing,
-        refused=standing.refused,
-        budget=budget,
-        budget_left=left,
-        clock=store.rounds.clock(),
-        software=SOFTWARE,
+    return round_report(
+        store.rounds, hospital, standing.contributed, standing.missing, standing.refused, waiting
     )
 
 

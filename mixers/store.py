@@ -7,17 +7,19 @@ from dataclasses import dataclass
 
 from mixbayes.federation.agreement import Federation
 from mixbayes.mixers.collect import checked
-from mixbayes.mixers.training import Trained
+from mixbayes.mixers.training import Trained, train_round
 from mixbayes.node.questions import Page
 from mixbayes.node.rounds import LEFT_OUT, REFUSED, Round, Rounds
 from mixbayes.pair.command import Command
 from mixbayes.pair.keeping import model_bytes, model_from
 from mixbayes.protocol import rows
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.party import A, B
 from mixbayes.protocol.precision import precision_for
 from mixbayes.protocol.question import Form
+from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.contribution import Contribution
 
 ROLES = {"a": A, "b": B}
@@ -62,6 +64,11 @@ class Store:
             checked(self.role, self.layout, digest, name, self.federation.title(name), message)
             for name, message in self.rounds.messages(number).items()
         ]
+
+    def train(self, number: int, other: tuple[Channel, Channel]) -> Trained:
+        """One training on the sealed set, over the channels to the other mixer."""
+        minimum, random = self.federation.policy.minimum, Randomness.from_system()
+        return train_round(self.role, other, self.layout, self.contributions(number), minimum, random)
 
     def keep(self, number: int, trained: Trained) -> None:
         self.rounds.keep_model(number, trained.run, model_bytes(trained.model), trained.refused)

@@ -17,9 +17,6 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.training import train
 from mixbayes.transport.contribution import Contribution
 
-KEPT = "model is kept"
-"""Mixer b's last word in a training. Asked before it had written its model down, it would be taken to have none."""
-
 
 @dataclass(frozen=True)
 class Trained:

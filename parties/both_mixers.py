@@ -14,14 +14,13 @@ from mixbayes.node.log import printable
 from mixbayes.node.rounds import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, TooEarly
-from mixbayes.transport.conversation import ASKING, conversation
+from mixbayes.transport.conversation import AHEAD, ASKING, NOW, conversation
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 
 NAMES = "a", "b"
-NOW, AHEAD = "now", "ahead"
 WARM_EVERY = 240.0
 """Seconds; a conversation in which nothing is said for much longer than that is ended."""
 _PROGRESS = (FAILED, CLOSED, COLLECTING, SEALED, TRAINED, SERVING)

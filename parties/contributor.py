@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 
 from mixbayes.node.log import Log, logged
-from mixbayes.node.rounds import COLLECTING
-from mixbayes.parties.both_mixers import BothMixers, combined
+from mixbayes.node.rounds import COLLECTING, OVER
+from mixbayes.parties.both_mixers import BothMixers, Status, combined
 from mixbayes.parties.contribution import Messages
 from mixbayes.parties.outbox import Outbox
 from mixbayes.protocol.errors import AlreadyContributed, Disagreement, MixbayesError, NotAdmitted
@@ -29,6 +29,7 @@ class Contributor:
         self._make = make
         self._log = log
         self._said: tuple[object, ...] = ()
+        self._warned = 0
 
     def step(self) -> str:
         """See to it that both mixers have what is due; returns the state of the round."""
@@ -44,6 +45,7 @@ class Contributor:
             return ""
         status = combined(list(told.values()), silent)
         self._say(status.state, round=status.round, missing=", ".join(status.missing), reason=status.reason)
+        self._warn_if_left_out(status)
         return status.state
 
     def begin(self) -> None:
@@ -54,6 +56,14 @@ class Contributor:
             raise
         except MixbayesError as error:
             logged(self._log, error, "tried in vain")
+
+    def _warn_if_left_out(self, status: Status) -> None:
+        """Of a round that is sealed without this hospital; it may ask all the same."""
+        if status.state in (COLLECTING, *OVER) or self._name not in status.missing or self._warned == status.round:
+            return
+        self._warned = status.round
+        why = "its contribution was not at both mixers when the round was sealed; the next round counts it again"
+        self._log.warning("left out of the round", round=status.round, why=why)
 
     def _send(self, mixer: str, number: int) -> None:
         due = self._outbox.due(number, lambda: self._make(number))

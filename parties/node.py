@@ -22,8 +22,9 @@ from mixbayes.parties.contributor import Contributor, keep_going
 from mixbayes.parties.loopback import refuse_elsewhere
 from mixbayes.parties.outbox import SCHEMA, Outbox
 from mixbayes.parties.settings import Settings
+from mixbayes.parties.turn import Turn
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.errors import MixbayesError, TooEarly
+from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.label import Labels
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.randomness import Randomness
@@ -49,7 +50,7 @@ class Hospital:
         self._federation = federation
         self._outbox = outbox
         self._asking = Asking(mixers, Layout(federation.dictionary))
-        self._turn = threading.Lock()
+        self._turn = Turn(federation.policy.timeout)
         self._serving: int | None = None
         self._warmed = 0.0
 
@@ -58,12 +59,12 @@ class Hospital:
 
     def labels(self, codes: Values, *, private: bool, id: bytes) -> Iterator[Labels]:
         """Question by question: between two of them another application may have its turn."""
-        with self._my_turn():
+        with self._turn.mine():
             number = self._serving or self._looked()
         self._outbox.asked(number, codes.shape[1], shown=not private)
         parts = self._asking.labels(number, codes, private=private, id=id)
         while True:
-            with self._my_turn():
+            with self._turn.mine():
                 try:
                     part = next(parts, None)
                 except MixbayesError:
@@ -83,27 +84,17 @@ class Hospital:
         """While nobody asks: be connected, and have random transfers made ahead."""
         if state != SERVING:
             self._serving = None
-        if state != SERVING or time.monotonic() - self._warmed < WARM_EVERY or not self._turn.acquire(blocking=False):
+        if state != SERVING or time.monotonic() - self._warmed < WARM_EVERY:
             return
-        try:
-            self._asking.warm()
-            self._warmed = time.monotonic()
-        finally:
-            self._turn.release()
-
-    @contextmanager
-    def _my_turn(self) -> Iterator[None]:
-        timeout = self._federation.policy.timeout
-        if not self._turn.acquire(timeout=timeout):
-            raise TooEarly(f"Another application of this hospital has been asking for more than {timeout:g} s.")
-        try:
-            yield
-        finally:
-            self._turn.release()
+        with self._turn.if_nobody_asks() as free:
+            if free:
+                self._asking.warm()
+                self._warmed = time.monotonic()
 
     def close(self) -> None:
-        if self._turn.acquire(timeout=_FAREWELL):  # else a question is under way, which ends with the connection
-            self._asking.close()
+        with self._turn.if_nobody_asks(_FAREWELL) as free:
+            if free:  # else a question is under way, which ends with the connection
+                self._asking.close()
 
     def _looked(self) -> int:
         status = self.status()

@@ -15,6 +15,7 @@ from mixbayes.pair.ledger import refusal
 from mixbayes.parties.both_mixers import WARM_EVERY, Status
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.parties.partner_talk import Asker, spent
+from mixbayes.parties.turn import Turn
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent
 from mixbayes.protocol.label import Labels
@@ -84,7 +85,7 @@ class PartnerHospital:
         self._waiting = waiting
         self._open_round = open_round
         self._close_round = close_round
-        self._turn = threading.Lock()
+        self._turn = Turn(store.federation.policy.timeout)
         self._warmed = 0.0
 
     def status(self) -> Status:
@@ -105,14 +106,16 @@ class PartnerHospital:
         )
 
     def labels(self, codes: Values, *, private: bool, id: bytes) -> Iterator[Labels]:
+        """Question by question: between two of them another application may have its turn."""
         kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
-        with self._turn:
-            status = self.status()
-            status.refuse_unless_serving(self._store.federation)
-            most = self._store.engine(status.round)[1].most_rows
-            for at, start in enumerate(range(0, count, most)):
-                rows = codes[:, start : start + most]
-                yield self._part(Command(kind, status.round, rows.shape[1], numbered(id, at)), rows)
+        status = self.status()
+        status.refuse_unless_serving(self._store.federation)
+        most = self._store.engine(status.round)[1].most_rows
+        for at, start in enumerate(range(0, count, most)):
+            rows = codes[:, start : start + most]
+            with self._turn.mine():
+                part = self._part(Command(kind, status.round, rows.shape[1], numbered(id, at)), rows)
+            yield part
 
     def open_round(self, number: int) -> None:
         self._open_round(number, self._store.federation.title(self._store.name))
@@ -123,12 +126,12 @@ class PartnerHospital:
     def keep_warm(self) -> None:
         asker = self._standing.now()
         serving = self._store.rounds.current().state == SERVING
-        if asker and serving and time.monotonic() - self._warmed > WARM_EVERY and self._turn.acquire(blocking=False):
-            try:
+        if not asker or not serving or time.monotonic() - self._warmed < WARM_EVERY:
+            return
+        with self._turn.if_nobody_asks() as free:
+            if free:
                 asker.warm()
                 self._warmed = time.monotonic()
-            finally:
-                self._turn.release()
 
     def _part(self, question: Command, codes: Values) -> Labels:
         """One question, from this hospital's own ledger if it was answered before."""

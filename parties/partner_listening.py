@@ -10,11 +10,11 @@ from mixbayes.node.conversations import Channels, Conversations, Work
 from mixbayes.node.follower import Follower
 from mixbayes.node.log import printable
 from mixbayes.node.over_the_wire import FollowerHere
+from mixbayes.node.report import round_report
 from mixbayes.node.streams import about, opened
 from mixbayes.parties.partner_hospital import Standing
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.parties.partner_talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, answer_questions, train_round
-from mixbayes.parties.service import round_report
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, RoundFailed, TooManyRows, WrongStep
 from mixbayes.transport.conversation import ASKING, TRAINING
@@ -56,7 +56,9 @@ class PairService(FollowerHere):
         return self.report_for(self._store.other)
 
     def report_for(self, caller: str) -> RoundReport:
-        return round_report(self._store, caller)
+        missing = list(self._store.missing())
+        contributed = [name for name in self._store.federation.names if name not in missing]
+        return round_report(self._store.rounds, caller, contributed, missing)
 
     def Talk(self, request_iterator: Iterator[Chunk], context: Context) -> Iterator[Chunk]:
         partner, timeout = self._store.partner, self._store.federation.policy.timeout

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from mixbayes.node.admission import Admission
@@ -27,12 +28,23 @@ from mixbayes.parties.partner_listening import PairService
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.parties.settings import Settings
 from mixbayes.protocol.errors import LocalError
-from mixbayes.transport.peer import Peer
+from mixbayes.transport.meter import Meter
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2_grpc import add_PairServicer_to_server
 
 PAIR = "mixbayes.wire.v1.Pair"
-_TICK = 0.25
+_TICK, _FAREWELL = 0.25, 5.0
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What differs between the hospital that listens and the one that dials."""
+
+    hospital: PartnerHospital
+    hang_up: Callable[[], None]
+    """Ends what waits for the other hospital."""
+    steps: tuple[Callable[[], object], ...] = ()
+    meters: tuple[Meter, ...] = ()
 
 
 @contextmanager
@@ -43,48 +55,56 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     refuse_elsewhere(settings.listen)
     with ExitStack() as stack:
         identity = Identity(settings.keys, name, log)
-        database = stack.enter_context(
-            Database.open(settings.state, SCHEMA, identity.seal, f"{title} of {federation.name}")
-        )
+        owner = f"{title} of {federation.name}"
+        database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
         store = PartnerStore(Rounds(database, federation, title, clock, partial(_say, log)), name, settings.vector)
         stack.callback(store.close)
         store.contribute()
-        standing, watch = Standing(), Watch()
-        conversations = Conversations(federation.policy.timeout, log)
-        steps: list[Callable[[], object]] = []
-        peer: Peer | None = None
-        if federation.party(name).address:
-            follower = Follower(store.rounds)
-            hospital = PartnerHospital(
-                store, standing, lambda: "", lambda n, who: follower.open(n, who), lambda n, who: follower.close(n, who)
-            )
-            pair = PairService(store, follower, conversations, standing, watch)
-            _serve_partner(stack, settings, identity, pair, log)
-        else:
-            peer = stack.enter_context(dial(federation, identity, store.other, watch))
-            dialler = Dialler(store, Listening(peer, store), standing, log)
-            leader = dialler.leader
-            hospital = PartnerHospital(store, standing, lambda: dialler.waiting, leader.open, leader.close)
-            steps = [dialler.lead, dialler.ask, dialler.answer]
-        server = serve_applications(stack, settings, identity, hospital, log)
-        stack.callback(conversations.close)
-        stopped = threading.Event()
-        threads = [
-            threading.Thread(target=keep_going, args=(step, stopped, log, _TICK), daemon=True)
-            for step in (*steps, store.contribute, hospital.keep_warm)
-        ]
-        for thread in threads:
-            stack.callback(thread.join, 5.0)
-        if peer:
-            stack.callback(peer.close)  # ends what waits for the other hospital
-        stack.callback(standing.leave)
-        stack.callback(stopped.set)
+        standing = Standing()
+        join = _listen if federation.party(name).address else _dial
+        part = join(stack, settings, identity, store, standing, log)
+        server = serve_applications(stack, settings, identity, part.hospital, log)
         if settings.protection:
             store.rounds.write_down(title, "protected", "own table", settings.noted_of_table)
         log.info("ready", port=server.port, rows=settings.rows)
-        for thread in threads:
-            thread.start()
-        yield Party(server.port, (peer.meter,) if peer else ())
+        _go_on(stack, (*part.steps, store.contribute, part.hospital.keep_warm), (standing.leave, part.hang_up), log)
+        yield Party(server.port, part.meters)
+
+
+def _listen(
+    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: Standing, log: Log
+) -> _Part:
+    """The hospital with an address: the other one's certificate alone is answered there."""
+    follower, conversations = Follower(store.rounds), Conversations(store.federation.policy.timeout, log)
+    pair = PairService(store, follower, conversations, standing, Watch())
+    _serve_partner(stack, settings, identity, pair, log)
+    return _Part(PartnerHospital(store, standing, lambda: "", follower.open, follower.close), conversations.close)
+
+
+def _dial(
+    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: Standing, log: Log
+) -> _Part:
+    """The hospital without one: it leads."""
+    peer = stack.enter_context(dial(store.federation, identity, store.other, Watch()))
+    dialler = Dialler(store, Listening(peer, store), standing, log)
+    leader = dialler.leader
+    hospital = PartnerHospital(store, standing, lambda: dialler.waiting, leader.open, leader.close)
+    return _Part(hospital, peer.close, (dialler.lead, dialler.ask, dialler.answer), (peer.meter,))
+
+
+def _go_on(
+    stack: ExitStack, steps: Iterable[Callable[[], object]], ending: Sequence[Callable[[], None]], log: Log
+) -> None:
+    """Each step in a thread, again and again, until the stack unwinds."""
+    stopped = threading.Event()
+    threads = [threading.Thread(target=keep_going, args=(step, stopped, log, _TICK), daemon=True) for step in steps]
+    for thread in threads:
+        stack.callback(thread.join, _FAREWELL)
+    for end in reversed(ending):
+        stack.callback(end)
+    stack.callback(stopped.set)
+    for thread in threads:
+        thread.start()
 
 
 def _say(log: Log, number: int, state: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -15,7 +14,7 @@ from mixbayes.node.rounds import COLLECTING, SEALED, TRAINED, Rounds
 from mixbayes.pair.command import ID_BYTES
 from mixbayes.pair.engine import Engine, engine_from
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.errors import OutOfRange, RoundFailed
+from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.party import A, B
 
@@ -35,7 +34,6 @@ class PartnerStore:
         self.other = next(other for other in rounds.federation.names if other != name)
         self._vector = vector
         self._contributing = threading.Lock()
-        self._trainings: Counter[int] = Counter()
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Engine] | None = None
 
@@ -87,12 +85,7 @@ class PartnerStore:
 
     def begin_training(self, number: int) -> None:
         """From here on a training uses this hospital's counts. There is a most of them to a round."""
-        with self._lock:
-            self._trainings[number] += 1
-            most = self._trainings[number] > MOST_TRAININGS
-        if most:
-            raise RoundFailed(f"its training was begun {MOST_TRAININGS} times and never came to an end.")
-        self.rounds.write_down(self.rounds.me, "trains", f"round {number}", {"round": number})
+        self.rounds.begin_training(number, MOST_TRAININGS)
 
     def keep(self, number: int, run: bytes, engine: Engine) -> None:
         self.rounds.keep_model(number, run, engine.kept(), [])

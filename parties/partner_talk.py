@@ -8,8 +8,10 @@ from contextlib import contextmanager
 
 from mixbayes.node.rounds import set_digest
 from mixbayes.pair import command
+from mixbayes.pair.answering import RUN_BYTES
 from mixbayes.pair.command import Command, Kind, Verdict
 from mixbayes.pair.engine import Engine, train_engine
+from mixbayes.pair.keeping import MODEL_KEPT
 from mixbayes.pair.ledger import Ledger, refusal
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.protocol import label
@@ -21,11 +23,10 @@ from mixbayes.protocol.party import Party
 from mixbayes.protocol.pool import ReceivedPool, connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.transport.conversation import AHEAD, NOW
 
-RUN_BYTES = 16
-KEPT = "model is kept"
-TRAINING_CHANNELS = "now", "ahead"
-ASKING_CHANNELS = "now", "ahead", "question", "question ahead"
+TRAINING_CHANNELS = NOW, AHEAD
+ASKING_CHANNELS = NOW, AHEAD, "question", "question ahead"
 
 
 def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -> None:
@@ -40,10 +41,10 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     run = label.common_blinding(me)[:RUN_BYTES]
     try:
         if store.leads:
-            now.receive(KEPT, 0)  # asked before it had its half on disk, the other would be taken to have none
+            now.receive(MODEL_KEPT, 0)  # asked before it had its half on disk, the other would be taken to have none
         store.keep(number, run, engine)
         if not store.leads:
-            now.send(KEPT, b"")
+            now.send(MODEL_KEPT, b"")
     except BaseException:
         engine.close()
         raise

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixbayes.local_methods.registry import configured
-from mixbayes.local_methods.tables import Nominal, Table
+from mixbayes.local_methods.tables import Table
 from mixbayes.parties.method_table import as_command_error, as_table
 from mixbayes.parties.released_texts import as_texts
 from mixbayes.protocol.cells import missing
@@ -16,6 +16,9 @@ from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.dictionary import Dictionary
 from mixbayes.protocol.dictionary import Nominal as NominalAttribute
 from mixbayes.protocol.errors import BadData, Unsupported
+
+if TYPE_CHECKING:
+    from mixbayes.local_methods.base import LocalMethod
 
 Progress = Callable[[str, int, int], None]
 
@@ -52,42 +55,37 @@ def read_protection(text: str) -> Protection:
     settings = {key: value for key, _, value in pairs}
     if len(settings) < len(parts):
         raise Unsupported(f"--protect {text}: a key is given twice. Say it once.")
-    with as_command_error():
-        configured(method, settings)
-    return Protection(method, settings)
+    protection = Protection(method, settings)
+    _configured(protection)
+    return protection
 
 
 def protect(
     table: Columns, dictionary: Dictionary, protection: Protection, seed: int, progress: Progress | None = None
 ) -> Protected:
     """Apply the method to the columns that are counted; a release that does not keep its promise is refused."""
-    with as_command_error():
-        method = configured(protection.method, protection.settings, seed)
+    method = _configured(protection, seed)
     counted = _counted(table, dictionary)
-    measured = [a.name for a in dictionary.attributes if not isinstance(a, NominalAttribute)]
-    with table.named_in_errors(), as_command_error():
-        whole = as_table(counted, measured)
-        attributes = whole.select([whole.position(name) for name in dictionary.names])
-        labels = whole.column(dictionary.class_column)
-        released, classes = method.fit_resample(attributes, labels, progress=progress)
-    promise = method.guarantee_
-    if not promise.holds:
-        raise BadData(
-            f"{protection}: its release does not keep what it promises ({promise.claim}). Change its settings."
-        )
-    if released.missing().all():
-        raise BadData(f"{protection}: it leaves no cell to count, only the classes. Change its settings.")
-    joined = _with_class(released, dictionary, classes)
-    paired = method.KEEPS_ORDER and joined.rows == len(method.kept_rows_)
-    same_rows = counted.take(method.kept_rows_) if paired else None
-    texts = as_texts(joined, same_rows)
+    with table.named_in_errors():
+        released = _released(method, counted, dictionary, progress)
+    _refuse_broken_promise(method, protection)
+    _refuse_nothing_to_count(released, dictionary, protection)
+    texts = texts_of(method, counted, released)
     unlabelled = missing(texts.column(dictionary.class_column))
-    kind = "verified" if promise.privacy else "verified, and no guarantee of privacy"
-    return Protected(
-        texts.take(np.flatnonzero(~unlabelled)),
-        f"{promise.claim} ({kind})",
-        int(unlabelled.sum()),
-    )
+    return Protected(texts.take(np.flatnonzero(~unlabelled)), _promise(method), int(unlabelled.sum()))
+
+
+def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
+    """What the method released, as texts; the cells that it left as they were keep theirs."""
+    paired = method.KEEPS_ORDER and released.rows == len(method.kept_rows_)
+    return as_texts(released, original.take(method.kept_rows_) if paired else None)
+
+
+def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
+    from mixbayes.local_methods.registry import configured  # slow to import
+
+    with as_command_error():
+        return configured(protection.method, protection.settings, seed)
 
 
 def _counted(table: Columns, dictionary: Dictionary) -> Columns:
@@ -96,5 +94,31 @@ def _counted(table: Columns, dictionary: Dictionary) -> Columns:
     return Columns(names, tuple(table.column(name) for name in names), table.rows, table.source)
 
 
-def _with_class(released: Table, dictionary: Dictionary, classes: Nominal) -> Table:
+def _released(method: LocalMethod, counted: Columns, dictionary: Dictionary, progress: Progress | None) -> Table:
+    """What the method makes of these columns, the class last again."""
+    measured = [a.name for a in dictionary.attributes if not isinstance(a, NominalAttribute)]
+    with as_command_error():
+        whole = as_table(counted, measured)
+        attributes = whole.select(whole.positions(dictionary.names))
+        released, classes = method.fit_resample(attributes, whole.column(dictionary.class_column), progress=progress)
     return Table((*released.names, dictionary.class_column), (*released.columns, classes), released.rows)
+
+
+def _refuse_broken_promise(method: LocalMethod, protection: Protection) -> None:
+    promise = method.guarantee_
+    if not promise.holds:
+        raise BadData(
+            f"{protection}: its release does not keep what it promises ({promise.claim}). Change its settings."
+        )
+
+
+def _refuse_nothing_to_count(released: Table, dictionary: Dictionary, protection: Protection) -> None:
+    if released.select(released.positions(dictionary.names)).missing().all():
+        raise BadData(f"{protection}: it leaves no cell to count, only the classes. Change its settings.")
+    if released.column(dictionary.class_column).missing.all():
+        raise BadData(f"{protection}: it leaves no row a class, so that none is counted. Change its settings.")
+
+
+def _promise(method: LocalMethod) -> str:
+    promise = method.guarantee_
+    return f"{promise.claim} ({'verified' if promise.privacy else 'verified, and no guarantee of privacy'})"

@@ -11,7 +11,6 @@ import numpy as np
 from mixbayes.node.greeting import SOFTWARE
 from mixbayes.pair.command import ID_BYTES
 from mixbayes.parties.both_mixers import Status
-from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.dictionary import Dictionary
@@ -68,25 +67,6 @@ def table_of(columns: Sequence[Column]) -> Columns:
     """The rows an application sends, column by column."""
     cells = tuple(np.array(list(column.cells), np.str_) for column in columns)
     return Columns(tuple(column.name for column in columns), cells, len(cells[0]) if cells else 0)
-
-
-def round_report(store: PartnerStore, hospital: str) -> RoundReport:
-    """How the round stands at a hospital without mixers, for the other one."""
-    now = store.rounds.current()
-    missing = list(store.missing())
-    budget, left = store.rounds.report_of(now.number, hospital)
-    contributed = [name for name in store.federation.names if name not in missing]
-    return RoundReport(
-        round=now.number,
-        state=now.state,
-        reason=now.reason,
-        contributed=contributed,
-        missing=missing,
-        budget=budget,
-        budget_left=left,
-        clock=store.rounds.clock(),
-        software=SOFTWARE,
-    )
 
 
 def report_of(status: Status, protection: str) -> RoundReport:

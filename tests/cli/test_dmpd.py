@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mixbayes.cli.tune_pareto import _from_one, _large
+from mixbayes.local_methods.attainment import Fall
 from tests.cli.in_process import Command, command
 
 SETTINGS = ("--method", "dmpd", "--set", "k=5", "--set", "population=10", "--set", "generations=5")
@@ -172,6 +174,18 @@ def test_text_and_picture(tune: Command, patients: Path, tmp_path: Path) -> None
     assert "the accuracy falls from" in done.out
     assert "searching partitions" in done.err
     assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_surfaces_are_drawn_from_one_on_and_not_where_nothing_was_attained() -> None:
+    levels, accuracies = _from_one(np.array([3, 9, 20]), np.array([0.9, 0.7, -np.inf]))
+    assert levels.tolist() == [1, 3, 9, 20]
+    np.testing.assert_array_equal(accuracies, [0.9, 0.9, 0.7, np.nan])
+
+
+def test_falls_too_small_to_be_seen_are_not_written_into_the_picture() -> None:
+    large, small = Fall(7, 0.86, 0.83), Fall(9, 0.83, 0.8299)
+    assert _large([large, small]) == [large]
+    assert _large([]) == []
 
 
 def test_the_report(tune: Command, patients: Path, tmp_path: Path) -> None:

@@ -287,6 +287,8 @@ def test_clipped_values_are_counted_by_column(site: Site) -> None:
     assert done.exit_code == 0
     assert lines(done)["values beyond the bounds"].startswith("WARNING 3 values lie beyond")
     assert "age 2, chol 1" in done.stdout
+    assert "bounds too narrow? [" in done.stdout or "bounds too narrow?\n" in done.stdout
+    assert "0 problems and 1 warning among" in done.stderr
     assert "not looked at: 1" in lines(done)["table"]
 
 

@@ -78,6 +78,17 @@ def test_numbers_are_the_means_of_their_intervals() -> None:
             assert mean == pytest.approx(before[after == mean].mean())
 
 
+def test_new_rows_have_the_intervals_of_the_rows_that_were_learned_from() -> None:
+    table, asked = mixed_table(200), mixed_table(200, seed=3)
+    chosen = method(k=2)
+    released, _ = chosen.fit_resample(table, labels_of(table))
+    answered = chosen.transform(asked)
+    kept = [name for names in chosen.projections_ for name in names if isinstance(table.column(name), Numeric)]
+    assert kept
+    for name in kept:
+        assert set(answered.column(name).cells()) <= set(released.column(name).cells())
+
+
 def test_left_out_columns_are_missing() -> None:
     table = mixed_table(100)
     chosen = method(k=40)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib import Parallel, parallel_config
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import CategoricalNB
 
@@ -78,6 +79,25 @@ def test_room_for_scores_and_workers_change_nothing(inducer: Any, monkeypatch: p
     monkeypatch.setattr(module, "MOST_BYTES", 1)
     assert (fitness(coded, fold, inducer).accuracies(population) == expected).all()
     assert (fitness(coded, fold, inducer, n_jobs=2).accuracies(population) == expected).all()
+
+
+def test_the_callers_backend_of_joblib_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever chooses Dask or Ray with `parallel_config` need not say so again."""
+    coded, fold = problem()
+    population = random_population(10, coded.features, np.random.default_rng(0))
+    expected = fitness(coded, fold, "tree").accuracies(population)
+    asked: list[int | None] = []
+
+    def watched(n_jobs: int | None) -> Parallel:
+        asked.append(n_jobs)
+        return Parallel(n_jobs=n_jobs)
+
+    monkeypatch.setattr(module, "Parallel", watched)
+    assert (fitness(coded, fold, "tree").accuracies(population) == expected).all()
+    assert not asked
+    with parallel_config(backend="threading", n_jobs=2):
+        assert (fitness(coded, fold, "tree").accuracies(population) == expected).all()
+    assert asked
 
 
 def test_leaves_have_two_rows_and_are_corrected() -> None:

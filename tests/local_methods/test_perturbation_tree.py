@@ -260,6 +260,17 @@ def test_equal_rows_stay_together() -> None:
     assert tree.groups_formed_ == 1
 
 
+def test_a_promise_that_was_broken_is_told() -> None:
+    class Careless(PerturbationTree):
+        def _leaves(self, points: Points, random: np.random.Generator, done: Advance) -> NDArray[np.intp]:
+            return np.arange(len(points)) // 2
+
+    tree = Careless(leaf_size=6, min_group=3)
+    tree.fit_resample(np.arange(6.0)[:, None])
+    assert not tree.guarantee_.holds
+    assert tree.guarantee_.measured == 2
+
+
 def test_one_row_is_refused() -> None:
     with pytest.raises(UnfitTable, match="2 rows at least, but n_samples = 1"):
         PerturbationTree(leaf_size=3).fit_resample(NINE[:1])

@@ -56,6 +56,34 @@ def test_the_guarantee_is_that_no_original_row_is_released() -> None:
     assert guarantee.measured == 0
 
 
+def an_original_row(work: Work, released: Released) -> Released:
+    numbers = released.table.numbers()
+    numbers[0] = work.table.numbers()[0]
+    return Released(released.table.with_numbers(numbers), released.labels)
+
+
+def another_class(work: Work, released: Released) -> Released:
+    codes = released.classes.codes.copy()
+    codes[0] = (codes[0] + 1) % 3
+    return Released(released.table, released.classes.with_codes(codes))
+
+
+def a_row_too_few(work: Work, released: Released) -> Released:
+    most = np.arange(released.table.rows - 1)
+    return Released(released.table.take(most), released.classes.take(most))
+
+
+@pytest.mark.parametrize("spoil", [an_original_row, another_class, a_row_too_few])
+def test_a_promise_that_was_broken_is_told(spoil: Callable[[Work, Released], Released]) -> None:
+    class Careless(SampleGeneration):
+        def _release(self, work: Work) -> Released:
+            return spoil(work, super()._release(work))
+
+    method = Careless(random_state=0)
+    method.fit_resample(X, y)
+    assert not method.guarantee_.holds
+
+
 def test_the_same_seed_gives_the_same_release() -> None:
     first, again, other = (SampleGeneration(random_state=seed).fit_resample(X, y)[0] for seed in (1, 1, 2))
     assert np.array_equal(first, again)

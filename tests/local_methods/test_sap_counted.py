@@ -53,10 +53,14 @@ def test_suppressed_attributes_are_missing_cells_of_counted_rows() -> None:
     assert protected(Layout(DICTIONARY), table, read_protection("sap:p=0.5"), seed=1).rows == 40
 
 
-def test_where_every_class_is_suppressed_nothing_is_counted() -> None:
-    done = protected(Layout(DICTIONARY), patients(), read_protection("sap:p=1:target=class"), seed=1)
-    assert (done.rows, done.unlabelled) == (0, 40)
-    assert not done.vector.any()
+def test_a_release_without_a_class_is_refused() -> None:
+    with pytest.raises(BadData, match="sap:p=1:target=class: it leaves no row a class"):
+        protect(patients(), DICTIONARY, read_protection("sap:p=1:target=class"), seed=1)
+
+
+def test_a_single_class_that_is_left_is_counted() -> None:
+    one_of_nine = protect(patients(9), DICTIONARY, read_protection("sap:p=0.79:target=class"), seed=1)
+    assert (one_of_nine.table.rows, one_of_nine.unlabelled) == (1, 8)
 
 
 @pytest.mark.parametrize("text", ["sap:p", "sap:p=0", "sap:p=2", "sap:p=0.1:target=rows", "sap:p=0.1:share=1"])

@@ -83,12 +83,9 @@ def test_the_share_of_zeros_is_reported() -> None:
     assert method.learned().keys() == {"kept_variation", "zeroed"}
 
 
-def test_the_guarantee_is_checked_on_the_release() -> None:
-    class Careless(SVD):
-        def _distorted(self, components: Components) -> Components:
-            return truncate(X, 3)
-
-    method = Careless(rank=2)
+@pytest.mark.parametrize("method", [SVD(rank=2), SparsifiedSVD(rank=2, sparsity=0.2)])
+def test_the_guarantee_is_checked_on_the_release(method: SVD, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(method, "_distorted", lambda components: truncate(X, 3))
     method.fit_resample(X)
     assert not method.guarantee_.holds
     assert method.guarantee_.measured == 3

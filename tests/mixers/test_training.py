@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 
 from mixbayes.mixers.first import train_with
-from mixbayes.mixers.training import KEPT, train_round
+from mixbayes.mixers.training import train_round
 from mixbayes.node.rounds import COLLECTING, COUNTED, FAILED, REFUSED, SEALED, SERVING, TRAINED
+from mixbayes.pair.keeping import MODEL_KEPT
 from mixbayes.protocol import memory
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import (
     DifferentSets,
     OverBudget,
@@ -23,7 +26,7 @@ from mixbayes.protocol.errors import (
 )
 from mixbayes.protocol.memory import channels
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.transport.conversation import ASKING, TRAINING
+from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
 from tests.mixers.promises import Promises
 from tests.mixers.world import HOSPITALS, Cut, Fate, World, deal_base_transfers, new_folder
@@ -156,7 +159,7 @@ def test_second_mixer_trains_only_a_sealed_round(world: World, state: str, error
         world.b.rounds.fail(1, "why.")
     assert world.b.rounds.current().state == state
     with pytest.raises(error):
-        world.b.pair._training(1)({})
+        world.b.pair._training(1)({NOW: cast(Channel, None), AHEAD: cast(Channel, None)})
 
 
 def test_first_mixer_trains_only_a_sealed_round(world: World) -> None:
@@ -170,7 +173,7 @@ def test_last_word_of_a_training_has_a_step_of_its_own() -> None:
     here, there = channels("mixer a", "mixer b")
     there.send("something else", b"")
     with pytest.raises(WrongStep):
-        here.receive(KEPT, 0)
+        here.receive(MODEL_KEPT, 0)
 
 
 class Context:

@@ -28,7 +28,7 @@ import pytest
 from mixbayes.federation.agreement import Federation, federation_from
 from mixbayes.mixers.first import FirstService, Second, train_with
 from mixbayes.mixers.second import PairService, SecondService
-from mixbayes.mixers.service import AHEAD, NOW, Desk
+from mixbayes.mixers.service import Desk
 from mixbayes.mixers.store import Store
 from mixbayes.node import rounds as disk
 from mixbayes.node.conversations import Channels, Conversations
@@ -55,7 +55,7 @@ from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.memory import MemoryWire
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.reference import fixed_labels, fixed_model
-from mixbayes.transport.conversation import TRAINING
+from mixbayes.transport.conversation import AHEAD, NOW, TRAINING
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.status import error_from, status_of
 from mixbayes.transport.watch import Watch

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.node import audit
-from mixbayes.node.questions import KEPT, Page
+from mixbayes.node.questions import ANSWERS_KEPT, Page
 from mixbayes.node.rounds import Rounds
 from mixbayes.pair.command import Command, Kind, Verdict
 from mixbayes.protocol.errors import BadState, MixbayesError, OverBudget, QuestionSpent, RoundOver
@@ -190,11 +190,11 @@ def test_only_the_latest_answers_are_kept_but_every_id(tmp_path: Path) -> None:
     with rounds_in(tmp_path, Clock(), budget=10_000) as rounds:
         serving(rounds)
         page = page_of(rounds, pieces=1)
-        questions = [replace(ASKED, rows=1, id=i.to_bytes(16, "big")) for i in range(KEPT + 3)]
+        questions = [replace(ASKED, rows=1, id=i.to_bytes(16, "big")) for i in range(ANSWERS_KEPT + 3)]
         for question in questions:
             answered(page, question, 1)
         verdicts = [page.verdict(question) for question in questions]
-        assert verdicts == [Verdict.SPENT] * 3 + [Verdict.STORED] * KEPT
+        assert verdicts == [Verdict.SPENT] * 3 + [Verdict.STORED] * ANSWERS_KEPT
 
 
 def test_two_conversations_at_once_do_not_ask_the_same_question_twice(rounds: Rounds) -> None:

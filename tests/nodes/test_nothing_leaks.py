@@ -91,8 +91,8 @@ def _listen(patch: pytest.MonkeyPatch, taps: list[Tap]) -> None:
             taps[0].put(f"to {wire.peer}", bytes(streams._view(part)))
         write(wire, parts, step)
 
-    def reading(wire: StreamWire, step: str, patience: float) -> bytes:
-        data = something(wire, step, patience)
+    def reading(wire: StreamWire, step: str, patience: float, latest: float) -> bytes:
+        data = something(wire, step, patience, latest)
         taps[0].put(f"from {wire.peer}", data)
         return data
 

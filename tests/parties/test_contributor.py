@@ -93,6 +93,16 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
         yield Scene(outbox)
 
 
+def test_a_round_that_is_sealed_without_this_hospital_is_said_once(scene: Scene) -> None:
+    scene.mixers.state = {"a": "serving", "b": "serving"}
+    scene.contributor.step()
+    scene.contributor.step()
+    assert scene.said.getvalue().count("left out of the round") == 1
+    scene.mixers.round = {"a": 2, "b": 2}
+    scene.contributor.step()
+    assert scene.said.getvalue().count("left out of the round") == 2
+
+
 def test_both_mixers_get_one_contribution_each(scene: Scene) -> None:
     assert scene.contributor.step() == "collecting"
     scene.tries(3)

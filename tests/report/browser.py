@@ -37,6 +37,7 @@ frame.onload = () => {
     pictures: all("figure svg").map((one) => [one.getBoundingClientRect().width, one.getBoundingClientRect().height]),
     letters: Math.min(...all("figure svg text").map((one) => one.getBoundingClientRect().height)),
     outside: all("figure svg text").filter((one) => !inside(one)).map((one) => one.textContent),
+    broken: all("code span").filter((one) => one.getClientRects().length > 1).map((one) => one.textContent),
     values: all("data").map((one) => one.getAttribute("value")),
     hacked: Boolean(frame.contentWindow.hacked || window.hacked),
     fetched: frame.contentWindow.performance.getEntriesByType("resource").map((one) => one.name),
@@ -59,6 +60,8 @@ class Opened:
     """Height of the smallest letters in a picture."""
     outside: list[str]
     """Words that stick out of their picture."""
+    broken: list[str]
+    """Words of a command that go over the end of a line."""
     values: list[str]
     hacked: bool
     fetched: list[str]

@@ -6,14 +6,17 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sklearn.datasets import load_iris
 
+from mixbayes.report.page import built
+from mixbayes.report.simulated import simulated
 from tests.report.browser import browser, opened, printed
-from tests.report.pages import EVIL, release, simulation, tuning
+from tests.report.pages import EVIL, RUN, outcome, release, simulation, tuning
 from tests.report.test_pages import POINTS
 
 PHONE, DESK = 360, 1280
@@ -68,6 +71,13 @@ def test_any_name_fits_and_none_is_run(page: str, width: int) -> None:
     assert seen.letters >= 10
     assert seen.pictures
     assert all(wide > 250 and high > 40 for wide, high in seen.pictures)
+
+
+def test_a_command_is_broken_between_words() -> None:
+    line = f"mixbayes measure {' '.join(['--class-column diagnosis'] * 9)}"
+    seen = opened(built(simulated(outcome(["north", "south"], ["no", "yes"])), replace(RUN, line=line)), PHONE)
+    assert (seen.broken, seen.width) == ([], PHONE)
+    assert line in " ".join(seen.text.split())
 
 
 def test_a_simulation(tmp_path: Path) -> None:

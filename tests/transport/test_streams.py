@@ -187,6 +187,19 @@ def test_empty_pieces_do_not_put_off_the_deadline() -> None:
         wire.read(memoryview(bytearray(1)), "step")
 
 
+def test_a_peer_that_says_a_little_now_and_then_is_late_in_the_end() -> None:
+    wire, stopped = StreamWire("party north", HASTE, Watch(0.05)), threading.Event()
+
+    def drop_by_drop() -> Iterator[Chunk]:
+        while not stopped.wait(HASTE / 3):
+            yield Chunk(data=b"x")
+
+    wire.attach(drop_by_drop(), stopped.set)
+    with pytest.raises(PeerSilent, match="not complete in time"):
+        wire.read(memoryview(bytearray(1000)), "labels")
+    wire.close()
+
+
 def test_a_stream_that_ends_because_it_was_late_was_late() -> None:
     """gRPC's server ends a stream that it is told to cancel with an error or, sometimes, without."""
     cut = threading.Event()

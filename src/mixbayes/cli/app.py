@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -26,21 +28,30 @@ from mixbayes.cli import (
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(name="simulate", epilog=simulate.EXAMPLES)(simulate.simulate)
-app.command(name="bench", epilog=bench.EXAMPLES)(bench.bench)
-app.command(name="protect", epilog=protect.EXAMPLES)(protect.protect)
-app.command(name="measure", epilog=measure.EXAMPLES)(measure.measure)
-app.command(name="tune", epilog=tune.EXAMPLES)(tune.tune)
-app.command(name="reproduce", epilog=reproduce.EXAMPLES)(reproduce.reproduce)
-app.command(name="study", epilog=study.EXAMPLES)(study.study)
-app.command(name="mixer", epilog=nodes.MIXER_EXAMPLES)(nodes.mixer)
-app.command(name="party", epilog=nodes.PARTY_EXAMPLES)(nodes.party)
-app.command(name="classify", epilog=ask.CLASSIFY_EXAMPLES)(ask.classify)
-app.command(name="status", epilog=ask.STATUS_EXAMPLES)(ask.status)
-app.command(name="doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
+
+
+def _add(name: str, command: Callable[..., None], examples: str) -> None:
+    """In the list of commands its docstring's first paragraph is shown whole, which otherwise is cut off."""
+    paragraph = (inspect.getdoc(command) or "").split("\n\n")[0]
+    app.command(name=name, epilog=examples, short_help=" ".join(paragraph.split()))(command)
+
+
+_add("simulate", simulate.simulate, simulate.EXAMPLES)
+_add("bench", bench.bench, bench.EXAMPLES)
+_add("protect", protect.protect, protect.EXAMPLES)
+_add("measure", measure.measure, measure.EXAMPLES)
+_add("tune", tune.tune, tune.EXAMPLES)
+_add("reproduce", reproduce.reproduce, reproduce.EXAMPLES)
+_add("study", study.study, study.EXAMPLES)
+_add("mixer", nodes.mixer, nodes.MIXER_EXAMPLES)
+_add("party", nodes.party, nodes.PARTY_EXAMPLES)
+_add("classify", ask.classify, ask.CLASSIFY_EXAMPLES)
+_add("status", ask.status, ask.STATUS_EXAMPLES)
+_add("doctor", doctor.doctor, doctor.EXAMPLES)
 app.add_typer(ask.rounds, name="round")
 app.add_typer(audit.app, name="audit")
 app.add_typer(federation.app, name="federation")

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.nodes import Agreed, Keys, Name
 from mixbayes.cli.output import labels_text, refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
@@ -77,6 +78,7 @@ def classify(
     rows = read_table(table)
     with rows.named_in_errors():
         codes = encode_query(agreed.dictionary, rows).codes
+    tell_unknown(agreed.dictionary, rows)
     with desk(federation, name, keys, node) as (_, behind), Talk() as talk:
         labels = behind.labels(
             codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows)
@@ -101,7 +103,10 @@ def status(
 
 @rounds.command(name="new")
 def new(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
-    """Begin a new round of the same parties, once the last one is closed or failed."""
+    """Begin a new round of the same parties.
+
+    The last one has to be closed or failed.
+    """
     with desk(federation, name, keys, node) as (agreed, behind):
         behind.open_round(behind.next_round())
         _tell(agreed, behind.status(), as_json=False)
@@ -109,7 +114,10 @@ def new(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
 
 @rounds.command(name="close")
 def close(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
-    """End the current round for everybody: it answers no more questions."""
+    """End the current round for everybody.
+
+    It answers no more questions.
+    """
     with desk(federation, name, keys, node) as (agreed, behind):
         behind.close_round(behind.status().round)
         _tell(agreed, behind.status(), as_json=False)

@@ -63,7 +63,10 @@ def show(
     actor: Annotated[str | None, typer.Option(help='Only what this one did, e.g. "party north".')] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the audit trail, oldest first, unchecked; `verify` checks it."""
+    """Print the audit trail, oldest first.
+
+    It is printed unchecked; `verify` checks it.
+    """
     wanted = (
         record
         for record in entries(state)
@@ -86,7 +89,9 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check that no record of the audit trail was changed, removed, added between others, or moved.
+    """Check that the audit trail is as it was written.
+
+    It finds records that were changed, removed, added between others, or moved.
 
     Prints the number of records and the head, which is the hash of the last one. Note both at another place.
 

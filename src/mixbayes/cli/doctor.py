@@ -218,7 +218,7 @@ def _own_address(agreed: Federation, patient: Patient) -> str:
 
 def _shown(finding: Finding) -> str:
     """A line, and what belongs to it below, e.g. the columns of a table that do not fit."""
-    remedy = f" {finding.remedy}." if finding.remedy else ""
+    remedy = f" {finding.remedy}{'' if finding.remedy.endswith('?') else '.'}" if finding.remedy else ""
     code = f" [{finding.code}]" if finding.code else ""
     whole = f"{finding.verdict:7}  {finding.what}: {finding.said}.{remedy}{code}"
     return "\n".join(map(printable, whole.split("\n")))
@@ -238,4 +238,9 @@ def _document(name: str, findings: list[Finding]) -> dict[str, object]:
 def _sum_up(findings: list[Finding]) -> None:
     problems = sum(finding.verdict is Verdict.PROBLEM for finding in findings)
     warnings = sum(finding.verdict is Verdict.WARNING for finding in findings)
-    typer.echo(f"mixbayes: {problems} problems and {warnings} warnings among {len(findings)} checks", err=True)
+    said = f"{_many(problems, 'problem')} and {_many(warnings, 'warning')} among {len(findings)} checks"
+    typer.echo(f"mixbayes: {said}", err=True)
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

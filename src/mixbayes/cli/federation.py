@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.options import Protocol, names_in, smoothing_text
 from mixbayes.cli.output import write_whole
 from mixbayes.federation.agreement import (
@@ -88,12 +89,14 @@ def new(
     ] = USUAL.timeout,
     rounds: Annotated[int, typer.Option(min=1, max=MOST_ROUNDS, help="How many rounds there may be.")] = USUAL.rounds,
 ) -> None:
-    """Write DIR/federation.toml: who takes part, by which rules, counting what; to be read, edited and signed off."""
+    """Write an agreement: DIR/federation.toml.
+
+    It says who takes part, by which rules, counting what. Read it, edit it, and have everybody sign it off.
+    """
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
-    dictionary = infer(
-        [read_table(like)], class_column, names_in(nominal), names_in(numeric), bins, smoothing, max_rows
-    )
+    table = read_table(like)
+    dictionary = infer([table], class_column, names_in(nominal), names_in(numeric), bins, smoothing, max_rows)
     _refuse_what_cannot_run(protocol.value, dictionary)
     federation = _agreed(
         {
@@ -113,6 +116,7 @@ def new(
     )
     _make(folder)
     write_whole(target, written(federation))
+    tell_doubts([table], names_in(nominal))
     for line in _advice(federation, target):
         typer.echo(line, err=True)
 
@@ -122,7 +126,10 @@ def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A federation.toml.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Check an agreement and print it with its digest, which is the same wherever the agreement is the same."""
+    """Check an agreement and print it with its digest.
+
+    The digest is the same wherever the agreement is the same.
+    """
     federation = read_federation(file)
     _refuse_what_cannot_run(federation.protocol, federation.dictionary)
     if as_json:
@@ -181,10 +188,17 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     yield ""
     yield "Next:"
     yield f"1. Read and edit {target}, and have everybody sign it off."
-    yield "2. Give every node a copy. Compare what `mixbayes federation show` prints as its digest, by telephone."
+    yield "2. Give every node a copy. Compare by telephone the digest that `mixbayes federation show FILE` prints."
     yield "3. One of you makes an authority: mixbayes keys authority DIR"
     yield f"4. Every node ({', '.join(_nodes(federation))}) makes its keys: mixbayes keys request NAME --out KEYS"
     yield "5. The authority signs the requests: mixbayes keys sign NAME.csr --authority DIR --out NAME.pem"
+    yield "   NAME.pem goes back into KEYS, and authority.pem with it."
+    yield f"6. Every node starts, with a state folder of its own: {_start(federation)}"
+
+
+def _start(federation: Federation) -> str:
+    commands = ["mixbayes mixer"] * bool(federation.mixers) + ["mixbayes party"]
+    return f"{', '.join(commands)}; `-h` has examples. `mixbayes doctor` says what is wrong."
 
 
 def _nodes(federation: Federation) -> Iterator[str]:

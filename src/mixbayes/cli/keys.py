@@ -44,7 +44,10 @@ def authority(
     name: Annotated[str, typer.Option(help="What its certificate is called.")] = AUTHORITY_NAME,
     days: Annotated[int, typer.Option(min=1, max=LONGEST_DAYS, help="How long it is valid.")] = AUTHORITY_DAYS,
 ) -> None:
-    """Make the authority of a federation: `authority.key`, which stays there, and `authority.pem`, for every node."""
+    """Make the authority of a federation.
+
+    authority.key stays in its folder; authority.pem is for every node.
+    """
     made = make_authority(folder, name, days)
     _say(f"{made.file} is for the --keys folder of every node. authority.key stays here; keep a copy under lock.")
     _say_what_to_compare(made)
@@ -55,9 +58,10 @@ def request(
     name: Annotated[str, typer.Argument(help="The node's name in the federation file: a, b, or a hospital's.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The node's --keys folder, made if it is not there.")],
 ) -> None:
-    """Make a node's keys where the node will run, and a request for a certificate. To renew, do it again.
+    """Make a node's keys, and a request for a certificate.
 
-    NAME.key and NAME.state never leave that machine and are never replaced. Only NAME.csr is to be sent.
+    Do it where the node will run. To renew a certificate, do it again. NAME.key and NAME.state never leave that
+    machine and are never replaced. Only NAME.csr is to be sent.
     """
     made = make_request(name, out)
     _say(f"Send {made.file} to whoever signs for the federation. {name}.key and {name}.state stay here.")

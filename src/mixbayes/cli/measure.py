@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
 
+from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.options import names_in
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
@@ -84,7 +85,8 @@ def measure(
     label = class_column(read[0], class_col)
     numbers = numeric_names(read, {*names_in(nominal), *([label] if label else [])}, names_in(numeric))
     tables = [as_table(columns, numbers) for columns in read]
-    with Talk() as talk, as_command_error():
+    tell_doubts(read, names_in(nominal))
+    with Talk() as talk, read[0].named_in_errors(), as_command_error():
         found = compare(
             tables[0],
             tables[1],

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
 
+from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.options import names_in
 from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
@@ -23,7 +24,7 @@ from mixbayes.cli.table_output import projection_files, refuse_other_folder, tab
 from mixbayes.cli.tenths import Tenths
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.parties.method_table import as_command_error, as_table, class_column, numeric_names
-from mixbayes.parties.released_texts import as_texts
+from mixbayes.parties.protection import texts_of
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -65,6 +66,7 @@ def protect(
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     columns = read_table(source)
+    tell_doubts([columns], names_in(nominal))
     done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
     document = _document(method, chosen, columns, done)
     _write(target, done)
@@ -133,26 +135,27 @@ def _released(
         )
     seconds = perf_counter() - begun
     released = _whole(table.names, part, label, labels)
-    paired = method.KEEPS_ORDER and released.rows == len(method.kept_rows_)
     return _Done(
         table.take(method.kept_rows_),
         released,
-        as_texts(released, columns.take(method.kept_rows_) if paired else None),
+        texts_of(method, columns, released),
         label,
         seconds,
-        _projections(method, released, label),
+        _projections(method, released, label, columns),
     )
 
 
-def _projections(method: LocalMethod, released: Table, label: str | None) -> Sequence[Projection] | None:
+def _projections(
+    method: LocalMethod, released: Table, label: str | None, columns: Columns
+) -> Sequence[Projection] | None:
     from mixbayes.local_methods.dmpd import DMPD  # slow to import
 
     if label is None or not isinstance(method, DMPD):
         return None
     if not method.projections_:
         raise BadData(
-            f"k = {method.k}: no column can be released. Each has a value that fewer rows share, or is of numbers of "
-            "which no interval tells the classes apart."
+            f"{columns.source}: k = {method.k}: no column can be released. Each has a value that fewer rows share, or "
+            "is of numbers of which no interval tells the classes apart."
         )
     labels = released.column(label)
     return method.projections(released, labels) if isinstance(labels, Nominal) else None

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mixbayes.cli.doubts import tell_doubts, tell_unknown
 from mixbayes.cli.options import Protocol, names_in, smoothing_text
 from mixbayes.cli.output import labels_text, refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
@@ -21,6 +22,7 @@ from mixbayes.parties.breast_cancer import breast_cancer
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.protocol.inference import infer
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.run import simulate as run_simulation
 
@@ -89,6 +91,7 @@ def simulate(
     page = ReportFile(report) if report else None
     given = _tables(tables or [])
     asked = read_table(classify) if classify else None
+    tell_doubts(list(given.values()), names_in(nominal))
     with Talk() as talk:
         outcome = run_simulation(
             given,
@@ -108,8 +111,13 @@ def simulate(
             seed=seed,
             progress=talk,
         )
+    if asked:
+        tell_unknown(infer(list(given.values()), class_column, names_in(nominal), names_in(numeric), bins), asked)
     if labels:
         write_whole(labels, labels_text(outcome.labels))
+        typer.echo(f"The labels are in {labels}.", err=True)
+    elif asked:
+        typer.echo("The labels are not kept; --labels OUT.csv writes them.", err=True)
     if page:
         from mixbayes.report.simulated import simulated
 

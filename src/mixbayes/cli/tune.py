@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as Shown
 
+from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.options import names_in
 from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
@@ -98,13 +99,18 @@ def tune(
         raise Unsupported(f"There is nothing to tune of {method!r}. --method can be {TUNED} or {METHOD}.")
     if objective and method != METHOD:
         raise Unsupported(f"--objective {objective}: only {METHOD} has it.")
+    if jobs == 0:
+        raise Unsupported("--jobs 0: there is nobody to do it. Say how many processes, or -1 for all cores.")
     if plot:
         _refuse_plot(plot)
     page = ReportFile(report) if report else None
-    table, labels = _read(read_table(source), class_col, names_in(nominal), names_in(numeric))
+    columns = read_table(source)
+    tell_doubts([columns], names_in(nominal))
+    table, labels = _read(columns, class_col, names_in(nominal), names_in(numeric))
     if method == METHOD:
         tradeoff = _tradeoff(classifier, names_in(identifiers), population, generations, repeats, jobs, seed)
-        tune_pareto(tradeoff, table, labels, plot=plot, report=page, as_json=as_json)
+        with columns.named_in_errors():
+            tune_pareto(tradeoff, table, labels, plot=plot, report=page, as_json=as_json)
         return
     looked = GroupSizeSearch(
         t=threshold,
@@ -117,7 +123,7 @@ def tune(
         random_state=seed,
     )
     begun = perf_counter()
-    with Talk() as talk, as_command_error():
+    with Talk() as talk, columns.named_in_errors(), as_command_error():
         looked.fit(table, labels, progress=talk)
     seconds = perf_counter() - begun
     if plot:

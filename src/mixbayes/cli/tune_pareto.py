@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table as Shown
@@ -19,7 +20,8 @@ from mixbayes.cli.output import write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import ReportFile
 from mixbayes.cli.tenths import Tenths
-from mixbayes.local_methods.tables import Nominal, Table
+from mixbayes.local_methods.attainment import Fall
+from mixbayes.local_methods.tables import Codes, Floats, Nominal, Table
 from mixbayes.parties.method_table import as_command_error
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 METHOD = "dmpd"
 OBJECTIVE = "pareto"
 SURFACES = {"best": "tab:green", "median": "tab:blue", "worst": "tab:red"}
+WIDTHS = (6.0, 3.5, 1.0)
+"""Where surfaces lie on one another, all are seen."""
 
 
 def tune_pareto(
@@ -104,7 +108,8 @@ def _page(search: AnonymityTradeoff) -> Page:
             if worst is None
             else f"Accuracy falls most above k = {worst.above}: from {worst.before:.2%} to {worst.after:.2%}.",
             how=f"A genetic search for both anonymity and accuracy was run {search.runs} times; shown is what no other "
-            f"partition that was seen surpasses in both. Accuracy is over {search.folds} folds.",
+            f"partition that was seen surpasses in both. Accuracy is over {search.folds} folds; numbers were cut into "
+            "intervals beforehand, which flatters it.",
             privacy="rows that share the rarest combination",
             points=[Point(f"k = {one.anonymity}", one.accuracy, one.anonymity) for one in search.front_],
         )
@@ -114,21 +119,36 @@ def _page(search: AnonymityTradeoff) -> Page:
 def _drawn(search: AnonymityTradeoff) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # slow to import, and needs no display
     from matplotlib.figure import Figure
+    from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    surfaces = search.attainment_
-    levels = surfaces.levels.astype(float)
-    for name, colour in SURFACES.items():
-        accuracies = [one if isfinite(one) else float("nan") for one in getattr(surfaces, name).tolist()]
-        axes.step(levels, accuracies, where="pre", label=f"{name} of {search.runs} runs", color=colour)
-    for fall in search.falls_:
-        axes.annotate(f"{fall.above:,}", (fall.above, fall.before), textcoords="offset points", xytext=(2, 4))
+    for (name, colour), width in zip(SURFACES.items(), WIDTHS, strict=True):
+        levels, accuracies = _from_one(search.attainment_.levels, getattr(search.attainment_, name))
+        axes.step(levels, accuracies, where="pre", label=f"{name} of {search.runs} runs", color=colour, linewidth=width)
+    for fall in _large(search.falls_):
+        place = (fall.above, fall.before)
+        axes.annotate(f"k = {fall.above:,}", place, textcoords="offset points", xytext=(3, 3), fontsize="small")
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
     axes.set_xlabel("anonymity: rows that share the rarest combination")
     axes.set_ylabel("accuracy")
+    axes.set_title("The median falls above the k that is written there", fontsize="medium")
     axes.legend()
     file = io.BytesIO()
     canvas.print_figure(file, format="png")
     return file.getvalue()
+
+
+def _from_one(levels: Codes, accuracies: Floats) -> tuple[Codes, Floats]:
+    """The surface from k = 1 on; below the lowest level that came up it is what it is there."""
+    from_one = np.append(1, levels), np.append(accuracies[:1], accuracies)
+    return from_one[0], np.where(np.isfinite(from_one[1]), from_one[1], np.nan)
+
+
+def _large(falls: Sequence[Fall]) -> list[Fall]:
+    """Those that the eye sees: of at least a fortieth of the whole fall."""
+    whole = sum(fall.before - fall.after for fall in falls)
+    return [fall for fall in falls if fall.before - fall.after >= whole / 40]

@@ -12,7 +12,7 @@ from mixbayes.pair.ledger import over_budget
 from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.errors import QuestionSpent
 
-KEPT = 256
+ANSWERS_KEPT = 256
 """Of so many of a hospital's latest questions the answers can be fetched again. Their ids are kept for ever."""
 
 Model = TypeVar("Model")
@@ -68,7 +68,7 @@ class Page(Generic[Model]):
             connection.execute(
                 "DELETE FROM answer WHERE question IN "
                 "(SELECT id FROM question WHERE round = ? AND hospital = ? AND number = ?)",
-                (question.round, hospital, number - KEPT),
+                (question.round, hospital, number - ANSWERS_KEPT),
             )
             how = "rows shown" if question.kind is Kind.PUBLIC else "rows hidden"
             about: dict[str, int | str] = {"round": question.round, how: question.rows, "question": question.id.hex()}

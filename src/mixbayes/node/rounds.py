@@ -43,6 +43,7 @@ CREATE TABLE round (
     reason TEXT NOT NULL DEFAULT '',
     opened REAL NOT NULL,
     sealed INTEGER NOT NULL DEFAULT 0,
+    trainings INTEGER NOT NULL DEFAULT 0,
     run BLOB,
     model BLOB
 ) STRICT;
@@ -197,6 +198,15 @@ class Rounds:
             self.note(connection, self.me, "sealed", f"round {number}", about)
             for name in sorted(set(self.federation.names) - set(chosen)):
                 self.note(connection, self.me, "left out", self.federation.title(name), {"round": number})
+
+    def begin_training(self, number: int, most: int) -> None:
+        """One more training of this round, of which there may be so many."""
+        with self._change() as connection:
+            begun = connection.execute("SELECT trainings FROM round WHERE number = ?", (number,)).fetchone()[0]
+            if begun >= most:
+                raise RoundFailed(f"its training was begun {most} times and never came to an end.")
+            connection.execute("UPDATE round SET trainings = trainings + 1 WHERE number = ?", (number,))
+            self.note(connection, self.me, "trains", f"round {number}", {"round": number})
 
     def keep_model(self, number: int, run: bytes, model: bytes, refused: Iterable[str]) -> None:
         """Write down this party's share of a trained model, and whose contributions are not in it."""

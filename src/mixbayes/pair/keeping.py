@@ -11,6 +11,9 @@ from mixbayes.protocol.model import Model
 from mixbayes.protocol.paillier_key import Numbers, PublicKey, SecretKey, big_numbers
 from mixbayes.protocol.paillier_training import ExactModel, Group
 
+MODEL_KEPT = "model is kept"
+"""The follower's last word in a training. Asked before its model is on disk, it would be taken to have none."""
+
 
 def model_bytes(model: Model) -> bytes:
     """A share of θ."""

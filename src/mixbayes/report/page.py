@@ -96,11 +96,17 @@ def _run(run: Run) -> Markup:
     told = (
         ("Date of run", element("time", day, datetime=run.begun.isoformat(timespec="seconds"))),
         ("Version", run.version),
-        ("Command", element("code", run.line)),
+        ("Command", _unbroken(run.line)),
     )
     return element(
         "dl", *(element("div", element("dt", name), element("dd", value)) for name, value in told), class_="run"
     )
+
+
+def _unbroken(line: str) -> Markup:
+    """Lines end between words: broken after its hyphens, an option could not be read or copied."""
+    words = (element("span", word) for word in line.split(" "))
+    return element("code", Markup(" ".join(words)))
 
 
 def _section(section: Section) -> Markup:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mixbayes.study.hospitals import ABSENT, CLASSES, PRESENT
+from mixbayes.study.hospitals import ABSENT, CLASSES, PEOPLE, PRESENT
 from mixbayes.study.in_short import in_short
 from mixbayes.study.method import head, method
 from mixbayes.study.results import Hospital, Joining, Nodes, Privacy, Protecting, Results, Starting
-from mixbayes.study.words import NONE, percent, points, share, signed, table
+from mixbayes.study.words import NONE, percent, points, share, signed, table, wrapped
 
 NAME = "four-hospitals"
-PEOPLE = {ABSENT: "healthy", PRESENT: "sick"}
 
 
 def document(results: Results) -> str:
@@ -24,10 +23,10 @@ def document(results: Results) -> str:
         _starting(results.starting),
         _protecting(results),
         _privacy(results),
-        _running(results.nodes),
+        _running(results),
         method(results),
     ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    return wrapped("\n\n".join(part.strip() for part in parts))
 
 
 def _hospitals(results: Results) -> str:
@@ -37,13 +36,11 @@ def _hospitals(results: Results) -> str:
 
 {table(columns, map(_hospital_row, results.hospitals))}
 
-All these patients had their coronary vessels examined by angiography. *Sick* (`{PRESENT}`) is a vessel narrowed by
-more than half, *healthy* (`{ABSENT}`) is none. They are people whom a doctor suspected to be ill, not the
-population.
+*Sick* (`{PRESENT}`) is a coronary vessel that angiography showed to be narrowed by more than half, *healthy*
+(`{ABSENT}`) is none. All were suspected to be ill: they are patients, not the population.
 
-- The hospitals did not measure the same things. A missing cell counts for nothing, in training and in questions, so
-  that no patient and no column has to be given up. What only one hospital measured, the joint classifier knows from
-  that one.
+- The hospitals did not measure the same things. A missing cell counts for nothing, in training and in questions: no
+  patient and no column is given up. What only one hospital measured, the joint classifier knows from that one.
 - A cholesterol or a blood pressure of zero is no measurement. All four take it as missing here, before anything
   else. A real federation has to agree on such things; what happens if it does not is said below.
 """
@@ -62,6 +59,7 @@ def _joining(results: Results) -> str:
         "always the commonest class",
         "own classifier",
         "the other three's",
+        "pooled",
         "joint",
         "gain, points",
     )
@@ -70,14 +68,15 @@ def _joining(results: Results) -> str:
 ## What joining brings
 
 Accuracy in percent, and in parentheses the 95 % interval. Every patient was labelled by classifiers that had not
-seen him. *Joint* is *pooled* too{_but_for(results)}. The gain is joint less own.
+learned from him. *Pooled* is one classifier on all tables in one place, *joint* the same without pooling. The gain
+is joint less own.
 
 {table(first, map(_accuracy_row, results.joining))}
 
-*All four* is everybody by his own hospital's classifier, and everybody by the joint one.
+*All four*: everybody by the classifier of his own hospital, by that of the other three, and by the joint one.
 
 ![Left above: accuracy of each hospital's own classifier and of the joint one. Left below: what joining gains a
-hospital with few patients. Right: what each protection costs.]({NAME}.svg)
+hospital with few patients. Right: what each protection costs, in all hospitals and in one.]({NAME}.svg)
 
 How many of the healthy are called healthy, and of the sick, sick:
 
@@ -87,13 +86,8 @@ How many of the healthy are called healthy, and of the sick, sick:
 """
 
 
-def _but_for(results: Results) -> str:
-    differing = results.agreement.labels - results.agreement.equal
-    return f", but for {differing} of {results.agreement.labels:,} labels" if differing else ""
-
-
 def _accuracy_row(one: Joining) -> tuple[str, ...]:
-    classifiers = (share(each.accuracy) for each in (one.alone, one.others, one.joint))
+    classifiers = (share(each.accuracy) for each in (one.alone, one.others, one.pooled, one.joint))
     return (one.hospital, percent(one.commonest), *classifiers, points(one.gain))
 
 
@@ -132,8 +126,8 @@ def _starting(starting: Sequence[Starting]) -> str:
     return f"""
 ## A hospital that begins with few patients
 
-The same if a hospital had only so many patients to learn from, drawn at random, and the three others all of theirs:
-accuracy of its own classifier, of the joint one, and the gain in points.
+What if a hospital had only so many patients to learn from, drawn at random, and the three others all of theirs?
+Accuracy of its own classifier, of the joint one, and the gain in points:
 
 {table(("patients of", *(f"{own} of its own" for own in sizes)), rows)}
 """
@@ -145,8 +139,9 @@ def _start_cell(one: Starting) -> str:
 
 def _protecting(results: Results) -> str:
     names = [one.name for one in results.hospitals]
-    columns = ("protection", "accuracy", "change", "healthy found", "sick found", *(f"only {name}" for name in names))
     joint = results.joining[-1].joint
+    columns = ("protection", "accuracy", "change", "healthy found", "change", "sick found", "change")
+    pairs = ("protection", *(f"{name}: {PEOPLE[label]}" for name in names for label in CLASSES))
     changes = (
         (_name(one), *(points(one.cost_at[name]) + "†" * (name in one.refused) for name in names))
         for one in results.protecting
@@ -154,17 +149,24 @@ def _protecting(results: Results) -> str:
     return f"""
 ## What protecting a table costs
 
-Every hospital may change its table by one of the local methods before it counts. Without any, the joint classifier
-is right about {share(joint.accuracy)} % of all patients, about {percent(joint.recall[ABSENT].value)} % of the
-healthy and {percent(joint.recall[PRESENT].value)} % of the sick. The table says how this changes if **all four**
-protect their tables in the same way (left), and if **only one** does (right). Changes are in points, over all
-patients.
+A hospital may change its table by one of the local methods before it counts. Without any, the joint classifier is
+right about {share(joint.accuracy)} % of all patients, {percent(joint.recall[ABSENT].value)} % of the healthy and
+{percent(joint.recall[PRESENT].value)} % of the sick. What becomes of that if **all four** protect their tables in the
+same way, in percent, with the change in points:
 
-{table(columns, (_cost_row(one, names) for one in results.protecting))}
+{table(columns, map(_cost_row, results.protecting))}
 
-If all four protect their tables, what changes for the patients of each:
+The change of accuracy for the patients of each hospital, in points:
 
 {table(("protection", *names), changes)}
+
+If **only one** hospital protects its table, the change of accuracy in points, over the patients of all four:
+
+{table(("protection", *(f"only {name}" for name in names)), (_one_row(one, names) for one in results.protecting))}
+
+The change in points of the healthy and of the sick who are found, over the same patients:
+
+{table(pairs, (_one_recall_row(one, names) for one in results.protecting))}
 
 {_refusals(results)}
 """
@@ -174,13 +176,25 @@ def _name(one: Protecting) -> str:
     return f"`{one.setting}`"
 
 
-def _cost_row(one: Protecting, hospitals: Sequence[str]) -> tuple[str, ...]:
+def _cost_row(one: Protecting) -> tuple[str, ...]:
+    found = ((percent(one.joint.recall[label].value), points(one.cost_of_class[label])) for label in CLASSES)
     return (
         _name(one) + "†" * bool(one.refused),
         percent(one.joint.accuracy.value),
         points(one.cost),
-        *(percent(one.joint.recall[label].value) for label in CLASSES),
-        *(signed(one.in_one[name].value) if name in one.in_one else "cannot" for name in hospitals),
+        *(cell for pair in found for cell in pair),
+    )
+
+
+def _one_row(one: Protecting, hospitals: Sequence[str]) -> tuple[str, ...]:
+    return (_name(one), *(points(one.in_one[name]) if name in one.in_one else "†" for name in hospitals))
+
+
+def _one_recall_row(one: Protecting, hospitals: Sequence[str]) -> tuple[str, ...]:
+    of = one.in_one_of_class
+    return (
+        _name(one),
+        *(signed(of[name][label].value) if name in of else "†" for name in hospitals for label in CLASSES),
     )
 
 
@@ -193,9 +207,7 @@ def _refusals(results: Results) -> str:
     ]
     if not found:
         return "Every hospital can use every setting."
-    return "\n".join(
-        ["† Not every hospital can always use this setting. One that cannot contributes nothing then:", "", *found]
-    )
+    return "\n".join(["† A hospital cannot always use this setting, and contributes nothing then:", "", *found])
 
 
 def _privacy(results: Results) -> str:
@@ -222,9 +234,9 @@ hospital's whole table; the smallest group is that of any hospital, all else the
 - *Rows unchanged*: the share of released rows that are a row of the table in every column but the class.
 - *Smallest group*: how few rows share a combination of all columns. 1 means that somebody stands
   alone.{_alone(results)}
-- *S1*: somebody knows some columns of a patient and looks for them in the release. One over the number of rows that
-  fit, 0 where none does, on average. In a table made anew a row that fits is no person's: a low S1 is good, a high
-  one no proof.
+- *S1*: somebody knows a few columns of a patient, drawn at random, and looks for them in the release. One over the
+  number of rows that fit, 0 where none does, on average. In a table made anew a row that fits is no person's: a low
+  S1 is good, a high one no proof.
 - *S2*: the share of the commonest class among the rows that fit: how much the release says about the diagnosis.
 - *Interval*: how wide the interval is in which 95 % of the original numbers lie around the released one, in ranges
   of the column. Suppressed cells are left out.
@@ -271,27 +283,31 @@ def _mean(values: Mapping[str, float | None], weights: Mapping[str, int]) -> flo
     return sum(weights[name] * value for name, value in known.items()) / total if total else None
 
 
-def _running(nodes: Sequence[Nodes]) -> str:
+def _running(results: Results) -> str:
+    nodes = results.nodes
     if not nodes:
         return "## Time and bytes\n\nA quick run starts no nodes."
     columns = (
         "",
         "questions",
+        "labelled as pooled",
         *(f"{step}, s" for step in ("set-up", "contribution", "training", "questions")),
         *(f"{step}, bytes" for step in ("contributions", "training", "questions")),
     )
-    same = len({(run.bytes.hospitals_to_mixers, run.bytes.training) for run in nodes}) == 1
+    same = len({(run.bytes.hospitals_to_mixers, run.bytes.training, run.bytes.classification) for run in nodes}) == 1
+    seconds = [sum(release.seconds for release in one.releases.values()) for one in results.protecting]
     return f"""
 ## Time and bytes
 
 The first split on real services: four hospitals and two mixers, each a process of its own, TLS between them, all on
-one machine that had other work too; the mixers do not see the rows asked about. The first set-up includes the start
+one machine, whatever else that did; the mixers do not see the rows asked about. The first set-up includes the start
 of Python.
 
 {table(columns, map(_node_row, nodes))}
 
-{"A protection changes no byte: what travels depends on the dictionary alone." if same else ""} What it takes is the
-time to protect the table, at the hospital, before (in the table above).
+{"A protection changes no byte: what travels depends on the dictionary and the number of questions. " * same}What a
+protection takes is time, at the hospital, before anything travels: {min(seconds):.2f} to {max(seconds):.2f} seconds
+for all four tables.
 """
 
 
@@ -300,6 +316,7 @@ def _node_row(run: Nodes) -> tuple[str, ...]:
     return (
         f"all with `{run.protection}`" if run.protection else "no protection",
         f"{run.instances}",
+        NONE if run.agreement is None else f"{percent(run.agreement)} %",
         *(f"{value:.2f}" for value in (seconds.setup, seconds.contribute, seconds.train, seconds.classify)),
         *(f"{value:,}" for value in (moved.hospitals_to_mixers, moved.training, moved.classification)),
     )

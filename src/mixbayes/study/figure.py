@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mixbayes.report.palette import BLACK, BLUE, GREEN, GREY, PURPLE, VERMILLION
+from mixbayes.report.palette import BLACK, BLUE, GREEN, GREY, PALE, PURPLE, VERMILLION
 from mixbayes.study.intervals import Interval
 from mixbayes.study.results import Protecting, Results
 
@@ -28,6 +28,11 @@ COLOURS = (BLUE, VERMILLION, GREEN, PURPLE)
 MARKS = ("o", "s", "^", "D")
 APART = 0.14
 """Between two marks of one line."""
+LANE = 0.13
+"""Between two hospitals on the line of a setting, which is one high."""
+TITLE: Any = {"fontsize": "large", "fontweight": "bold"}
+LEGEND: Any = {"frameon": False, "fontsize": 8, "columnspacing": 1, "handletextpad": 0.2}
+NOTE = "* promises nothing about privacy; no mark: the hospital cannot always use it"
 
 
 def figure(results: Results) -> bytes:
@@ -36,11 +41,13 @@ def figure(results: Results) -> bytes:
     from matplotlib.figure import Figure
 
     with mpl.rc_context(STYLE):
-        drawn = Figure(figsize=(11, 4.2 + 0.19 * len(results.protecting)), layout="constrained")
-        grid = drawn.add_gridspec(2, 2, width_ratios=(1, 1.25))
-        _joining(drawn.add_subplot(grid[0, 0]), results)
-        _starting(drawn.add_subplot(grid[1, 0]), results)
-        _protecting(drawn.add_subplot(grid[:, 1]), results.protecting)
+        drawn: Any = Figure(figsize=(11, 3 + 0.27 * len(results.protecting)), layout="constrained")
+        left, right = drawn.subfigures(1, 2, width_ratios=(1, 1.35))
+        _joining(left.add_subplot(2, 1, 1), results)
+        _starting(left.add_subplot(2, 1, 2), results)
+        _protecting(right.add_subplot(), results.protecting)
+        right.suptitle("What protecting tables costs: left of zero it costs", x=0.3, **TITLE)
+        right.legend(loc="outside lower center", ncols=5, title=NOTE, title_fontsize=8, **LEGEND)
         file = io.BytesIO()
         drawn.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()
@@ -48,26 +55,22 @@ def figure(results: Results) -> bytes:
 
 def _joining(axes: Any, results: Results) -> None:
     """Own and joint accuracy of each hospital, with the share of its commonest class."""
-    names = [one.hospital for one in results.joining]
+    names = [f"{one.hospital}\n{one.joint.patients} patients" for one in results.joining]
     places = np.arange(len(names))
     sides = (("own classifier", [one.alone.accuracy for one in results.joining], "o", GREY, "white"),
              ("joint", [one.joint.accuracy for one in results.joining], "s", BLUE, BLUE))  # fmt: skip
     for shift, (label, intervals, mark, colour, fill) in zip((-APART, APART), sides, strict=True):
-        _bars(axes, intervals, places + shift, mark, colour, fill, label)
-    axes.plot(
-        [one.commonest for one in results.joining],
-        places,
-        "|",
-        color=BLACK,
-        ms=16,
-        mew=1.5,
-        label="always the commonest class",
-    )
+        axes.errorbar(
+            [100 * one.value for one in intervals], places + shift, xerr=_reach(intervals), fmt=mark, color=colour,
+            mfc=fill, ms=6, elinewidth=1.2, label=label,
+        )  # fmt: skip
+    commonest = [100 * one.commonest for one in results.joining]
+    axes.plot(commonest, places, "|", color=BLACK, ms=16, mew=1.5, label="always the commonest class")
     axes.set_yticks(places, names)
     axes.invert_yaxis()
-    axes.set_xlabel("accuracy, with 95 % intervals")
-    axes.set_title("Alone and joined", loc="left", fontweight="bold")
-    axes.legend(loc="upper left", bbox_to_anchor=(-0.2, -0.16), ncols=3, frameon=False, fontsize=8)
+    axes.set_xlabel("patients labelled rightly, in percent, with 95 % intervals")
+    axes.set_title("Alone and joined", loc="left", **TITLE)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.14), ncols=3, **LEGEND)
 
 
 def _starting(axes: Any, results: Results) -> None:
@@ -78,57 +81,48 @@ def _starting(axes: Any, results: Results) -> None:
         whole = next(one for one in results.joining if one.hospital == name)
         places = np.arange(len(own) + 1) + APART * (at - (len(hospitals) - 1) / 2)
         intervals = [*(one.gain for one in own), whole.gain]
-        low, high = _reach(intervals)
         axes.errorbar(
-            places, [100 * one.value for one in intervals], yerr=(low, high), fmt=f"{MARKS[at]}-", ms=5,
+            places, [100 * one.value for one in intervals], yerr=_reach(intervals), fmt=f"{MARKS[at]}-", ms=5,
             color=COLOURS[at], lw=0.8, elinewidth=0.8, label=name,
         )  # fmt: skip
     sizes = sorted({one.own for one in results.starting})
     axes.set_xticks(range(len(sizes) + 1), [*map(str, sizes), "all it has"])
     axes.axhline(0, color=BLACK, lw=0.8)
-    axes.set_xlabel("patients of its own to learn from")
-    axes.set_ylabel("points of accuracy")
-    axes.set_title("What joining gains", loc="left", fontweight="bold")
-    axes.legend(frameon=False, fontsize=8, ncols=2)
+    axes.set_xlabel("patients that the hospital itself has to learn from")
+    axes.set_ylabel("joint less own, in points")
+    axes.set_title("What joining gains: above zero it helps", loc="left", **TITLE)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.14), ncols=4, **LEGEND)
 
 
 def _protecting(axes: Any, protecting: Sequence[Protecting]) -> None:
-    """The cost of each setting in all hospitals, and in each of them alone."""
+    """The cost of each setting in all hospitals, and in each of them alone, every hospital in a lane of its own."""
     places = np.arange(len(protecting))
-    low, high = _reach([one.cost for one in protecting])
+    for place in places[1::2]:
+        axes.axhspan(place - 0.5, place + 0.5, color=PALE, alpha=0.4, lw=0)
     for at, name in enumerate(dict.fromkeys(name for one in protecting for name in one.cost_at)):
         able = [number for number, one in enumerate(protecting) if name in one.in_one]
-        axes.plot(
-            [100 * protecting[number].in_one[name].value for number in able], places[able], MARKS[at], ms=4.5,
-            mfc="none", color=COLOURS[at], label=f"only {name}",
-        )  # fmt: skip
+        values = [100 * protecting[number].in_one[name].value for number in able]
+        lane = places[able] + LANE * (at - 0.5)
+        axes.plot(values, lane, MARKS[at], ms=3.6, mfc="none", color=COLOURS[at], label=f"only {name}")
+    costs = [one.cost for one in protecting]
     axes.errorbar(
-        [100 * one.cost.value for one in protecting], places, xerr=(low, high), fmt="X", ms=6, color=BLACK,
-        elinewidth=0.9, label="all four, with 95 % interval",
+        [100 * one.value for one in costs], places - 2.5 * LANE, xerr=_reach(costs), fmt="X", ms=5, color=BLACK,
+        elinewidth=1, label="all four, with 95 % interval",
     )  # fmt: skip
     axes.axvline(0, color=BLACK, lw=0.8)
-    axes.set_yticks(places, [_short(one.setting) for one in protecting])
-    axes.invert_yaxis()
-    axes.set_xlabel("points of accuracy over all patients")
-    axes.set_title("What protecting tables costs", loc="left", fontweight="bold")
-    axes.legend(loc="upper left", frameon=False, fontsize=8)
+    axes.set_yticks(places, [_short(one) for one in protecting])
+    axes.set_ylim(len(protecting) - 0.5, -0.5)
+    axes.set_xlabel("change of accuracy over all patients, in points")
 
 
-def _short(setting: str) -> str:
+def _short(one: Protecting) -> str:
     """What fits beside a line; the tables have the whole of it."""
-    return setting.replace(":population=20:generations=20", "").replace("classifiers=", "")
+    setting = one.setting.replace(":population=20:generations=20", "").replace("classifiers=", "")
+    return setting if one.promises_privacy else f"{setting} *"
 
 
-def _bars(axes: Any, intervals: Sequence[Interval], places: Any, mark: str, colour: str, fill: str, label: str) -> None:
-    low, high = (one / 100 for one in _reach(intervals))
-    axes.errorbar(
-        [one.value for one in intervals], places, xerr=(low, high), fmt=mark, color=colour, mfc=fill, ms=6,
-        elinewidth=1.2, label=label,
-    )  # fmt: skip
-
-
-def _reach(intervals: Sequence[Interval]) -> tuple[Any, Any]:
+def _reach(intervals: Sequence[Interval]) -> Any:
     """How far the intervals reach to either side, in points."""
-    low = np.array([max(0.0, one.value - one.low) for one in intervals])
-    high = np.array([max(0.0, one.high - one.value) for one in intervals])
-    return 100 * low, 100 * high
+    low = [max(0.0, one.value - one.low) for one in intervals]
+    high = [max(0.0, one.high - one.value) for one in intervals]
+    return 100 * np.array([low, high])

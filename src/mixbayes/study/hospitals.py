@@ -16,6 +16,9 @@ HOSPITALS = ("cleveland", "hungarian", "switzerland", "va")
 FOLDER = "heart4"
 CLASS = "class"
 ABSENT, PRESENT = CLASSES = ("absent", "present")
+PEOPLE = {ABSENT: "healthy", PRESENT: "sick"}
+LEAST, LEAST_OF_CLASS = 30, 8
+"""Patients of a hospital, and of each class: every fold then holds some, and leaves enough for the protections."""
 NEVER_ZERO = ("trestbps", "chol")
 """Blood pressure and cholesterol: a zero stands for what was not measured."""
 MISSING = "?"
@@ -32,7 +35,9 @@ def read_hospitals(folder: Path) -> dict[str, Columns]:
         )
     tables = {name: read_table(where / f"{name}.csv") for name in HOSPITALS}
     for table in tables.values():
+        _refuse_other_columns(table)
         _refuse_other_classes(table)
+        _refuse_too_few(table)
     return tables
 
 
@@ -56,6 +61,25 @@ def _without_zeros(cells: Texts) -> Texts:
     return np.where(numbers(cells) == 0, MISSING, cells)
 
 
+def _refuse_other_columns(table: Columns) -> None:
+    lacking = [name for name in (*NEVER_ZERO, CLASS) if name not in table.names]
+    if lacking:
+        raise BadData(
+            f"{table.source}: the study needs a column {' and a column '.join(map(repr, lacking))}, as the heart "
+            "disease tables have them."
+        )
+
+
 def _refuse_other_classes(table: Columns) -> None:
-    if CLASS not in table.names or not set(table.column(CLASS).tolist()) <= set(CLASSES):
-        raise BadData(f"{table.source}: the study needs a column {CLASS!r} with {ABSENT} or {PRESENT} in every row.")
+    if not set(table.column(CLASS).tolist()) <= set(CLASSES):
+        raise BadData(f"{table.source}: the study needs {ABSENT} or {PRESENT} in every row of the column {CLASS!r}.")
+
+
+def _refuse_too_few(table: Columns) -> None:
+    sizes = {label: int((table.column(CLASS) == label).sum()) for label in CLASSES}
+    if table.rows < LEAST or min(sizes.values()) < LEAST_OF_CLASS:
+        found = " and ".join(f"{size} {label}" for label, size in sizes.items())
+        raise BadData(
+            f"{table.source}: the study needs at least {LEAST} patients, {LEAST_OF_CLASS} of each class, to deal them "
+            f"into folds; here are {found}."
+        )

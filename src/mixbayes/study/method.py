@@ -32,8 +32,8 @@ def method(results: Results) -> str:
 
 - **Cross-validation.** Each hospital's patients are dealt into {setup.folds} folds, class by class. Every fold is
   labelled by what learned from the others. This is done {times}. Numbers are Gaussian, the smoothing is 1. The
-  dictionary, which has values and bounds but no counts, comes from all tables, as people would agree on it
-  beforehand.
+  dictionary, which has values and bounds but no counts, comes from all tables, the rows asked about included, as
+  people would agree on it beforehand. Protections see the rows that are learned from, and no others.
 - **What ran, and what was computed in the clear.** Without protection every joint label comes from the protocol
   itself, all roles in memory. With protections in all hospitals that is so in the first split. Together these are
   {checked.trainings} trainings and {checked.labels:,} labels, of which {checked.equal:,} are those of the

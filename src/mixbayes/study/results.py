@@ -9,6 +9,9 @@ from pydantic import TypeAdapter
 from mixbayes.simulation.outcome import Moved, Rounds, Seconds
 from mixbayes.study.intervals import Interval
 
+NO_PRIVACY = "no guarantee of privacy"
+"""What a promise about arithmetic says of itself."""
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -89,6 +92,11 @@ class Release:
     privacy: Privacy
     seconds: float
 
+    @property
+    def promises_privacy(self) -> bool:
+        """Whether the promise is about people, and not about arithmetic alone."""
+        return NO_PRIVACY not in self.promise
+
 
 @dataclass(frozen=True)
 class Starting:
@@ -123,10 +131,17 @@ class Protecting:
     cost_at: dict[str, Interval]
     """and by hospital in accuracy."""
     in_one: dict[str, Interval]
-    """By hospital: the cost to all patients if this one alone protects its table. Not of one that was refused."""
+    """By hospital: the cost to all patients if this one alone protects its table, in accuracy,"""
+    in_one_of_class: dict[str, dict[str, Interval]]
+    """and in recall. Not of a hospital that was refused."""
     releases: dict[str, Release]
     refused: dict[str, Refusal]
     """By hospital that could not always use this setting. It then contributed nothing."""
+
+    @property
+    def promises_privacy(self) -> bool:
+        """Whether every hospital's release promises something about people."""
+        return bool(self.releases) and all(release.promises_privacy for release in self.releases.values())
 
 
 @dataclass(frozen=True)

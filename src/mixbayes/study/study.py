@@ -49,7 +49,7 @@ Progress = Callable[[str, int, int], None]
 ALONE, OTHERS, POOLED, JOINT, ZEROS_KEPT = "alone", "others", "pooled", "joint", "zeros kept"
 ALL = "all four"
 SMALL = (10, 20, 50, 90)
-"""Patients that a hospital has when it begins; the smallest of the four has about a hundred to learn from."""
+"""Patients that a hospital has when it begins, as far as all four have so many to learn from."""
 ON_NODES = "class-wise-condensation:t=5"
 """What all hospitals do to their tables in the second run on real services."""
 
@@ -132,11 +132,12 @@ def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progre
     rows = {name: table.rows for name, table in tables.items()}
     found = _Found(Record(rows, plan.repeats))
     dealt = splits({name: table.column(CLASS) for name, table in tables.items()}, plan.repeats, plan.folds, seed)
+    sizes = _sizes(dealt)
     for number, split in enumerate(dealt):
         progress("splits", number, len(dealt))
         _join(federation, split, found)
         _note(found.record, ZEROS_KEPT, as_they_are, split, reference, list(as_they_are.counts(split).values()))
-        _start(federation, split, seed, found.record)
+        _start(federation, split, sizes, seed, found.record)
         for setting in plan.settings:
             _protect(federation, split, setting, seed + number, found)
     progress("splits", len(dealt), len(dealt))
@@ -145,7 +146,7 @@ def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progre
         Setup(seed, plan.repeats, plan.folds, plan.quick, mixbayes.__version__),
         _hospitals(tables, federation),
         [_joining(found.record, federation, name) for name in (*rows, None)],
-        [_starting(found.record, name, own) for name in rows for own in SMALL],
+        [_starting(found.record, name, own) for name in rows for own in sizes],
         _original(federation, seed),
         [_protecting(found, federation, setting, releases[setting]) for setting in plan.settings],
         Agreement(found.agreement.labels, found.agreement.equal),
@@ -186,12 +187,17 @@ def _note(
     record.note(arm, split, classifier(federation.layout, vectors, patients.codes) == patients.truth)
 
 
-def _start(federation: Federation, split: Split, seed: int, record: Record) -> None:
+def _sizes(dealt: Sequence[Split]) -> list[int]:
+    fewest = min(len(rows) for split in dealt for rows in split.learned.values())
+    return [size for size in SMALL if size <= fewest]
+
+
+def _start(federation: Federation, split: Split, sizes: Sequence[int], seed: int, record: Record) -> None:
     """Every hospital with a few of its rows only, alone and with the others' whole tables."""
     random = np.random.default_rng([seed, split.repeat, split.fold])
     layout, counts, patients = federation.layout, federation.counts(split), federation.asked(split)
     orders = {name: random.permutation(rows) for name, rows in split.learned.items()}
-    for own in SMALL:
+    for own in sizes:
         small = {
             name: counted(layout, table.take(orders[name][:own])).vector for name, table in federation.tables.items()
         }
@@ -221,13 +227,16 @@ def _protect(federation: Federation, split: Split, setting: str, seed: int, foun
 def _hidden(federation: Federation, split: Split, setting: str, seed: int, found: _Found) -> dict[str, Words]:
     """What each hospital counts of its release; who cannot use the setting contributes nothing."""
     refused = found.refused.setdefault(setting, {})
-    vectors = {}
+    vectors, why = {}, ""
     for at, (name, table) in enumerate(federation.tables.items()):
         own = table.take(split.learned[name])
         try:
             vectors[name] = protected(federation.layout, own, read_protection(setting), 100 * seed + at).vector
         except BadData as error:
-            refused.setdefault(name, []).append(str(error).removeprefix(f"{table.source}: "))
+            why = str(error).removeprefix(f"{table.source}: ").removeprefix(f"{setting}: ")
+            refused.setdefault(name, []).append(why)
+    if not vectors:
+        raise BadData(f"No hospital can use {setting}: {why} The study needs larger tables.")
     return vectors
 
 
@@ -305,13 +314,15 @@ def _protecting(found: _Found, federation: Federation, setting: str, releases: d
     refused = found.refused[setting]
     able = [name for name in federation.tables if name not in refused]
     hidden, plain = record.of(_arm(setting)), record.of(JOINT)
+    in_one = {name: record.of(_arm(setting, name)) for name in able}
     return Protecting(
         setting,
         _score(hidden, truth),
         paired(hidden, plain),
         _of_classes(hidden, plain, truth),
         {name: paired(record.of(_arm(setting), name), record.of(JOINT, name)) for name in federation.tables},
-        {name: paired(record.of(_arm(setting, name)), plain) for name in able},
+        {name: paired(one, plain) for name, one in in_one.items()},
+        {name: _of_classes(one, plain, truth) for name, one in in_one.items()},
         releases,
         {name: Refusal(len(why), why[0]) for name, why in refused.items()},
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 
 from mixbayes.study.intervals import Interval
 
 NONE = "–"
+WIDTH = 124
+"""Of lines of prose."""
 
 
 def percent(value: float) -> str:
@@ -33,6 +36,33 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """In Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def wrapped(text: str) -> str:
+    """The same Markdown, its prose in lines of one width; tables and headings stay as they are."""
+    return "\n".join(_lines(block) for block in _blocks(text)) + "\n"
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Paragraphs and items whole, everything else line by line."""
+    prose = ""
+    for line in text.splitlines():
+        if prose and (not line.strip() or line.startswith(("- ", "|", "#"))):
+            yield prose
+            prose = ""
+        if not line.strip() or line.startswith(("|", "#")):
+            yield line
+        else:
+            prose = f"{prose} {line.strip()}".lstrip()
+    if prose:
+        yield prose
+
+
+def _lines(block: str) -> str:
+    if not block.strip() or block.startswith(("|", "#")):
+        return block
+    indent = "  " if block.startswith("- ") else ""
+    return textwrap.fill(block, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def listed(names: Sequence[str]) -> str:

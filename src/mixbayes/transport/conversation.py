@@ -11,6 +11,8 @@ from mixbayes.transport.streams import CallerWire, Replies
 from mixbayes.wire.v1.node_pb2 import Chunk
 
 ASKING, TRAINING = "asking", "training"
+NOW, AHEAD = "now", "ahead"
+"""The channels between two nodes: for the protocol, and for transfers made ahead."""
 
 
 @contextmanager

@@ -67,9 +67,10 @@ class StreamWire:
 
     def read(self, into: memoryview, step: str) -> None:
         patience, done = self._patience.get(step, self._deadline), 0
+        latest = time.monotonic() + patience * (2 + len(into) / CHUNK)  # for a peer that sends a byte now and then
         while done < len(into):
             if not self._rest:
-                self._rest = memoryview(self._something(step, patience))
+                self._rest = memoryview(self._something(step, patience, latest))
             part = self._rest[: len(into) - done]
             into[done : done + len(part)] = part
             self._rest = self._rest[len(part) :]
@@ -116,15 +117,16 @@ class StreamWire:
         if self._ended.is_set():
             act()
 
-    def _something(self, step: str, patience: float) -> bytes:
+    def _something(self, step: str, patience: float, latest: float) -> bytes:
         """The next piece. Empty ones are no progress, so they do not put off the deadline."""
-        self.waiting_until = time.monotonic() + patience
+        self.waiting_until = min(time.monotonic() + patience, latest)
         try:
             while not (piece := next(self._incoming).data):
                 pass
         except (StopIteration, grpc.RpcError) as error:  # a stream that was broken off here may end either way
             if self._late:
-                raise PeerSilent(self.peer, step, f"nothing came within {patience:g} s") from None
+                slow = time.monotonic() > latest and "its message was not complete in time"
+                raise PeerSilent(self.peer, step, slow or f"nothing came within {patience:g} s") from None
             if isinstance(error, StopIteration):
                 raise PeerGone(self.peer, step, "it hung up") from None
             raise self._gone(error, step) from None

@@ -1,0 +1,80 @@
+"""What in a table looks like an oversight: said on stderr, refused by nobody. Columns are named, cells never."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from mixbayes.node.log import printable
+from mixbayes.protocol.cells import Texts, missing, numbers
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.dictionary import Dictionary, Numeric
+from mixbayes.protocol.encoding import NO_NUMBER, encode_query
+from mixbayes.protocol.inference import NUMERIC_ABOVE
+
+ROWS_LOOKED_AT = 10_000
+"""Of every table: doubts must not cost as much as the work."""
+
+
+def tell_doubts(tables: Sequence[Columns], nominal: Collection[str] = ()) -> None:
+    """A line for each doubt about columns that all tables have. `nominal` are meant to be names."""
+    names = [name for name in tables[0].names if all(name in table.names for table in tables)]
+    for name in names:
+        for doubt in _doubts([table.column(name)[:ROWS_LOOKED_AT] for table in tables], name in nominal):
+            _tell(f"column {name!r} {doubt}")
+
+
+def tell_unknown(dictionary: Dictionary, rows: Columns) -> None:
+    """A line for each column of these rows that has values of which the classifier knows nothing."""
+    for attribute, codes in zip(dictionary.attributes, encode_query(dictionary, rows).codes, strict=True):
+        nothing = NO_NUMBER if isinstance(attribute, Numeric) else attribute.size
+        unknown = np.count_nonzero((codes == nothing) & ~missing(rows.column(attribute.name)))
+        if unknown:
+            where = f"{rows.source}: " if rows.source else ""
+            _tell(
+                f"{where}column {attribute.name!r} has an unknown value in {unknown} of {rows.rows} rows, "
+                "which counts as missing"
+            )
+
+
+def _tell(doubt: str) -> None:
+    typer.echo(f"mixbayes: {printable(doubt)}", err=True)
+
+
+def _doubts(parts: Sequence[Texts], named: bool) -> Iterator[str]:
+    parts = [cells[~missing(cells)] for cells in parts]
+    distinct = np.unique(np.concatenate(parts))
+    if not distinct.size:
+        return
+    words = np.isnan(numbers(distinct))
+    of_numbers = list(_doubts_of_numbers(distinct, words)) if not named else []
+    yield from of_numbers
+    if not of_numbers and any(map(_one_of_a_kind, parts)):
+        yield "has another value in every row. If it tells patients apart, remove it"
+    if words.any() and _spelled(distinct) < distinct.size:
+        yield "has values that differ only in capitals or blanks; they count as different ones"
+
+
+def _one_of_a_kind(present: Texts) -> bool:
+    """Measurements seldom are, unless they have decimals."""
+    distinct = np.unique(present)
+    values = numbers(distinct)
+    return present.size == distinct.size > NUMERIC_ABOVE and not (values != np.rint(values))[~np.isnan(values)].any()
+
+
+def _doubts_of_numbers(distinct: Texts, words: NDArray[np.bool_]) -> Iterator[str]:
+    """Of a column that has words in it, so that its numbers are names too. In one of numbers alone, none."""
+    meant = ~np.isnan(numbers(np.char.replace(distinct, ",", ".")))
+    if np.count_nonzero(meant) <= max(NUMERIC_ABOVE, distinct.size / 2):
+        return
+    if (meant & words).any():
+        yield "has numbers with a decimal comma, which count as names. Write decimal points"
+    if not meant.all():
+        yield "has numbers, and words among them, so that all count as names. Leave cells without a number empty"
+
+
+def _spelled(distinct: Texts) -> int:
+    return len({" ".join(text.split()).casefold() for text in distinct.tolist()})

@@ -1,0 +1,124 @@
+"""Oversights in a table are said by column, and never with a cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mixbayes.cli.doubts import tell_doubts, tell_unknown
+from mixbayes.parties.table import read_table
+from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.dictionary import Dictionary, dictionary_from
+from tests.cli.typed import Prompt
+
+ROWS = 60
+DECIMALS = [f"{5 + i % 37}.{i % 10}" for i in range(ROWS)]
+COMMAS = [text.replace(".", ",") for text in DECIMALS]
+
+
+def table(**columns: list[str]) -> Columns:
+    return Columns(tuple(columns), tuple(map(np.array, columns.values())), len(next(iter(columns.values()))))
+
+
+def repeated(*values: str) -> list[str]:
+    return list(np.resize(values, ROWS))
+
+
+def told(capsys: pytest.CaptureFixture[str], *tables: Columns, nominal: tuple[str, ...] = ()) -> list[str]:
+    tell_doubts(tables, nominal)
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err.splitlines()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        DECIMALS,
+        [f"{i}.5" for i in range(ROWS)],
+        repeated("f", "m", "?"),
+        repeated("1", "2", "not known"),
+        [str(i % 50) for i in range(ROWS)],
+        repeated("?"),
+    ],
+    ids=["measured", "measured and all different", "names", "grades", "whole numbers", "nothing"],
+)
+def test_usual_columns_raise_no_doubt(capsys: pytest.CaptureFixture[str], cells: list[str]) -> None:
+    assert told(capsys, table(column=cells)) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([f"P{i:04}" for i in range(ROWS)], "another value in every row"),
+        ([*map(str, range(1000, 1000 + ROWS - 1)), "?"], "another value in every row"),
+        (COMMAS, "a decimal comma"),
+        ([*DECIMALS, "n/a", "n/a"], "words among them"),
+        (repeated("yes", "no", "Yes"), "only in capitals or blanks"),
+        (repeated("yes", "no", "no "), "only in capitals or blanks"),
+    ],
+    ids=["identity", "number of a patient", "comma", "words", "capitals", "blanks"],
+)
+def test_an_oversight_is_one_line_without_a_cell(
+    capsys: pytest.CaptureFixture[str], cells: list[str], said: str
+) -> None:
+    (line,) = told(capsys, table(grade=cells))
+    assert line.startswith("mixbayes: column 'grade' has ")
+    assert said in line
+    assert not [cell for cell in cells if len(cell) > 3 and cell in line]
+
+
+def test_commas_and_words_are_both_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(told(capsys, table(crp=[*COMMAS, "none"]))) == 2
+
+
+def test_what_is_meant_to_be_names_is_let_be(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, table(code=COMMAS * 2), nominal=("code",)) == []
+
+
+def test_spellings_are_compared_across_hospitals_and_identities_within(capsys: pytest.CaptureFixture[str]) -> None:
+    north = table(id=[f"P{i}" for i in range(ROWS)], ill=repeated("yes", "no"), only=repeated("a", "A"))
+    south = table(ill=repeated("YES", "no"), id=[f"P{i}" for i in range(ROWS)])
+    lines = told(capsys, north, south)
+    assert [line.split("'")[1] for line in lines] == ["id", "ill"]
+
+
+DICTIONARY: Dictionary = dictionary_from(
+    {
+        "class_column": "ill",
+        "classes": ["no", "yes"],
+        "attributes": [
+            {"name": "age", "kind": "numeric", "low": 0.0, "high": 9.0},
+            {"name": "crp", "kind": "binned", "low": 0.0, "high": 9.0, "cuts": [3.0]},
+            {"name": "sex", "kind": "nominal", "values": ["f", "m"]},
+        ],
+        "smoothing": "1",
+        "max_rows": 100,
+    }
+)
+
+
+def test_unknown_values_are_counted_and_missing_ones_are_not(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_unknown(DICTIONARY, table(age=["1", "", "7", "99"], crp=["1", "2,5", "4", "?"], sex=["f", "M", "w", ""]))
+    assert capsys.readouterr().err.splitlines() == [
+        "mixbayes: column 'crp' has an unknown value in 1 of 4 rows, which counts as missing",
+        "mixbayes: column 'sex' has an unknown value in 2 of 4 rows, which counts as missing",
+    ]
+
+
+def test_the_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("age,crp,sex\nold,1,f\n")
+    tell_unknown(DICTIONARY, read_table(tmp_path / "new.csv"))
+    assert "new.csv: column 'age' has an unknown value in 1 of 1 rows" in capsys.readouterr().err
+
+
+def test_a_federation_begins_with_the_doubts(typed: Prompt, tmp_path: Path) -> None:
+    rows = [f"P{i:04},{crp},{'yes' if i % 3 else 'no'}" for i, crp in enumerate(DECIMALS)]
+    (tmp_path / "like.csv").write_text("\n".join(["id,crp,ill", *rows]) + "\n")
+    members = ["--party", "north=127.0.0.1:4001", "--party", "south"]
+    done = typed("federation", "new", tmp_path, "--name", "pair", *members, "--like", tmp_path / "like.csv")
+    assert done.code == 0, done.err
+    assert "column 'id' has another value in every row" in done.err
+    assert "6. Every node starts, with a state folder of its own: mixbayes party;" in done.err
