@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from threadpoolctl import threadpool_limits
 
-from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Progress, Released, Work
-from mixbayes.local_methods.coordinates import numerics
+from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Progress, Records, Released, Work
+from mixbayes.local_methods.coordinates import nominals, numerics
 from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.originals import in_original, without_originals
@@ -80,15 +80,21 @@ class Condensing(LocalMethod):
             holds=bool(
                 smallest >= self.group_size_
                 and not originals
-                and groups_stand_for(work.table, released.table, self.groups_, self.group_size_)
+                and groups_stand_for(_labelled(work), _labelled(released), self.groups_, self.group_size_)
             ),
         )
 
 
 def groups_stand_for(original: Table, released: Table, groups: Groups, k: int) -> bool:
-    """Whether every group of the release has the means of its original, where k rows had the number and still have."""
-    old, new = ([column.numbers for _, column in numerics(table)] for table in (original, released))
-    return all(_same_means(before, after, groups, k) for before, after in zip(old, new, strict=True))
+    """Whether every group of the release has the means of its original, where k rows had the number and still have.
+
+    And no value more often: suppression may have made it rarer.
+    """
+    numbers = zip(numerics(original), numerics(released), strict=True)
+    values = zip(nominals(original), nominals(released), strict=True)
+    return all(_same_means(before.numbers, after.numbers, groups, k) for (_, before), (_, after) in numbers) and all(
+        _no_value_gained(before, after, groups) for (_, before), (_, after) in values
+    )
 
 
 def _same_means(before: Floats, after: Floats, groups: Groups, k: int) -> bool:
@@ -99,6 +105,18 @@ def _same_means(before: Floats, after: Floats, groups: Groups, k: int) -> bool:
     return bool((moved[complete] <= ROUNDING * spread).all())
 
 
+def _no_value_gained(before: Nominal, after: Nominal, groups: Groups) -> bool:
+    (old, had), (new, has) = (_counted(column, groups) for column in (before, after))
+    at = np.searchsorted(old, new)
+    return bool(np.isin(new, old).all() and (has <= had[at]).all())
+
+
+def _counted(column: Nominal, groups: Groups) -> tuple[Codes, Codes]:
+    """The values in each group, as numbers in their order, and how often they are there."""
+    keys = groups.astype(np.int64) * (len(column.values) + 1) + column.codes
+    return np.unique(keys[~column.missing], return_counts=True)
+
+
 def _present(numbers: Floats, groups: Groups) -> Codes:
     return np.bincount(groups[~np.isnan(numbers)], minlength=int(groups.max()) + 1)
 
@@ -107,11 +125,10 @@ def _means(numbers: Floats, groups: Groups) -> Floats:
     return np.bincount(groups, np.nan_to_num(numbers)) / np.maximum(_present(numbers, groups), 1)
 
 
-def _labelled(work: Work) -> Table:
+def _labelled(records: Records) -> Table:
     """The table with the classes as its last column, so that they are dealt out like any nominal column."""
-    if work.labels is None:
-        return work.table
-    return Table((*work.table.names, ""), (*work.table.columns, work.labels), work.table.rows)
+    table = records.table
+    return table if records.labels is None else Table((*table.names, ""), (*table.columns, records.labels), table.rows)
 
 
 def _unlabelled(drawn: Table, work: Work) -> tuple[Table, Nominal | None]:

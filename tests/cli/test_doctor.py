@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,7 +27,7 @@ from mixbayes.mixers import node as mixer_node
 from mixbayes.node.doctor import machine
 from mixbayes.node.doctor.health import reachable
 from mixbayes.node.doctor.peers import Answer
-from mixbayes.node.doctor.proxies import proxy_for
+from mixbayes.transport.proxies import proxy_for
 from mixbayes.node.doctor.state import holder_of
 from mixbayes.node.folder import LOCK, locked
 from mixbayes.node.log import logger
@@ -36,6 +36,7 @@ from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.wire.v1.node_pb2 import RoundReport
 from tests.federation.helpers import HEART, PAIR, changed, with_keys
 from tests.ports import free_port
+from tests.proxy import proxy
 
 TABLE = "sex,age,chol,class\nf,40,210,absent\nm,61,280,present\nf,33,190,absent\n"
 PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy")
@@ -512,43 +513,6 @@ def test_two_hospitals_alone(site: Site) -> None:
 def test_the_proxy_is_the_one_that_grpc_takes(environment: dict[str, str], host: str, expected: str | None) -> None:
     found = proxy_for(host, environment)
     assert (found and str(found)) == expected
-
-
-@contextmanager
-def proxy(status: bytes) -> Iterator[int]:
-    """A proxy of its own port that answers CONNECT so, and if it agrees passes on what comes."""
-    stack = ExitStack()
-    server = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
-
-    def pump(source: socket.socket, target: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(1 << 16):
-                target.sendall(data)
-            target.shutdown(socket.SHUT_WR)
-
-    def serve(wire: socket.socket) -> None:
-        with wire, suppress(OSError):
-            asked = b""
-            while b"\r\n\r\n" not in asked:
-                asked += wire.recv(1 << 12)
-            host, _, port = asked.split()[1].decode().rpartition(":")
-            wire.sendall(b"HTTP/1.1 " + status + b"\r\n\r\n")
-            if status.startswith(b"200"):
-                with socket.create_connection((host, int(port))) as onward:
-                    back = threading.Thread(target=pump, args=(onward, wire), daemon=True)
-                    back.start()
-                    pump(wire, onward)
-                    back.join(5)
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    with stack:
-        yield server.getsockname()[1]
-        server.shutdown(socket.SHUT_RDWR)
 
 
 def test_a_proxy_that_lets_through(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,9 @@ def test_nothing_is_cut_off(shown: str, command: str) -> None:
     assert max(map(len, shown.splitlines())) <= WIDTH
     assert "…" not in shown
     assert not re.search(r"\w\.\.\.$", shown, re.MULTILINE)
-    options = [name for one in COMMANDS[command].params for name in [*one.opts, *one.secondary_opts] if name.startswith("-")]
+    options = [
+        name for one in COMMANDS[command].params for name in [*one.opts, *one.secondary_opts] if name.startswith("-")
+    ]
     assert [name for name in options if not re.search(rf"(^|\s){name}\b", shown)] == []
 
 

@@ -197,6 +197,22 @@ def test_a_method_that_needs_a_class_says_so(protect: Command, tmp_path: Path) -
     assert "--class-column" in done.err
 
 
+def test_a_word_among_numbers_is_told(protect: Command, patients: Path, tmp_path: Path) -> None:
+    patients.write_text(patients.read_text() + "n/a,80.1,well,yes,1\n")
+    arguments = (patients, tmp_path / "out.csv", "--method", "microaggregation", "--set", "k=5")
+    said = "column 'age' has numbers, and words among them"
+    assert said in protect(*arguments).err
+    assert said not in protect(*arguments, "--nominal", "age").err
+
+
+def test_projections_of_nothing_are_refused_and_the_table_is_named(protect: Command, tmp_path: Path) -> None:
+    source = write(tmp_path / "in.csv", ["name", "class"], [[f"n{row}", row % 2] for row in range(9)])
+    done = protect(source, tmp_path / "out", "--method", "dmpd", "--set", "k=3")
+    assert (done.code, done.out) == (6, "")
+    assert "in.csv: k = 3: no column can be released" in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
+
+
 def test_the_table_itself_is_never_overwritten(protect: Command, patients: Path) -> None:
     before = patients.read_bytes()
     done = protect(patients, patients, "--method", "condensation", "--set", "k=10")

@@ -352,6 +352,17 @@ def test_default_for_people(tmp_path: Path) -> None:
     assert "\x1b" not in done.out + done.err
 
 
+def test_people_are_told_where_the_labels_are_and_what_was_unknown(tmp_path: Path, simulated: Simulated) -> None:
+    (tmp_path / "patients.csv").write_text("sex,ill\n" + "f,yes\nm,no\n" * 10)
+    (tmp_path / "new.csv").write_text("sex\nf\nF\n")
+    words = [tmp_path / "patients.csv", "--two-party", "--classify", tmp_path / "new.csv"]
+    kept = simulated(*words, "--labels", tmp_path / "labels.csv")
+    assert f"The labels are in {tmp_path / 'labels.csv'}." in kept.err
+    assert "new.csv: column 'sex' has an unknown value in 1 of 2 rows" in kept.err
+    assert labels_in(tmp_path / "labels.csv")[0] == "yes"
+    assert "The labels are not kept; --labels OUT.csv writes them." in simulated(*words).err
+
+
 def test_seed_decides_who_holds_which_rows_and_nothing_else(tmp_path: Path, simulated: Simulated) -> None:
     names = {"left out": [], "same": ["--seed", "0", "--public-instances"], "other": ["--seed", "1"]}
     runs, labels = {}, {}

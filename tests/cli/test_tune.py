@@ -79,12 +79,41 @@ def test_the_same_seed_gives_the_same_answer(tune: Command, iris: Path) -> None:
         ((*METHOD, "-t", "46"), 6, "smallest class has 45"),
         ((*METHOD, "--plot", "sizes.jpg"), 2, "PNG"),
         ((*METHOD, "--class-column", "kind"), 6, "no column 'kind'"),
+        ((*METHOD, "--jobs", "0"), 2, "--jobs 0"),
     ],
 )
 def test_what_cannot_be_is_refused(tune: Command, iris: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
     done = tune(iris, *arguments)
     assert (done.code, done.out) == (code, "")
     assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [([], "in.csv: A table of 0 rows"), (["1,2,x"], "in.csv: 1 rows are too few"), (["?,,x"] * 9, "No column")],
+)
+@pytest.mark.filterwarnings("error")
+def test_tables_with_nothing_to_learn_from_are_refused(
+    tune: Command, tmp_path: Path, rows: list[str], said: str
+) -> None:
+    (tmp_path / "in.csv").write_text("\n".join(["a,b,class", *rows]) + "\n")
+    done = tune(tmp_path / "in.csv", *METHOD, "-t", 3)
+    assert (done.code, done.out) == (6, "")
+    assert said in done.err
+
+
+@pytest.mark.parametrize("classifier", ["nearest-neighbour", "naive-bayes", "tree", "svm"])
+def test_one_class_and_a_column_without_a_cell_are_no_obstacle(tune: Command, tmp_path: Path, classifier: str) -> None:
+    rows = [f"{row},{row % 3},?,x" for row in range(20)]
+    (tmp_path / "in.csv").write_text("\n".join(["a,b,c,class", *rows]) + "\n")
+    settings = ("-t", 8, "--repeats", 1, "--classifier", classifier, "--json")
+    document = tune(tmp_path / "in.csv", *METHOD, *settings).document
+    assert document["best"]["accuracy"] == 1
+
+
+def test_a_word_among_numbers_is_told(tune: Command, iris: Path) -> None:
+    iris.write_text(iris.read_text() + "n/a,3,4,1,kind 2\n")
+    assert "column 'a' has numbers, and words among them" in tune(iris, *METHOD, "-t", 44, "--repeats", 1).err
 
 
 def test_a_table_without_a_class_is_refused(tune: Command, tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.local_methods import Condensation, Guarantee, UnfitTable
+from mixbayes.local_methods import ClassWiseCondensation, Condensation, Guarantee, UnfitTable
 from mixbayes.local_methods.base import Released, Work, generator, silent
+from mixbayes.local_methods.condensing import Condensing
 from mixbayes.local_methods.coordinates import MOST_INDICATORS, Coordinates, indicator_of_value, weighted_points
 from mixbayes.local_methods.grouping import (
     MOST_SEEDS,
@@ -278,41 +279,51 @@ def test_the_guarantee_names_the_smallest_group() -> None:
     )
 
 
-class Tampered(Condensation):
-    """Condensation that spoils its release."""
-
-    spoil: Any = None
-
-    def _release(self, work: Work) -> Released:
-        released = super()._release(work)
-        return type(self).spoil(self, work, released)
-
-
-def original_rows(method: Tampered, work: Work, released: Released) -> Released:
-    numbers = released.table.numbers()
-    numbers[method.groups_ == 0] = work.table.numbers()[method.groups_ == 0]  # which keeps every mean
-    return Released(released.table.with_numbers(numbers), released.labels)
+def original_rows(method: Condensing, work: Work, released: Released) -> Released:
+    first: Any = method.groups_ == 0  # the rows of a group itself keep its means and counts
+    columns: Any = zip(work.table.columns, released.table.columns, strict=True)
+    mixed = {
+        at: Numeric(np.where(first, old.numbers, new.numbers))
+        if isinstance(old, Numeric)
+        else old.with_codes(np.where(first, old.codes, new.codes))
+        for at, (old, new) in enumerate(columns)
+    }
+    return Released(released.table.with_columns(mixed), released.labels)
 
 
-def moved_group(method: Tampered, work: Work, released: Released) -> Released:
+def moved_group(method: Condensing, work: Work, released: Released) -> Released:
     numbers = released.table.numbers()
     numbers[method.groups_ == 0] += 0.01
     return Released(released.table.with_numbers(numbers), released.labels)
 
 
-def small_group(method: Tampered, work: Work, released: Released) -> Released:
-    method.groups_ = np.where(np.arange(100) == 5, 99, method.groups_)
-    method.groups_ = np.unique(method.groups_, return_inverse=True)[1]
+def another_value(method: Condensing, work: Work, released: Released) -> Released:
+    column: Any = released.table.columns[4]
+    codes = np.where(np.arange(len(column)) == 5, (column.codes + 1) % 3, column.codes)
+    return Released(released.table.with_columns({4: column.with_codes(codes)}), released.labels)
+
+
+def another_class(method: Condensing, work: Work, released: Released) -> Released:
+    codes = np.where(np.arange(100) == 5, 1 - released.classes.codes, released.classes.codes)
+    return Released(released.table, released.classes.with_codes(codes))
+
+
+def small_group(method: Condensing, work: Work, released: Released) -> Released:
+    groups = np.where(np.arange(100) == 5, 99, method.groups_)
+    method.groups_ = np.unique(groups, return_inverse=True)[1]
     return released
 
 
-@pytest.mark.parametrize("spoil", [original_rows, moved_group, small_group])
-def test_a_spoilt_release_is_noticed(spoil: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(0).normal(size=(100, 3))
-    monkeypatch.setattr(Tampered, "spoil", staticmethod(spoil))
-    method = Tampered(k=20, random_state=0)
-    method.fit_resample(rows)
-    assert not method.guarantee_.holds
+@pytest.mark.parametrize("kind", [Condensation, ClassWiseCondensation])
+@pytest.mark.parametrize("spoil", [original_rows, moved_group, another_value, another_class, small_group])
+def test_a_spoilt_release_is_noticed(kind: Any, spoil: Any) -> None:
+    class Tampered(kind):  # type: ignore[misc]  # mypy knows no base that is a value
+        def _release(self, work: Work) -> Released:
+            return spoil(self, work, super()._release(work))
+
+    for method, holds in ((kind(k=20, random_state=0), True), (Tampered(k=20, random_state=0), False)):
+        method.fit_resample(mixed_table(100), classes(60, 40))
+        assert method.guarantee_.holds is holds
 
 
 def test_more_than_all_rows_make_no_group() -> None:

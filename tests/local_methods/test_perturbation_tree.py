@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mixbayes.local_methods import kd_partition
 from mixbayes.local_methods.clustering import adjusted_rand
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
+from mixbayes.local_methods.grouping import Advance
 from mixbayes.local_methods.kd_partition import Split, partition
 from mixbayes.local_methods.perturbation_tree import PerturbationTree
 from mixbayes.local_methods.subdivision import lloyd, subdivide

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -9,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from mixbayes.local_methods import measures
+from mixbayes.local_methods.base import Released, Work
 from mixbayes.local_methods.classifiers import CLASSIFIERS, NEAREST_NEIGHBOUR, SVM, TREE, train
 from mixbayes.local_methods.containers import read_columns, read_labels
 from mixbayes.local_methods.errors import BadParameter, UnfitTable

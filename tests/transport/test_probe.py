@@ -113,7 +113,7 @@ def test_a_proxy_that_is_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert explain("mixer.example:1", "a", NORTH) == "mixer.example:1 does not answer; a firewall may be in between"
     monkeypatch.setenv("https_proxy", "http://user:secret@proxy.invalid:3128")
     said = explain("mixer.example:1", "a", NORTH) or ""
-    assert said.endswith("may be in between (https_proxy is set: calls go through that proxy)")
+    assert said.endswith("may be in between (calls go through the proxy proxy.invalid:3128 (https_proxy))")
 
 
 def test_an_ipv6_address_is_dialled() -> None:

@@ -10,6 +10,7 @@ import grpc
 
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
 from mixbayes.transport.meter import Meter
+from mixbayes.transport.proxies import proxy_for
 from mixbayes.transport.renewal import RenewedChannel
 from mixbayes.transport.status import error_from
 from mixbayes.transport.streams import CHUNK, CallerWire, Replies
@@ -75,7 +76,9 @@ class Peer:
         current = current or (lambda: own)
         self._explain = (lambda: explain(address, name, current())) if explain else None
         # What is on this machine is reached without a proxy, whatever the usual variables say.
-        proxied = ("grpc.enable_http_proxy", int(not on_loopback(address)))
+        local = on_loopback(address)
+        self._proxy = None if local else proxy_for(address.rpartition(":")[0].strip("[]"))
+        proxied = ("grpc.enable_http_proxy", int(not local))
         options = (*LIMITS, *_KEEP_ALIVE, *_DIAL_AGAIN, proxied, ("grpc.ssl_target_name_override", name))
         self.channel = RenewedChannel(address, options, current)
 
@@ -130,6 +133,9 @@ class Peer:
             return ours
         if why := self._explain():
             return type(ours)(self.title, step, why)
+        if isinstance(ours, Unreachable) and self._proxy:
+            why = f"it can be reached from here, but not through the proxy {self._proxy}"
+            return Unreachable(self.title, step, why, "Have the proxy let it through, or name it in no_proxy")
         if isinstance(ours, Unreachable):  # gRPC says what it found some seconds ago
             return Unreachable(self.title, step, "it could not be reached until just now", "Try again")
         return ours

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import NamedTemporaryFile
 
+from mixbayes.transport.proxies import proxy_for
 from mixbayes.transport.tls import Credentials
 
 PATIENCE = 5.0
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 _EXPIRED, _NOT_YET = 10, 9
 """X.509 verification codes of OpenSSL."""
 
@@ -26,11 +26,11 @@ def explain(address: str, name: str, own: Credentials) -> str | None:
     except socket.gaierror:
         return f"the host name in {address} is unknown here"
     except TimeoutError:
-        return f"{address} does not answer; a firewall may be in between{_by_proxy()}"
+        return f"{address} does not answer; a firewall may be in between{_by_proxy(host)}"
     except ConnectionRefusedError:
         return f"nothing listens at {address}"
     except OSError as error:
-        return f"{address} cannot be reached: {error.strerror or 'no connection'}{_by_proxy()}"
+        return f"{address} cannot be reached: {error.strerror or 'no connection'}{_by_proxy(host)}"
     with raw:
         return _explain_tls(raw, address, name, own)
 
@@ -120,6 +120,6 @@ def _as_file(content: bytes) -> Iterator[str]:
         yield file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}"
 
 
-def _by_proxy() -> str:
-    used = next((name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.upper())), None)
-    return f" ({used} is set: calls go through that proxy)" if used else ""
+def _by_proxy(host: str) -> str:
+    used = proxy_for(host)
+    return f" (calls go through the proxy {used})" if used else ""
