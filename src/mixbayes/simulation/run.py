@@ -15,13 +15,11 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.node.rounds import FAILED, SERVING
 from mixbayes.parties.desk import AtOwnNode, at_own_node
-from mixbayes.parties.protection import Protection, read_protection
 from mixbayes.parties.settings import Settings as PartySettings
-from mixbayes.parties.table_check import Counted, counted, protected
-from mixbayes.protocol.arrays import Values, Words
+from mixbayes.parties.table_check import Counted
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.dictionary import Dictionary
-from mixbayes.protocol.encoding import encode_query
 from mixbayes.protocol.errors import CannotServe, MixbayesError, RoundFailed, TooEarly, Unsupported
 from mixbayes.protocol.exact import fitting_bits
 from mixbayes.protocol.inference import common_names, infer, refuse_unlabelled
@@ -34,12 +32,10 @@ from mixbayes.simulation.flows import contributions, conversations
 from mixbayes.simulation.outcome import Flow, Hospital, Labels, Outcome, Rounds, Seconds, compare, confusion
 from mixbayes.simulation.outcome import Moved as MovedBytes
 from mixbayes.simulation.plan import plan
+from mixbayes.simulation.prepared import Prepared, Progress, prepare
 from mixbayes.simulation.stage import Stage, stage
 from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.transport.meter import Moved
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
 
 SHARES, PAILLIER = "shares", "paillier"
 DEADLINE = 60.0
@@ -91,74 +87,26 @@ def simulate(
         raise Unsupported(
             "The Paillier protocol is for two hospitals alone: add --two-party, or use --protocol shares."
         )
+    _refuse_unfit_tables(tables, class_column)
+    planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
+    training = list(planned.training.values())
+    dictionary = infer(training, class_column, nominal, numeric, bins=bins, smoothing=smoothing, max_rows=max_rows)
+    _refuse_unfit(dictionary, protocol)
+    prepared = prepare(planned, Layout(dictionary), protect, seed, progress)
+    make_room(len(prepared.held) + (0 if two_party else 2))
+    with ended_in_order():
+        answers = _staged(
+            partial(stage, list(prepared.held), dictionary, protocol, two_party, deadline),
+            lambda set_up: _answers(set_up, prepared, private, progress),
+        )
+    return _outcome(prepared, protocol, answers)
+
+
+def _refuse_unfit_tables(tables: Mapping[str, Columns], class_column: str | None) -> None:
     common_names(list(tables.values()))
     for table in tables.values():
         with table.named_in_errors():
             refuse_unlabelled(table, class_column)
-    planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
-    training = planned.training
-    dictionary = infer(
-        list(training.values()), class_column, nominal, numeric, bins=bins, smoothing=smoothing, max_rows=max_rows
-    )
-    _refuse_unfit(dictionary, protocol)
-    layout = Layout(dictionary)
-    unprotected = {name: counted(layout, table) for name, table in training.items()}
-    held = _protected(layout, training, unprotected, _protections(protect, training), seed, progress)
-    vectors = {name: one.vector for name, one in held.items()}
-    with planned.questions.named_in_errors():
-        codes = encode_query(dictionary, planned.questions).codes
-    make_room(len(vectors) + (0 if two_party else 2))
-    with ended_in_order():
-        answers = _staged(
-            partial(stage, list(vectors), dictionary, protocol, two_party, deadline),
-            lambda set_up: _answers(set_up, vectors, planned.questions, codes, private, progress),
-        )
-    before = {name: one.vector for name, one in unprotected.items()}
-    agreement, accuracy = compare(layout, vectors, before, codes, planned.questions, answers.labels)
-    return Outcome(
-        hospitals=[_described(name, one) for name, one in held.items()],
-        protocol=protocol,
-        classes=list(dictionary.classes),
-        instances=codes.shape[1],
-        agreement_with_pooled=agreement,
-        accuracy=accuracy,
-        seconds=answers.seconds,
-        bytes=answers.bytes,
-        rounds=answers.rounds,
-        labels=np.array(dictionary.classes)[answers.labels].tolist(),
-        flows=answers.flows,
-        confusion=confusion(dictionary, planned.questions, answers.labels),
-    )
-
-
-def _described(name: str, held: Counted) -> Hospital:
-    return Hospital(name, held.rows, held.protection or None, held.guarantee or None, held.unlabelled)
-
-
-def _protections(protect: Mapping[str, str] | str, training: Mapping[str, Columns]) -> dict[str, Protection]:
-    """By hospital; a text alone is for all of them, and so is one under no name."""
-    asked = {"": protect} if isinstance(protect, str) else dict(protect)
-    unknown = [name for name in asked if name and name not in training]
-    if unknown:
-        raise Unsupported(f"--protect {unknown[0]}=...: there is no such hospital. There are {', '.join(training)}.")
-    texts = {name: asked.get(name) or asked.get("", "") for name in training}
-    return {name: read_protection(text) for name, text in texts.items() if text}
-
-
-def _protected(
-    layout: Layout,
-    training: Mapping[str, Columns],
-    unprotected: Mapping[str, Counted],
-    protections: Mapping[str, Protection],
-    seed: int,
-    progress: Progress,
-) -> dict[str, Counted]:
-    """What each hospital counts."""
-    held = dict(unprotected)
-    for number, (name, protection) in enumerate(protections.items(), start=1):
-        held[name] = protected(layout, training[name], protection, seed + number)
-        progress(f"protected: {name}", number, len(protections))
-    return held
 
 
 def _refuse_unfit(dictionary: Dictionary, protocol: str) -> None:
@@ -167,6 +115,31 @@ def _refuse_unfit(dictionary: Dictionary, protocol: str) -> None:
         fitting_bits(dictionary, USUAL_BITS)
     else:
         precision_for(dictionary)
+
+
+def _outcome(prepared: Prepared, protocol: str, answers: _Answers) -> Outcome:
+    dictionary = prepared.layout.dictionary
+    agreement, accuracy = compare(
+        prepared.layout, prepared.vectors, prepared.before, prepared.codes, prepared.questions, answers.labels
+    )
+    return Outcome(
+        hospitals=[_described(name, one) for name, one in prepared.held.items()],
+        protocol=protocol,
+        classes=list(dictionary.classes),
+        instances=prepared.codes.shape[1],
+        agreement_with_pooled=agreement,
+        accuracy=accuracy,
+        seconds=answers.seconds,
+        bytes=answers.bytes,
+        rounds=answers.rounds,
+        labels=np.array(dictionary.classes)[answers.labels].tolist(),
+        flows=answers.flows,
+        confusion=confusion(dictionary, prepared.questions, answers.labels),
+    )
+
+
+def _described(name: str, held: Counted) -> Hospital:
+    return Hospital(name, held.rows, held.protection or None, held.guarantee or None, held.unlabelled)
 
 
 def _staged(make: Callable[[], AbstractContextManager[Stage]], play: Callable[[Stage], _Answers]) -> _Answers:
@@ -178,11 +151,9 @@ def _staged(make: Callable[[], AbstractContextManager[Stage]], play: Callable[[S
         return play(set_up)
 
 
-def _answers(
-    set_up: Stage, vectors: Mapping[str, Words], questions: Columns, codes: Values, private: bool, progress: Progress
-) -> _Answers:
+def _answers(set_up: Stage, prepared: Prepared, private: bool, progress: Progress) -> _Answers:
     """Every node in a process of its own; this process is an application of the first hospital."""
-    watch = _Watch()
+    watch, vectors, rows = _Watch(), prepared.vectors, prepared.questions.rows
     with Crew(preload=roles.__name__) as crew:
         _start(crew, set_up, vectors)
         setup = watch.lap()
@@ -198,7 +169,10 @@ def _answers(
             progress("training", 1, 1)
             training = watch.lap()
             labels = desk.labels(
-                codes, questions, private=private, progress=lambda n: progress("rows classified", n, questions.rows)
+                prepared.codes,
+                prepared.questions,
+                private=private,
+                progress=lambda done: progress("rows classified", done, rows),
             )
             classification = watch.lap()
         seen = _seen(crew, set_up, vectors)
