@@ -199,7 +199,8 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         self, table: Table, labels: Nominal | None, progress: Progress
     ) -> tuple[Work, list[int], NDArray[np.intp]]:
         """The work, which columns are empty and which rows take part."""
-        missing, full = table.missing(), columns_with_cells(table)
+        full = columns_with_cells(table)
+        missing = table.missing()
         empty = [at for at in range(len(table.names)) if at not in full]
         incomplete = missing[:, full].any(axis=1)
         self.missing_ = MissingCells(int(missing.sum()), int(missing.any(axis=1).sum()), self.missing)

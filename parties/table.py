@@ -58,7 +58,7 @@ def _read_csv(path: Path) -> Columns:
             file.seek(0)
             raise BadData(_ragged(csv.reader(file))) from None
         except UnicodeDecodeError as error:
-            raise BadData("The file is not UTF-8 text. Save it as CSV in UTF-8.") from error
+            raise BadData("The file is not UTF-8 text. Save it as CSV in UTF-8, with commas between cells.") from error
         except csv.Error as error:
             raise BadData(f"Line {reader.line_num} is not CSV: {error}.") from error
 
@@ -97,6 +97,8 @@ def _ragged(reader: _Lines) -> str:
     shown = ", ".join(f"line {line} has {cells}" for line, cells in islice(wrong, MOST_SHOWN))
     more = sum(1 for _ in wrong)
     lines = shown + (f" and {more} more lines are wrong" if more else "")
+    if width == 1:
+        return f"The header names 1 column, but {lines}. Cells are separated by commas, not by semicolons or tabs."
     return f"The header names {width} columns, but {lines}. Quote cells that hold commas."
 
 

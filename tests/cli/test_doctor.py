@@ -27,12 +27,12 @@ from mixbayes.mixers import node as mixer_node
 from mixbayes.node.doctor import machine
 from mixbayes.node.doctor.health import reachable
 from mixbayes.node.doctor.peers import Answer
-from mixbayes.transport.proxies import proxy_for
 from mixbayes.node.doctor.state import holder_of
 from mixbayes.node.folder import LOCK, locked
 from mixbayes.node.log import logger
 from mixbayes.parties.doctor import asked_round
 from mixbayes.protocol.errors import MixbayesError, Unsupported
+from mixbayes.transport.proxies import proxy_for
 from mixbayes.wire.v1.node_pb2 import RoundReport
 from tests.federation.helpers import HEART, PAIR, changed, with_keys
 from tests.ports import free_port

@@ -121,4 +121,4 @@ def test_a_federation_begins_with_the_doubts(typed: Prompt, tmp_path: Path) -> N
     done = typed("federation", "new", tmp_path, "--name", "pair", *members, "--like", tmp_path / "like.csv")
     assert done.code == 0, done.err
     assert "column 'id' has another value in every row" in done.err
-    assert "6. Every node starts, with a state folder of its own: mixbayes party;" in done.err
+    assert "6. Every node starts, with a state folder of its own: mixbayes party (" in done.err

@@ -1,4 +1,4 @@
-"""The index and the threat model lead where they say: to a file, and to a heading in it."""
+"""The README, the index and the threat model lead where they say: to a file, and to a heading in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / name for name in ("README.md", "threat-model.md", "four-hospitals.md")]
+PAGES = [DOCS / name for name in ("README.md", "threat-model.md", "four-hospitals.md", "../README.md")]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 

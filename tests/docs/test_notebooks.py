@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -31,11 +32,25 @@ def test_notebook_runs_and_has_the_outputs_that_it_shows(notebook: Path, tmp_pat
     done = run(copy)
     assert done.returncode == 0, done.stderr
     before, after = code_cells(notebook), code_cells(copy)
-    assert [kinds(cell) for cell in before] == [kinds(cell) for cell in after]
+    assert [shown(cell) for cell in before] == [shown(cell) for cell in after]
 
 
-def kinds(cell: dict[str, Any]) -> list[str]:
-    return [output["output_type"] for output in cell["outputs"]]
+def shown(cell: dict[str, Any]) -> list[tuple[str, str]]:
+    """What it prints, letter by letter; of a picture, that there is one."""
+    return [(output["output_type"], "".join(texts_of(output))) for output in cell["outputs"]]
+
+
+def texts_of(output: dict[str, Any]) -> list[str]:
+    return list(output.get("text") or output["data"].get("text/plain", []))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_pictures_are_drawn_and_no_output_names_a_place(notebook: Path) -> None:
+    outputs = [output for cell in code_cells(notebook) for output in cell["outputs"]]
+    assert sum(len(output.get("data", {}).get("image/png", "")) > 1000 for output in outputs) > 0
+    assert [
+        line for output in outputs for line in texts_of(output) if re.search(r"(^|\W)/\w+/|0x[0-9a-f]{6}", line)
+    ] == []
 
 
 def test_a_cell_that_fails_fails_the_run(tmp_path: Path) -> None:

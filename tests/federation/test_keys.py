@@ -321,6 +321,11 @@ def test_a_state_key_that_cannot_be_made(folder: Path, monkeypatch: pytest.Monke
     assert said in refusal(folder)
 
 
+def test_a_folder_that_is_not_there(folder: Path) -> None:
+    said = refusal(folder / "keys")
+    assert f"there is no folder {folder / 'keys'}" in said
+
+
 def test_a_state_key_that_could_not_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read_only(*_: object) -> None:
         raise OSError(30, "Read-only file system")

@@ -113,6 +113,7 @@ def test_ragged_lines_after_the_twentieth_are_counted() -> None:
         (b"a\nx\0\n", "NUL"),
         ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
         ("straße\n1\n".encode("latin-1"), "not UTF-8"),
+        (b"a;b\n1,5;2\n", "separated by commas, not by semicolons"),
         (b"a\n" + b"x" * 200_000, "Line 2 is not CSV"),
     ],
     ids=["empty", "blank", "duplicate", "nul", "utf16", "latin1", "endless"],

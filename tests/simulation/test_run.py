@@ -18,7 +18,7 @@ import pytest
 from mixbayes.parties.table_check import Counted
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, CannotServe, PeerGone, RoundFailed, Unreachable
-from mixbayes.simulation import run, stage
+from mixbayes.simulation import prepared, stage
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.run import simulate
 
@@ -114,13 +114,13 @@ def test_no_port_to_be_had(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_hospital_that_lies_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its counts are those of no table."""
-    really, hospitals = run.counted, iter(range(3))
+    really, hospitals = prepared.counted, iter(range(3))
 
     def counted(*arguments: Any) -> Counted:
         honest = really(*arguments)
         return replace(honest, vector=np.zeros_like(honest.vector) - honest.vector) if next(hospitals) == 1 else honest
 
-    monkeypatch.setattr(run, "counted", counted)
+    monkeypatch.setattr(prepared, "counted", counted)
     with pytest.raises(RoundFailed, match="hospital-2"):
         simulate({"all": small_table()}, deadline=PATIENCE)
 

@@ -192,3 +192,9 @@ def test_a_setting_that_nobody_can_use_is_refused(tables: Mapping[str, Columns])
     plan = Plan(1, 3, ("class-wise-condensation:t=200",), nodes=False)
     with pytest.raises(BadData, match=r"No hospital can use class-wise-condensation:t=200: .*larger tables\."):
         study(tables, plan, 0, still)
+
+
+def test_the_others_are_all_but_the_hospital_itself(tables: Mapping[str, Columns]) -> None:
+    two = {name: tables[name] for name in ("cleveland", CONTRARY)}
+    results = study(two, Plan(1, SMALL.folds, (QUIET,), nodes=False), 0, still)
+    assert [joining(results, name).others.accuracy.value for name in two] == [0.0, 0.0]

@@ -194,11 +194,12 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     yield "5. The authority signs the requests: mixbayes keys sign NAME.csr --authority DIR --out NAME.pem"
     yield "   NAME.pem goes back into KEYS, and authority.pem with it."
     yield f"6. Every node starts, with a state folder of its own: {_start(federation)}"
+    yield "`mixbayes doctor` says at any of them what is wrong."
 
 
 def _start(federation: Federation) -> str:
     commands = ["mixbayes mixer"] * bool(federation.mixers) + ["mixbayes party"]
-    return f"{', '.join(commands)}; `-h` has examples. `mixbayes doctor` says what is wrong."
+    return f"{', '.join(commands)} (-h has examples)"
 
 
 def _nodes(federation: Federation) -> Iterator[str]:

@@ -118,6 +118,10 @@ def simulate(
         typer.echo(f"The labels are in {labels}.", err=True)
     elif asked:
         typer.echo("The labels are not kept; --labels OUT.csv writes them.", err=True)
+    _hand_out(outcome, page, as_json=as_json)
+
+
+def _hand_out(outcome: Outcome, page: ReportFile | None, *, as_json: bool) -> None:
     if page:
         from mixbayes.report.simulated import simulated
 

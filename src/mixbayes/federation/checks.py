@@ -195,6 +195,11 @@ def _valid(certificate: x509.Certificate, file: Path | str, now: datetime, renew
 
 def _state_key(files: KeyFolder, now: datetime) -> None:
     if not there(files.state_file):
+        if not files.folder.is_dir():
+            raise KeyProblem(
+                f"{files.state_file} is missing, and there is no folder {files.folder}",
+                f"Name the folder with the keys, or run `mixbayes keys request {files.name} --out {files.folder}`",
+            )
         if not os.access(files.folder, os.W_OK | os.X_OK):
             raise KeyProblem(
                 f"{files.state_file} is missing and cannot be made: the folder does not allow it",
