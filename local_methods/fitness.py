@@ -95,7 +95,7 @@ class LearnedFitness:
         self._coded = coded
         self._fold = fold
         self._inducer = inducer
-        self._n_jobs = n_jobs
+        self._n_jobs: Any = n_jobs  # joblib takes None, though its types do not say so
         self._placed = Placed(coded)
         trained = _training_counts(fold, np.zeros(coded.rows, np.int64), coded)[:, 0]
         self._log_prior = log_laplace(trained)[fold]

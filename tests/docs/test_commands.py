@@ -58,10 +58,10 @@ def runs(words: Sequence[str]) -> bool:
     return all((ROOT / word).exists() for word in words[1:] if "/" in word)
 
 
-def possible(words: list[str]) -> bool:
+def possible(words: Sequence[str]) -> bool:
     program = Path(words[0]).name
     if program == "mixbayes":
-        return known(words[1:]) and (words[1] != "reproduce" or names_experiments(words[2:]))
+        return known(list(words[1:])) and (words[1] != "reproduce" or names_experiments(words[2:]))
     return {"make": makes, "python": runs}.get(program, lambda words: True)(words)
 
 

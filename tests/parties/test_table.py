@@ -116,7 +116,7 @@ def test_ragged_lines_after_the_twentieth_are_counted() -> None:
         (b"a;b\n1,5;2\n", "separated by commas, not by semicolons"),
         (b"a\n" + b"x" * 200_000, "Line 2 is not CSV"),
     ],
-    ids=["empty", "blank", "duplicate", "nul", "utf16", "latin1", "endless"],
+    ids=["empty", "blank", "duplicate", "nul", "utf16", "latin1", "semicolons", "endless"],
 )
 def test_what_is_no_table_is_refused(content: bytes, words: str) -> None:
     assert words in refusal(content)

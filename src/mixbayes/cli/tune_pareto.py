@@ -149,6 +149,6 @@ def _from_one(levels: Codes, accuracies: Floats) -> tuple[Codes, Floats]:
 
 
 def _large(falls: Sequence[Fall]) -> list[Fall]:
-    """Those that the eye sees: of at least a fortieth of the whole fall."""
+    """Those that the eye sees: of at least a twentieth of the whole fall."""
     whole = sum(fall.before - fall.after for fall in falls)
-    return [fall for fall in falls if fall.before - fall.after >= whole / 40]
+    return [fall for fall in falls if fall.before - fall.after >= whole / 20]
