@@ -193,8 +193,10 @@ def _split(labels: Nominal, test_share: float, seed: int) -> list[Rows]:
     stratify = labels.codes if counts[counts > 0].min() > 1 else None
     try:
         parts = train_test_split(np.arange(len(labels)), test_size=test_share, stratify=stratify, random_state=seed)
-    except ValueError as error:
-        raise UnfitTable(f"{len(labels)} rows are too few to learn from some and ask about others: {error}") from None
+    except ValueError:
+        raise UnfitTable(
+            f"{len(labels)} rows are too few: some are learned from and some asked about, and either need every class."
+        ) from None
     return [np.sort(part) for part in parts]
 
 

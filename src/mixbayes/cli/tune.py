@@ -95,12 +95,7 @@ def tune(
     """Look for the group size with the most privacy at nearly the best accuracy, or for what each level k costs."""
     from mixbayes.local_methods.group_search import GroupSizeSearch  # slow to import
 
-    if method not in (TUNED, METHOD):
-        raise Unsupported(f"There is nothing to tune of {method!r}. --method can be {TUNED} or {METHOD}.")
-    if objective and method != METHOD:
-        raise Unsupported(f"--objective {objective}: only {METHOD} has it.")
-    if jobs == 0:
-        raise Unsupported("--jobs 0: there is nobody to do it. Say how many processes, or -1 for all cores.")
+    _refuse_options(method, objective, jobs)
     if plot:
         _refuse_plot(plot)
     page = ReportFile(report) if report else None
@@ -125,7 +120,20 @@ def tune(
     begun = perf_counter()
     with Talk() as talk, columns.named_in_errors(), as_command_error():
         looked.fit(table, labels, progress=talk)
-    seconds = perf_counter() - begun
+    _tell(looked, perf_counter() - begun, plot, page, as_json)
+
+
+def _refuse_options(method: str, objective: Objective | None, jobs: int) -> None:
+    if method not in (TUNED, METHOD):
+        raise Unsupported(f"There is nothing to tune of {method!r}. --method can be {TUNED} or {METHOD}.")
+    if objective and method != METHOD:
+        raise Unsupported(f"--objective {objective}: only {METHOD} has it.")
+    if jobs == 0:
+        raise Unsupported("--jobs 0: there is nobody to do it. Say how many processes, or -1 for all cores.")
+
+
+def _tell(looked: GroupSizeSearch, seconds: float, plot: Path | None, page: ReportFile | None, as_json: bool) -> None:
+    """What was found, in every way that was asked for."""
     if plot:
         write_whole(plot, _drawn(looked))
     if page:

@@ -294,7 +294,7 @@ def _running(results: Results) -> str:
         *(f"{step}, s" for step in ("set-up", "contribution", "training", "questions")),
         *(f"{step}, bytes" for step in ("contributions", "training", "questions")),
     )
-    same = len({(run.bytes.hospitals_to_mixers, run.bytes.training, run.bytes.classification) for run in nodes}) == 1
+    same = len({(run.bytes.hospitals_to_mixers, run.bytes.training) for run in nodes}) == 1
     seconds = [sum(release.seconds for release in one.releases.values()) for one in results.protecting]
     return f"""
 ## Time and bytes
@@ -305,9 +305,10 @@ of Python.
 
 {table(columns, map(_node_row, nodes))}
 
-{"A protection changes no byte: what travels depends on the dictionary and the number of questions. " * same}What a
-protection takes is time, at the hospital, before anything travels: {min(seconds):.2f} to {max(seconds):.2f} seconds
-for all four tables.
+{"A protection changes no byte of contributions and training: these depend on the dictionary alone. " * same}Mixers
+that wait make random transfers ahead, so that the bytes of questions vary a little from run to run. What a protection
+takes is time, at the hospital, before anything travels: {min(seconds):.2f} to {max(seconds):.2f} seconds for all four
+tables.
 """
 
 
