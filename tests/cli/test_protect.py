@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import signal
 import subprocess
 import sys
@@ -263,3 +264,9 @@ def test_help_has_examples(protect: Command) -> None:
     done = protect("-h")
     assert done.code == 0
     assert "mixbayes protect patients.csv" in done.out
+
+
+def test_for_people_figures_are_short_and_explained(protect: Command, patients: Path, tmp_path: Path) -> None:
+    done = protect(patients, tmp_path / "released.csv", "--method", "microaggregation", "--set", "k=5")
+    assert "k-anonymity" in done.out
+    assert not re.search(r"\d\.\d{5}", done.out)

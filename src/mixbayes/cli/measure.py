@@ -139,20 +139,20 @@ def _rows(found: Comparison) -> Iterator[tuple[str, str, str, str]]:
     """Name, of the original, of the release, and what it is or why it is not."""
     why = found.why_not
     for key, name, meaning in DISTORTION:
-        yield name, "", _figure(getattr(found, key)), why.get(key, meaning)
+        yield name, "", figure(getattr(found, key)), why.get(key, meaning)
     for key, name, meaning in RISK:
         before, after = getattr(found.original_risk, key), getattr(found.risk, key)
-        yield name, _figure(before), _figure(after), why.get(key, meaning)
+        yield name, figure(before), figure(after), why.get(key, meaning)
     if not found.utility:
-        yield "accuracy", "", _figure(None), why["utility"]
+        yield "accuracy", "", figure(None), why["utility"]
     for classifier, accuracy in (found.utility or {}).items():
-        yield classifier, _figure(accuracy.original), _figure(accuracy.released), "accuracy of what learned from it"
+        yield classifier, figure(accuracy.original), figure(accuracy.released), "accuracy of what learned from it"
     if not found.clustering:
-        yield "clusters", "", _figure(None), why["clustering"]
+        yield "clusters", "", figure(None), why["clustering"]
         return
     moved, rand = found.clustering.misclassification_error, found.clustering.adjusted_rand
-    yield "misclassification error", "", _figure(moved), "differences of the sizes of matched clusters, per row"
-    yield "adjusted Rand index", "", _figure(rand), "1 for the same clusters, 0 for unrelated ones"
+    yield "misclassification error", "", figure(moved), "differences of the sizes of matched clusters, per row"
+    yield "adjusted Rand index", "", figure(rand), "1 for the same clusters, 0 for unrelated ones"
 
 
 def _notes(found: Comparison) -> Iterator[str]:
@@ -177,5 +177,5 @@ def _left_out(original: Columns, released: Columns) -> str:
     return " ".join(sentences)
 
 
-def _figure(value: float | None) -> str:
+def figure(value: float | None) -> str:
     return "none" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

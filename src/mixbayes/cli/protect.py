@@ -17,6 +17,7 @@ from rich.table import Table as Shown
 from rich.text import Text
 
 from mixbayes.cli.doubts import tell_doubts
+from mixbayes.cli.measure import DISTORTION, RISK, figure
 from mixbayes.cli.options import names_in
 from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
@@ -218,10 +219,15 @@ def _plain_value(value: Any) -> Any:
 def _show(target: Path, document: dict[str, Any]) -> None:
     """The release for people, on stdout."""
     console = Console(highlight=False)
-    table = Shown("", "", title=f"{document['rows_out']} rows released in {target}", show_header=False)
-    for group in ("parameters", "missing", "measures"):
-        for key, value in document[group].items():
-            table.add_row(Text(key), Text("none" if value is None else str(value)))
+    table = Shown("", "", "", title=f"{document['rows_out']} rows released in {target}", show_header=False)
+    for key, value in document["parameters"].items():
+        table.add_row(Text(key.replace("_", " ")), Text(figure(value)), "")
+    gone = document["missing"]
+    table.add_row("missing cells", Text(figure(gone["cells"])), Text(f"in {gone['rows']} rows: {gone['treatment']}"))
+    table.add_section()
+    for key, name, meaning in (*RISK, *DISTORTION):
+        if key in document["measures"]:
+            table.add_row(name, Text(figure(document["measures"][key])), meaning)
     console.print(table)
     guarantee = document["guarantee"]
     held = "kept" if guarantee["holds"] else "NOT KEPT"
