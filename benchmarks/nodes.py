@@ -21,6 +21,7 @@ from mixbayes.node.rounds import SERVING
 from mixbayes.parties.asking import Asking
 from mixbayes.parties.both_mixers import both_mixers
 from mixbayes.parties.contribution import messages
+from mixbayes.parties.numbering import numbering
 from mixbayes.protocol.counts import count
 from mixbayes.protocol.dictionary import Attribute, Dictionary, Nominal
 from mixbayes.protocol.encoding import Codes
@@ -85,7 +86,7 @@ def ask_once(set_up: Stage) -> tuple[int, int]:
     name, layout = "north", Layout(set_up.federation.dictionary)
     sizes = [1] * 50 + [10, 100, 1000]
     with both_mixers(set_up.federation, identity(set_up, name), Watch()) as mixers:
-        asking = Asking(mixers, layout)
+        asking = Asking(mixers, layout, numbering(identity.seal))
         for number, size in enumerate(sizes):
             list(asking.labels(1, questions(layout, size), private=number % 2 == 0))
         asking.close()

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 
 import grpc
 
-from mixbayes.mixers.service import Desk, MixerService, report
+from mixbayes.mixers.service import MixerService, Reception, report
 from mixbayes.mixers.store import Store
 from mixbayes.node.admission import caller_of
 from mixbayes.node.conversations import Work
@@ -44,21 +44,21 @@ def train_with(second: Second, store: Store, number: int) -> None:
 class FirstService(MixerService):
     """What hospitals ask of mixer a."""
 
-    def __init__(self, desk: Desk, second: Second, leader: Leader, wake: threading.Event) -> None:
-        super().__init__(desk)
+    def __init__(self, reception: Reception, second: Second, leader: Leader, wake: threading.Event) -> None:
+        super().__init__(reception)
         self._second = second
         self._leader = leader
         self._wake = wake
 
     def OpenRound(self, request: RoundNumber, context: Context) -> RoundReport:
         hospital = caller_of(context)
-        self._leader.open(request.round, self.desk.store.federation.title(hospital))
-        return report(self.desk.store, hospital)
+        self._leader.open(request.round, self.reception.store.federation.title(hospital))
+        return report(self.reception.store, hospital)
 
     def CloseRound(self, request: RoundNumber, context: Context) -> RoundReport:
         hospital = caller_of(context)
-        self._leader.close(request.round, self.desk.store.federation.title(hospital))
-        return report(self.desk.store, hospital)
+        self._leader.close(request.round, self.reception.store.federation.title(hospital))
+        return report(self.reception.store, hospital)
 
     def contributed(self) -> None:
         self._wake.set()

@@ -15,7 +15,7 @@ import grpc
 from mixbayes.federation.agreement import Federation
 from mixbayes.mixers.first import FirstService, Second, lead, train_with
 from mixbayes.mixers.second import PairService, SecondService
-from mixbayes.mixers.service import Desk
+from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
 from mixbayes.node.admission import Admission
 from mixbayes.node.conversations import Conversations
@@ -25,7 +25,7 @@ from mixbayes.node.follower import Follower
 from mixbayes.node.identity import Identity
 from mixbayes.node.leader import Leader
 from mixbayes.node.log import Log
-from mixbayes.node.rounds import SCHEMA, Rounds
+from mixbayes.node.rounds import OVER, SCHEMA, Rounds
 from mixbayes.node.server import Server
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
@@ -68,10 +68,12 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
-        store = Store(Rounds(database, federation, title, clock, partial(_say, log)), name)
-        desk = Desk(store, Conversations(federation.policy.timeout, log), Watch())
-        part = _first(stack, desk, identity, log) if name == "a" else _second(desk)
-        stack.callback(desk.conversations.close)
+        rounds = Rounds(database, federation, title, clock)
+        store = Store(rounds, name)
+        rounds.tell(partial(_gone, store, log))
+        reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
+        part = _first(stack, reception, identity, log) if name == "a" else _second(reception)
+        stack.callback(reception.conversations.close)
         admission = Admission(title, federation, partial(_admit, federation), log)
         names = list(_FULL_NAMES.values())[: len(part.services)]
         server = Server(address, identity.credentials, admission, part.services, names, reflected=settings.reflection)
@@ -90,29 +92,31 @@ class _Part:
     meter: Meter = field(default_factory=Meter)
 
 
-def _first(stack: ExitStack, desk: Desk, identity: Identity, log: Log) -> _Part:
+def _first(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
     """Mixer a dials mixer b and leads, in a thread of its own."""
-    store = desk.store
-    second = Second(stack.enter_context(dial(store.federation, identity, "b", desk.watch)))
+    store = reception.store
+    second = Second(stack.enter_context(dial(store.federation, identity, "b", reception.watch)))
     wake, stopped = threading.Event(), threading.Event()
     leader = Leader(store.rounds, second, partial(train_with, second, store), log)
     thread = threading.Thread(target=lead, args=(leader, wake, stopped), name="leader")
     stack.callback(_end, thread)
     stack.callback(wake.set)
     stack.callback(stopped.set)
-    service = FirstService(desk, second, leader, wake)
+    service = FirstService(reception, second, leader, wake)
     return _Part([partial(add_MixerServicer_to_server, service)], thread.start, second.peer.meter)
 
 
-def _second(desk: Desk) -> _Part:
+def _second(reception: Reception) -> _Part:
     """Mixer b answers hospitals, and mixer a."""
-    hospitals = SecondService(desk)
-    pair = PairService(desk, Follower(desk.store.rounds), hospitals)
+    hospitals = SecondService(reception)
+    pair = PairService(reception, Follower(reception.store.rounds), hospitals)
     return _Part([partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)])
 
 
-def _say(log: Log, number: int, state: str) -> None:
+def _gone(store: Store, log: Log, number: int, state: str) -> None:
     log.info(state, round=number)
+    if state in OVER:
+        store.forget()
 
 
 def _end(thread: threading.Thread) -> None:

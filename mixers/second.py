@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import grpc
 
-from mixbayes.mixers.service import Desk, MixerService, report
+from mixbayes.mixers.service import MixerService, Reception, report
 from mixbayes.node.conversations import Channels, Work
 from mixbayes.node.follower import Follower
 from mixbayes.node.over_the_wire import FollowerHere
@@ -31,7 +31,7 @@ class SecondService(MixerService):
         raise _ask_the_first()
 
     def needed(self, hospital: str) -> dict[str, str]:
-        first = self.desk.store.federation.title("a")
+        first = self.reception.store.federation.title("a")
         return {**super().needed(hospital), _OF_MIXER + NOW: first, _OF_MIXER + AHEAD: first}
 
     def work(self, hospital: str, key: str) -> Work:
@@ -44,31 +44,33 @@ class SecondService(MixerService):
 class PairService(FollowerHere):
     """What mixer a asks of mixer b."""
 
-    def __init__(self, desk: Desk, follower: Follower, hospitals: SecondService) -> None:
+    def __init__(self, reception: Reception, follower: Follower, hospitals: SecondService) -> None:
         super().__init__(follower)
-        self._desk = desk
+        self._reception = reception
         self._hospitals = hospitals
 
     def report_for(self, caller: str) -> RoundReport:
-        return report(self._desk.store, caller)
+        return report(self._reception.store, caller)
 
     def Talk(self, request_iterator: Iterator[Chunk], context: Context) -> Iterator[Chunk]:
-        desk = self._desk
-        purpose, whose, key = (desk.about(context, about) for about in (PURPOSE, WHOSE, CONVERSATION))
-        channel = desk.about(context, CHANNEL)
-        wire = desk.stream(request_iterator, context)
-        federation, first = desk.store.federation, desk.title(context)
+        reception = self._reception
+        purpose, whose, key = (reception.about(context, about) for about in (PURPOSE, WHOSE, CONVERSATION))
+        channel = reception.about(context, CHANNEL)
+        wire = reception.stream(request_iterator, context)
+        federation, first = reception.store.federation, reception.title(context)
         if purpose == TRAINING and whose.isdecimal():
-            desk.conversations.join(first, key, channel, wire, {NOW: first, AHEAD: first}, self._training(int(whose)))
+            reception.conversations.join(
+                first, key, channel, wire, {NOW: first, AHEAD: first}, self._training(int(whose))
+            )
         elif purpose == ASKING and federation.role_of(whose) == "party":
             needed, work = self._hospitals.needed(whose), self._hospitals.work(whose, key)
-            desk.conversations.join(whose, key, _OF_MIXER + channel, wire, needed, work)
+            reception.conversations.join(whose, key, _OF_MIXER + channel, wire, needed, work)
         else:
             raise WrongStep(first, "opening a stream", "it has no purpose that is known here")
         yield from wire.leaving()
 
     def _training(self, number: int) -> Work:
-        store = self._desk.store
+        store = self._reception.store
 
         def work(channels: Channels) -> None:
             try:

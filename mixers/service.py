@@ -30,12 +30,10 @@ Context = grpc.ServicerContext
 def report(store: Store, hospital: str, waiting: str = "") -> RoundReport:
     """How the round stands, for one hospital."""
     standing = store.standing()
-    return round_report(
-        store.rounds, hospital, standing.contributed, standing.missing, standing.refused, waiting
-    )
+    return round_report(store.rounds, hospital, standing.contributed, standing.missing, standing.refused, waiting)
 
 
-class Desk:
+class Reception:
     """What both services of a mixer use."""
 
     def __init__(self, store: Store, conversations: Conversations, watch: Watch) -> None:
@@ -62,26 +60,26 @@ class Desk:
 class MixerService(MixerServicer):
     """For hospitals; what differs between the two mixers is below."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, reception: Reception) -> None:
+        self.reception = reception
 
     def Contribute(self, request_iterator: Iterator[Chunk], context: Context) -> Receipt:
-        store = self.desk.store
+        store = self.reception.store
         message = joined(request_iterator, longest(store.role, store.layout, store.federation.names))
         if message is None:
-            raise WrongLength(self.desk.title(context), CONTRIBUTION, "it is longer than the dictionary makes it")
+            raise WrongLength(self.reception.title(context), CONTRIBUTION, "it is longer than the dictionary makes it")
         contribution = store.receive(caller_of(context), message)
         self.contributed()
         return Receipt(round=contribution.round, id=contribution.id)
 
     def Report(self, request: ReportRequest, context: Context) -> RoundReport:
-        return report(self.desk.store, caller_of(context), self.waiting())
+        return report(self.reception.store, caller_of(context), self.waiting())
 
     def Ask(self, request_iterator: Iterator[Chunk], context: Context) -> Iterator[Chunk]:
-        hospital, key = caller_of(context), self.desk.about(context, CONVERSATION)
-        wire = self.desk.stream(request_iterator, context)
+        hospital, key = caller_of(context), self.reception.about(context, CONVERSATION)
+        wire = self.reception.stream(request_iterator, context)
         needed, work = self.needed(hospital), self.work(hospital, key)
-        self.desk.conversations.join(hospital, key, self.desk.about(context, CHANNEL), wire, needed, work)
+        self.reception.conversations.join(hospital, key, self.reception.about(context, CHANNEL), wire, needed, work)
         yield from wire.leaving()
 
     def contributed(self) -> None:
@@ -93,7 +91,7 @@ class MixerService(MixerServicer):
 
     def needed(self, hospital: str) -> dict[str, str]:
         """The channels of a conversation that are opened here, and who opens each."""
-        title = self.desk.store.federation.title(hospital)
+        title = self.reception.store.federation.title(hospital)
         return {NOW: title, AHEAD: title}
 
     def work(self, hospital: str, key: str) -> Work:
@@ -102,6 +100,6 @@ class MixerService(MixerServicer):
 
     def converse(self, hospital: str, asker: Channels, other: Sequence[Channel]) -> None:
         """Answer one hospital's questions until it has no more."""
-        store = self.desk.store
+        store = self.reception.store
         both = asker[NOW], asker[AHEAD]
         converse(store.role, other, both, store.layout, store.page(hospital), Randomness.from_system())

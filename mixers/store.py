@@ -82,6 +82,11 @@ class Store:
                 self._loaded = number, run, model_from(raw)
             return self._loaded[1:]
 
+    def forget(self) -> None:
+        """The model of a round that is over has no place in memory either."""
+        with self._lock:
+            self._loaded = None
+
     def page(self, hospital: str) -> Page[Model]:
         """What this hospital asks and has asked."""
         return Page(self.rounds, hospital, self._pieces, self.model)

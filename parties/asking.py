@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from mixbayes.pair import command
 from mixbayes.pair.command import Command, Kind, Verdict, batches
 from mixbayes.parties.both_mixers import BothMixers
+from mixbayes.parties.numbering import Numbering, fresh_id
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.classification import ask_private, ask_public, fetch
@@ -43,19 +43,27 @@ class _Lines:
 class Asking:
     """Used by one thread at a time; close it."""
 
-    def __init__(self, mixers: BothMixers, layout: Layout) -> None:
+    def __init__(self, mixers: BothMixers, layout: Layout, numbered: Numbering) -> None:
         self._mixers = mixers
         self._layout = layout
+        self._numbered = numbered
         self._width = precision_for(layout.dictionary).width
         self._form = Form.of(layout, self._width)
         self._lines: _Lines | None = None
 
-    def labels(self, number: int, codes: Values, *, private: bool, id: bytes = b"") -> Iterator[Labels]:
-        """The labels of these rows (attributes, n), question by question; `id` numbers the first one."""
+    def labels(
+        self, number: int, codes: Values, *, private: bool, id: bytes = b"", renew: bool = False
+    ) -> Iterator[Labels]:
+        """The labels of these rows (attributes, n), question by question.
+
+        Under the same `id` the same rows are charged once. What broke off before is asked anew where there is no id, or
+        where that is said.
+        """
         kind = Kind.PRIVATE if private else Kind.PUBLIC
         for at, batch in enumerate(batches(self._form, codes.shape[1])):
-            question = Command(kind, number, batch.stop - batch.start, command.numbered(id, at))
-            yield self._one(question, codes[:, batch], renew=not id)
+            part = codes[:, batch]
+            question = Command(kind, number, part.shape[1], self._numbered(id, at, kind, part))
+            yield self._one(question, part, renew=renew or not id)
 
     def warm(self) -> None:
         """Be connected, with random transfers made ahead."""
@@ -94,7 +102,7 @@ class Asking:
                 raise
             if not renew:
                 break
-            question = replace(question, id=secrets.token_bytes(command.ID_BYTES))
+            question = replace(question, id=fresh_id())
         raise QuestionSpent(
             "This question broke off before, or its answer is no longer kept. Ask it again under a new id; its rows "
             "are charged again."

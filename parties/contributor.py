@@ -29,7 +29,7 @@ class Contributor:
         self._make = make
         self._log = log
         self._said: tuple[object, ...] = ()
-        self._warned = 0
+        self._noticed = 0
 
     def step(self) -> str:
         """See to it that both mixers have what is due; returns the state of the round."""
@@ -45,7 +45,7 @@ class Contributor:
             return ""
         status = combined(list(told.values()), silent)
         self._say(status.state, round=status.round, missing=", ".join(status.missing), reason=status.reason)
-        self._warn_if_left_out(status)
+        self._notice_sealing(status)
         return status.state
 
     def begin(self) -> None:
@@ -57,11 +57,14 @@ class Contributor:
         except MixbayesError as error:
             logged(self._log, error, "tried in vain")
 
-    def _warn_if_left_out(self, status: Status) -> None:
-        """Of a round that is sealed without this hospital; it may ask all the same."""
-        if status.state in (COLLECTING, *OVER) or self._name not in status.missing or self._warned == status.round:
+    def _notice_sealing(self, status: Status) -> None:
+        """Once for each round: it counts, also if it was sealed without this hospital, which may ask all the same."""
+        if status.state in (COLLECTING, *OVER) or self._noticed == status.round:
             return
-        self._warned = status.round
+        self._noticed = status.round
+        self._outbox.sealed(status.round)
+        if self._name not in status.missing:
+            return
         why = "its contribution was not at both mixers when the round was sealed; the next round counts it again"
         self._log.warning("left out of the round", round=status.round, why=why)
 
@@ -92,10 +95,7 @@ def keep_going(step: Callable[[], object], stopped: threading.Event, log: Log, t
         try:
             step()
             said = ""
-        except MixbayesError as error:
-            if said != str(error):
-                logged(log, error, "tried in vain")
-            said = str(error)
         except Exception as error:  # noqa: BLE001 - the node goes on answering; its log has the place
-            logged(log, error, "a mistake of this program")
+            if said != (said := f"{type(error)} {error}"):
+                logged(log, error, "tried in vain" if isinstance(error, MixbayesError) else "a mistake of this program")
         stopped.wait(tick)

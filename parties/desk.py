@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,9 +17,11 @@ from mixbayes.federation.agreement import Federation
 from mixbayes.node.dialling import dial
 from mixbayes.node.identity import Identity
 from mixbayes.node.rounds import SEALED, TRAINED
+from mixbayes.pair.command import ID_BYTES
 from mixbayes.parties.asking import Asking
 from mixbayes.parties.both_mixers import BothMixers, Status, both_mixers, combined
 from mixbayes.parties.loopback import recalled
+from mixbayes.parties.numbering import Numbering, numbering
 from mixbayes.protocol import label
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.columns import Columns
@@ -43,7 +46,9 @@ class Desk(Protocol):
 
     def status(self) -> Status: ...
 
-    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress) -> Labels: ...
+    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
+        """Under the same `id`, what was answered before is not charged again."""
+        ...
 
     def next_round(self) -> int: ...
 
@@ -55,9 +60,12 @@ class Desk(Protocol):
 class AtMixers:
     """Its own conversation with both, for as long as the command runs."""
 
-    def __init__(self, federation: Federation, mixers: BothMixers, protection: Callable[[], str]) -> None:
+    def __init__(
+        self, federation: Federation, mixers: BothMixers, numbered: Numbering, protection: Callable[[], str]
+    ) -> None:
         self._federation = federation
         self._mixers = mixers
+        self._numbered = numbered
         self._protection = protection
         self.next_round = mixers.next_round
         self.open_round = mixers.open_round
@@ -67,12 +75,12 @@ class AtMixers:
         """What both mixers say, and what the hospital's own node says of its table, where it runs."""
         return replace(self._mixers.status(), protection=self._protection())
 
-    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress) -> Labels:
+    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         status = _settled(self._mixers.status, self._federation)
-        asking = Asking(self._mixers, Layout(self._federation.dictionary))
+        asking = Asking(self._mixers, Layout(self._federation.dictionary), self._numbered)
         parts: list[Labels] = []
         try:
-            for part in asking.labels(status.round, codes, private=private):
+            for part in asking.labels(status.round, codes, private=private, id=id, renew=True):
                 parts.append(part)
                 progress(sum(map(len, parts)))
         finally:
@@ -92,11 +100,11 @@ class AtOwnNode:
         report = self._peer.call(self._stub.Report, node_pb2.ReportRequest(), "asking for the status")
         return combined([report], {})
 
-    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress) -> Labels:
+    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         _settled(self.status, self._federation)
         classes = self._federation.dictionary.classes
         found: list[int] = []
-        requests = (_message(self._federation, part, private) for part in _parts(rows))
+        requests = (_message(self._federation, part, private, _part_id(id, at)) for at, part in enumerate(_parts(rows)))
         for reply in self._peer.answers(self._stub.Classify, requests, "classification"):
             found += [classes.index(label) for label in reply.labels]
             progress(len(found))
@@ -118,7 +126,9 @@ class AtOwnNode:
 def at_mixers(federation: Federation, identity: Identity, keys: Path, node: str = "") -> Iterator[AtMixers]:
     """Dials both; no node of the hospital's needs to run."""
     with both_mixers(federation, identity, Watch()) as mixers:
-        yield AtMixers(federation, mixers, partial(_protection, federation, identity, keys, node))
+        yield AtMixers(
+            federation, mixers, numbering(identity.seal), partial(_protection, federation, identity, keys, node)
+        )
 
 
 @contextmanager
@@ -159,7 +169,11 @@ def _parts(rows: Columns) -> Iterator[Columns]:
     return (rows.take(np.arange(start, min(start + step, rows.rows))) for start in range(0, rows.rows, step))
 
 
-def _message(federation: Federation, rows: Columns, private: bool) -> node_pb2.Rows:
+def _part_id(id: bytes, at: int) -> bytes:
+    return hashlib.sha256(id + at.to_bytes(8, "little")).digest()[:ID_BYTES] if id else b""
+
+
+def _message(federation: Federation, rows: Columns, private: bool, id: bytes) -> node_pb2.Rows:
     names = federation.dictionary.names
     columns = [node_pb2.Column(name=name, cells=rows.column(name).tolist()) for name in names]
-    return node_pb2.Rows(columns=columns, public=not private)
+    return node_pb2.Rows(columns=columns, public=not private, id=id, renew=True)

@@ -20,6 +20,7 @@ from mixbayes.parties.both_mixers import WARM_EVERY, BothMixers, Status, both_mi
 from mixbayes.parties.contribution import Messages, messages
 from mixbayes.parties.contributor import Contributor, keep_going
 from mixbayes.parties.loopback import refuse_elsewhere
+from mixbayes.parties.numbering import Numbering, numbering
 from mixbayes.parties.outbox import SCHEMA, Outbox
 from mixbayes.parties.settings import Settings
 from mixbayes.parties.turn import Turn
@@ -45,11 +46,11 @@ class Party:
 class Hospital:
     """What its applications ask: one question at a time, over one warm conversation."""
 
-    def __init__(self, mixers: BothMixers, federation: Federation, outbox: Outbox) -> None:
+    def __init__(self, mixers: BothMixers, federation: Federation, outbox: Outbox, numbered: Numbering) -> None:
         self._mixers = mixers
         self._federation = federation
         self._outbox = outbox
-        self._asking = Asking(mixers, Layout(federation.dictionary))
+        self._asking = Asking(mixers, Layout(federation.dictionary), numbered)
         self._turn = Turn(federation.policy.timeout)
         self._serving: int | None = None
         self._warmed = 0.0
@@ -57,12 +58,12 @@ class Hospital:
     def status(self) -> Status:
         return self._mixers.status()
 
-    def labels(self, codes: Values, *, private: bool, id: bytes) -> Iterator[Labels]:
+    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
         """Question by question: between two of them another application may have its turn."""
         with self._turn.mine():
             number = self._serving or self._looked()
         self._outbox.asked(number, codes.shape[1], shown=not private)
-        parts = self._asking.labels(number, codes, private=private, id=id)
+        parts = self._asking.labels(number, codes, private=private, id=id, renew=renew)
         while True:
             with self._turn.mine():
                 try:
@@ -115,7 +116,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
         outbox = Outbox(database, title, federation.digest(), clock, federation.policy.rounds)
         mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
-        hospital = Hospital(mixers, federation, outbox)
+        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal))
         stack.callback(hospital.close)
         server = serve_applications(stack, settings, identity, hospital, log)
         if settings.protection:

@@ -20,6 +20,7 @@ CREATE TABLE outbox (
     mixer TEXT NOT NULL,
     id BLOB NOT NULL,
     acknowledged INTEGER NOT NULL DEFAULT 0,
+    sealed INTEGER NOT NULL DEFAULT 0,
     message BLOB,
     PRIMARY KEY (agreement, round, mixer)
 ) STRICT;
@@ -31,10 +32,8 @@ About = Mapping[str, int | str]
 class Outbox:
     """A hospital's contributions. `me` is its title."""
 
-    def __init__(
-        self, database: Database, me: str, agreement: str, clock: Callable[[], float], most: int = 10**6
-    ) -> None:
-        """`most` rounds are contributed to under this agreement, whatever mixers ask for."""
+    def __init__(self, database: Database, me: str, agreement: str, clock: Callable[[], float], most: int) -> None:
+        """`most` rounds that are sealed are contributed to under this agreement, whatever mixers ask for."""
         self._most = most
         self._database = database
         self._me = me
@@ -76,6 +75,13 @@ class Outbox:
         if done:
             self._database.empty_log()
 
+    def sealed(self, number: int) -> None:
+        """The mixers have fixed the set of this round: it counts among those that were agreed on."""
+        with self._database.write() as connection:
+            connection.execute(
+                "UPDATE outbox SET sealed = 1 WHERE agreement = ? AND round = ?", (self._agreement, number)
+            )
+
     def asked(self, number: int, rows: int, *, shown: bool) -> None:
         """An application of this hospital has had rows classified."""
         with self._database.write() as connection:
@@ -93,7 +99,7 @@ class Outbox:
 
     def _refuse_too_many(self, connection: Connection) -> None:
         had = connection.execute(
-            "SELECT COUNT(DISTINCT round) FROM outbox WHERE agreement = ?", (self._agreement,)
+            "SELECT COUNT(DISTINCT round) FROM outbox WHERE agreement = ? AND sealed", (self._agreement,)
         ).fetchone()[0]
         if had >= self._most:
             raise RefusedByPolicy(

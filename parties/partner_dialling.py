@@ -12,7 +12,7 @@ from mixbayes.node.log import Log
 from mixbayes.node.over_the_wire import FollowerThere
 from mixbayes.node.rounds import CLOSED, COLLECTING, OVER, SERVING
 from mixbayes.node.streams import IDLE
-from mixbayes.parties.partner_hospital import Standing
+from mixbayes.parties.partner_hospital import StandingTalk
 from mixbayes.parties.partner_listening import stand
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.parties.partner_talk import ASKING_CHANNELS, TRAINING_CHANNELS, answer_questions, train_round
@@ -49,7 +49,7 @@ class Listening(FollowerThere):
 class Dialler:
     """What the dialling hospital does between questions, each part in a thread of its own."""
 
-    def __init__(self, store: PartnerStore, other: Listening, standing: Standing, log: Log) -> None:
+    def __init__(self, store: PartnerStore, other: Listening, standing: StandingTalk, log: Log) -> None:
         self._store = store
         self._other = other
         self._standing = standing

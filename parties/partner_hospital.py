@@ -5,28 +5,31 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from mixbayes.node.questions import Page
 from mixbayes.node.rounds import SERVING
-from mixbayes.pair.command import Command, Kind, Verdict, numbered
+from mixbayes.pair.command import Command, Kind, Verdict
 from mixbayes.pair.engine import Engine
 from mixbayes.pair.ledger import refusal
 from mixbayes.parties.both_mixers import WARM_EVERY, Status
+from mixbayes.parties.numbering import Numbering, fresh_id
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.parties.partner_talk import Asker, spent
 from mixbayes.parties.turn import Turn
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.protocol.label import Labels
 
 ATTEMPTS = 3
-"""So often a question is announced if its conversation breaks before it is begun: the other hospital may be new."""
+"""So often a question is asked if its conversation breaks: the other hospital may be new."""
 _PATIENCE = 5.0
 """Seconds to wait for a connection of which it is known why it does not come about."""
 
 
-class Standing:
+class StandingTalk:
     """The conversation that stands, or why there is none."""
 
     def __init__(self) -> None:
@@ -75,14 +78,16 @@ class PartnerHospital:
     def __init__(
         self,
         store: PartnerStore,
-        standing: Standing,
+        standing: StandingTalk,
         waiting: Callable[[], str],
+        numbered: Numbering,
         open_round: Callable[[int, str], None],
         close_round: Callable[[int, str], None],
     ) -> None:
         self._store = store
         self._standing = standing
         self._waiting = waiting
+        self._numbered = numbered
         self._open_round = open_round
         self._close_round = close_round
         self._turn = Turn(store.federation.policy.timeout)
@@ -105,7 +110,7 @@ class PartnerHospital:
             unreachable={},
         )
 
-    def labels(self, codes: Values, *, private: bool, id: bytes) -> Iterator[Labels]:
+    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
         """Question by question: between two of them another application may have its turn."""
         kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
         status = self.status()
@@ -114,7 +119,8 @@ class PartnerHospital:
         for at, start in enumerate(range(0, count, most)):
             rows = codes[:, start : start + most]
             with self._turn.mine():
-                part = self._part(Command(kind, status.round, rows.shape[1], numbered(id, at)), rows)
+                question = Command(kind, status.round, rows.shape[1], self._numbered(id, at, kind, rows))
+                part = self._part(question, rows, renew=renew or not id)
             yield part
 
     def open_round(self, number: int) -> None:
@@ -133,29 +139,33 @@ class PartnerHospital:
                 asker.warm()
                 self._warmed = time.monotonic()
 
-    def _part(self, question: Command, codes: Values) -> Labels:
+    def _part(self, question: Command, codes: Values, *, renew: bool) -> Labels:
         """One question, from this hospital's own ledger if it was answered before."""
         own = self._store.page(self._store.name)
-        verdict = own.verdict(question)
-        if refused := refusal(verdict, self._store.federation.title(self._store.name), question):
-            raise refused
-        if verdict is Verdict.STORED:
-            return np.frombuffer(own.kept(question)[0], "<u1").astype(np.int64)
-        if verdict is Verdict.SPENT:
-            raise spent()
-        asker, engine = self._announced(question)
-        own.charge(question)
+        failure: MixbayesError = spent()
+        for _ in range(ATTEMPTS):
+            verdict = own.verdict(question)
+            if refused := refusal(verdict, self._store.federation.title(self._store.name), question):
+                raise refused
+            if verdict is Verdict.STORED:
+                return np.frombuffer(own.kept(question)[0], "<u1").astype(np.int64)
+            try:
+                if verdict is Verdict.GO and (labels := self._asked(own, question, codes)) is not None:
+                    return labels
+            except PeerGone as error:
+                failure = error  # perhaps before it was charged: then the same question again
+                continue
+            if not renew:
+                raise failure
+            question = replace(question, id=fresh_id())
+        raise failure
+
+    def _asked(self, own: Page[Engine], question: Command, codes: Values) -> Labels | None:
+        """The labels, or None if the other hospital has charged this question before."""
+        asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
+        engine = asker.announce(question, own.charge)
+        if engine is None:
+            return None
         labels = asker.ask(engine, question, codes)
         own.keep(question, 0, labels.astype(np.uint8))
         return labels
-
-    def _announced(self, question: Command) -> tuple[Asker, Engine]:
-        """The conversation in which the other hospital has charged the question."""
-        for attempt in range(1, ATTEMPTS + 1):
-            asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
-            try:
-                return asker, asker.announce(question)
-            except PeerGone:
-                if attempt == ATTEMPTS:
-                    raise
-        raise LocalError("A question was announced no time at all.")

@@ -12,7 +12,7 @@ from mixbayes.node.log import printable
 from mixbayes.node.over_the_wire import FollowerHere
 from mixbayes.node.report import round_report
 from mixbayes.node.streams import about, opened
-from mixbayes.parties.partner_hospital import Standing
+from mixbayes.parties.partner_hospital import StandingTalk
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.parties.partner_talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, answer_questions, train_round
 from mixbayes.protocol.channel import Channel
@@ -29,7 +29,12 @@ class PairService(FollowerHere):
     """For the other hospital alone."""
 
     def __init__(
-        self, store: PartnerStore, follower: Follower, conversations: Conversations, standing: Standing, watch: Watch
+        self,
+        store: PartnerStore,
+        follower: Follower,
+        conversations: Conversations,
+        standing: StandingTalk,
+        watch: Watch,
     ) -> None:
         super().__init__(follower)
         self._store = store
@@ -89,7 +94,7 @@ class PairService(FollowerHere):
         stand(self._standing, self._store, _ordered(channels, ASKING_CHANNELS))
 
 
-def stand(standing: Standing, store: PartnerStore, channels: Sequence[Channel]) -> None:
+def stand(standing: StandingTalk, store: PartnerStore, channels: Sequence[Channel]) -> None:
     """Hold the conversation in which this hospital asks, until it is over."""
     asker: Asker | None = None
     why: MixbayesError | None = None

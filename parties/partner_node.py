@@ -16,14 +16,15 @@ from mixbayes.node.dialling import dial
 from mixbayes.node.follower import Follower
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
-from mixbayes.node.rounds import SCHEMA, Rounds
+from mixbayes.node.rounds import OVER, SCHEMA, Rounds
 from mixbayes.node.server import Server
 from mixbayes.parties.applications import serve_applications
 from mixbayes.parties.contributor import keep_going
 from mixbayes.parties.loopback import refuse_elsewhere
 from mixbayes.parties.node import Party
+from mixbayes.parties.numbering import numbering
 from mixbayes.parties.partner_dialling import Dialler, Listening
-from mixbayes.parties.partner_hospital import PartnerHospital, Standing
+from mixbayes.parties.partner_hospital import PartnerHospital, StandingTalk
 from mixbayes.parties.partner_listening import PairService
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.parties.settings import Settings
@@ -57,10 +58,12 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
-        store = PartnerStore(Rounds(database, federation, title, clock, partial(_say, log)), name, settings.vector)
+        rounds = Rounds(database, federation, title, clock)
+        store = PartnerStore(rounds, name, settings.vector)
+        rounds.tell(partial(_gone, store, log))
         stack.callback(store.close)
         store.contribute()
-        standing = Standing()
+        standing = StandingTalk()
         join = _listen if federation.party(name).address else _dial
         part = join(stack, settings, identity, store, standing, log)
         server = serve_applications(stack, settings, identity, part.hospital, log)
@@ -72,23 +75,26 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
 
 
 def _listen(
-    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: Standing, log: Log
+    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
     """The hospital with an address: the other one's certificate alone is answered there."""
     follower, conversations = Follower(store.rounds), Conversations(store.federation.policy.timeout, log)
     pair = PairService(store, follower, conversations, standing, Watch())
     _serve_partner(stack, settings, identity, pair, log)
-    return _Part(PartnerHospital(store, standing, lambda: "", follower.open, follower.close), conversations.close)
+    numbered = numbering(identity.seal)
+    hospital = PartnerHospital(store, standing, lambda: "", numbered, follower.open, follower.close)
+    return _Part(hospital, conversations.close)
 
 
 def _dial(
-    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: Standing, log: Log
+    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
     """The hospital without one: it leads."""
     peer = stack.enter_context(dial(store.federation, identity, store.other, Watch()))
     dialler = Dialler(store, Listening(peer, store), standing, log)
     leader = dialler.leader
-    hospital = PartnerHospital(store, standing, lambda: dialler.waiting, leader.open, leader.close)
+    numbered = numbering(identity.seal)
+    hospital = PartnerHospital(store, standing, lambda: dialler.waiting, numbered, leader.open, leader.close)
     return _Part(hospital, peer.close, (dialler.lead, dialler.ask, dialler.answer), (peer.meter,))
 
 
@@ -107,8 +113,10 @@ def _go_on(
         thread.start()
 
 
-def _say(log: Log, number: int, state: str) -> None:
+def _gone(store: PartnerStore, log: Log, number: int, state: str) -> None:
     log.info(state, round=number)
+    if state in OVER:
+        store.close()
 
 
 def _serve_partner(stack: ExitStack, settings: Settings, identity: Identity, pair: PairService, log: Log) -> None:

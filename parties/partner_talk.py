@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mixbayes.node.rounds import set_digest
@@ -73,12 +73,17 @@ class Asker:
     def over(self) -> bool:
         return self._over.is_set()
 
-    def announce(self, question: Command) -> Engine:
-        """Have the other hospital charge it; what is to answer it on this side. As `ask`, if it raises."""
+    def announce(self, question: Command, charge: Callable[[Command], None]) -> Engine | None:
+        """Have both hospitals charge it; what is to answer it on this side, or None if it was charged before.
+
+        As `ask`, if it raises: the other hospital would begin to answer what this one does not ask.
+        """
         with self._final_on_failure():
             run, engine = self._store.engine(question.round)
             command.send(self._line.channel, question)
-            _check(self._line.channel, run)
+            if not _goes_on(self._line.channel, run):
+                return None
+            charge(question)
             return engine
 
     def ask(self, engine: Engine, question: Command, codes: Values) -> Labels:
@@ -116,15 +121,16 @@ class Asker:
             raise
 
 
-def _check(other: Channel, run: bytes) -> None:
+def _goes_on(other: Channel, run: bytes) -> bool:
     verdict = command.receive_verdict(other)
     if verdict is Verdict.SPENT:
-        raise spent()
+        return False
     theirs = other.receive("training", RUN_BYTES).tobytes()
     if verdict is not Verdict.GO:
         raise OutOfRange(other.peer, command.VERDICT, "it gives a verdict that no hospital can give")
     if theirs != run:
         raise DifferentSets(other.peer, "question", "its model is from another training than this hospital's")
+    return True
 
 
 def spent() -> QuestionSpent:

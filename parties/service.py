@@ -28,7 +28,7 @@ class Asked(Protocol):
 
     def status(self) -> Status: ...
 
-    def labels(self, codes: Values, *, private: bool, id: bytes) -> Iterator[Positions]: ...
+    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Positions]: ...
 
     def open_round(self, number: int) -> None: ...
 
@@ -48,7 +48,7 @@ class PartyService(PartyServicer):
             codes = encode_query(self._dictionary, table_of(rows.columns)).codes
             if rows.id and len(rows.id) != ID_BYTES:
                 raise BadData(f"The id of a table of rows has {len(rows.id)} bytes instead of {ID_BYTES}.")
-            for found in self._behind.labels(codes, private=not rows.public, id=rows.id):
+            for found in self._behind.labels(codes, private=not rows.public, id=rows.id, renew=rows.renew):
                 yield Labels(labels=[self._dictionary.classes[position] for position in found])
 
     def Report(self, request: ReportRequest, context: Context) -> RoundReport:

@@ -214,7 +214,7 @@ def test_stream_for_nobody_or_nothing_is_refused(
     world: World, purpose: str, whose: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair = world.b.pair
-    monkeypatch.setattr(type(pair._desk), "stream", lambda self, incoming, context: None)
+    monkeypatch.setattr(type(pair._reception), "stream", lambda self, incoming, context: None)
     with pytest.raises(WrongStep, match="mixer a, at opening a stream"):
         next(pair.Talk(iter([]), Context(purpose, whose)))  # type: ignore[arg-type]
 

@@ -28,7 +28,7 @@ import pytest
 from mixbayes.federation.agreement import Federation, federation_from
 from mixbayes.mixers.first import FirstService, Second, train_with
 from mixbayes.mixers.second import PairService, SecondService
-from mixbayes.mixers.service import Desk
+from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
 from mixbayes.node import rounds as disk
 from mixbayes.node.conversations import Channels, Conversations
@@ -44,6 +44,7 @@ from mixbayes.parties.asking import Asking
 from mixbayes.parties.both_mixers import BothMixers
 from mixbayes.parties.contribution import Messages, messages
 from mixbayes.parties.contributor import Contributor
+from mixbayes.parties.numbering import numbering
 from mixbayes.parties.outbox import Outbox
 from mixbayes.protocol import pool
 from mixbayes.protocol.arrays import Values, Words
@@ -297,16 +298,16 @@ class MixerNode:
             self.held.close()
             raise
         self.store = Store(self.rounds, name)
-        desk = Desk(self.store, cast("Conversations", None), cast("Watch", None))
+        reception = Reception(self.store, cast("Conversations", None), cast("Watch", None))
         self.services: dict[str, object] = {}
         if name == "a":
             second = TheSecond(world)
             self.leader = Leader(self.rounds, second, partial(train_with, second, self.store), world.log)
-            self.first = FirstService(desk, second, self.leader, threading.Event())
+            self.first = FirstService(reception, second, self.leader, threading.Event())
             self.services = {"Mixer": self.first}
         else:
-            self.second = SecondService(desk)
-            self.pair = PairService(desk, Follower(self.rounds), self.second)
+            self.second = SecondService(reception)
+            self.pair = PairService(reception, Follower(self.rounds), self.second)
             self.services = {"Mixer": self.second, "Pair": self.pair}
 
 
@@ -320,7 +321,9 @@ class HospitalNode:
         self.database = Database.open(world.folder / name, outgoing.SCHEMA, Seal(world.key(name)), title, fuse)
         self.held.callback(self.database.close)
         self.mixers = TheMixers(world, name)
-        self.outbox = Outbox(self.database, title, world.federation.digest(), partial(world.time, name))
+        self.outbox = Outbox(
+            self.database, title, world.federation.digest(), partial(world.time, name), world.federation.policy.rounds
+        )
         self.contributor = Contributor(name, self.mixers, self.outbox, partial(world.made, name), world.log)
 
 
@@ -434,7 +437,7 @@ class World:
 
     def asked(self, hospital: str, number: int, codes: Values, *, private: bool, id: bytes) -> Labels:
         """The labels, in a conversation of its own; or the error."""
-        asking = Asking(self.hospital(hospital).mixers, self.layout)
+        asking = Asking(self.hospital(hospital).mixers, self.layout, numbering(Seal(bytes(32))))
         try:
             return joined(list(asking.labels(number, codes, private=private, id=id)))
         finally:

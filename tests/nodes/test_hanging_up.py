@@ -15,6 +15,7 @@ import pytest
 
 from mixbayes.parties.asking import Asking
 from mixbayes.parties.both_mixers import BothMixers
+from mixbayes.parties.numbering import numbering
 from mixbayes.protocol.channel import Buffer, Channel, Wire
 from mixbayes.protocol.encoding import encode_query
 from mixbayes.protocol.errors import MixbayesError, PeerSilent, RefusedByPolicy, WrongStep
@@ -78,7 +79,8 @@ class Dying:
 def ask(site: Site, mixers: Dying, rows: int = 3, *, private: bool) -> None:
     dictionary = site.federation.dictionary
     codes = encode_query(dictionary, site.tables["south"].take(np.arange(rows))).codes
-    asking = Asking(mixers, Layout(dictionary))  # type: ignore[arg-type]  # a conversation is all it wants
+    numbered = numbering(site.identity("north").seal)
+    asking = Asking(mixers, Layout(dictionary), numbered)  # type: ignore[arg-type]  # a conversation is all it wants
     try:
         list(asking.labels(1, codes, private=private))
     finally:

@@ -19,7 +19,7 @@ from mixbayes.pair import command
 from mixbayes.pair.command import ID_BYTES, Command, Kind
 from mixbayes.parties import partner_store
 from mixbayes.parties.partner_dialling import Dialler, Listening
-from mixbayes.parties.partner_hospital import Standing
+from mixbayes.parties.partner_hospital import StandingTalk
 from mixbayes.parties.partner_store import PartnerStore
 from mixbayes.parties.partner_talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, train_round
 from mixbayes.protocol.channel import Channel
@@ -388,7 +388,7 @@ def test_the_dialler_trains_no_more_often_either(couple: Couple) -> None:
         store.meet(1, {NORTH: bytes(ID_BYTES)})
         store.rounds.seal(1, {name: one.id for name, one in store.rounds.contributions(1).items()})
         north = LyingNorth(store)
-        dialler = Dialler(store, north, Standing(), logger("party south"))
+        dialler = Dialler(store, north, StandingTalk(), logger("party south"))
         for _ in range(3 * partner_store.MOST_TRAININGS):
             dialler.leader.step()
         assert store.rounds.current().state == FAILED

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.pair import command
-from mixbayes.pair.command import ID_BYTES, NEXT, VERDICT, Command, Kind, Verdict, batches, numbered
+from mixbayes.pair.command import ID_BYTES, NEXT, VERDICT, Command, Kind, Verdict, batches
 from mixbayes.protocol import memory
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import OutOfRange, WrongLength
@@ -90,19 +90,6 @@ def test_unknown_verdict_is_refused(number: int) -> None:
     here.send(VERDICT, bytes([number]))
     with pytest.raises(OutOfRange, match="there is no such verdict"):
         command.receive_verdict(there)
-
-
-@given(ids, st.lists(st.integers(0, 10**6), min_size=2, max_size=5, unique=True))
-def test_parts_of_a_request_have_ids_of_their_own_and_the_same_ones_again(id: bytes, parts: list[int]) -> None:
-    found = [numbered(id, part) for part in parts]
-    assert len(set(found)) == len(parts)
-    assert found == [numbered(id, part) for part in parts]
-    assert {len(one) for one in found} == {ID_BYTES}
-    assert numbered(id, 0) == id
-
-
-def test_without_an_id_every_part_gets_a_fresh_one() -> None:
-    assert len({numbered(b"", 0) for _ in range(20)}) == 20
 
 
 @given(st.integers(0, 50_000), st.integers(2, 5), st.lists(st.integers(1, 300), min_size=1, max_size=4))

@@ -32,9 +32,11 @@ class Maker:
 
 
 @contextmanager
-def outbox_in(folder: Path, fault: Fault = lambda _: None, agreement: str = AGREEMENT) -> Iterator[Outbox]:
+def outbox_in(
+    folder: Path, fault: Fault = lambda _: None, agreement: str = AGREEMENT, most: int = 9
+) -> Iterator[Outbox]:
     with Database.open(folder, SCHEMA, Seal(KEY), "party north", fault) as database:
-        yield Outbox(database, "party north", agreement, Clock())
+        yield Outbox(database, "party north", agreement, Clock(), most)
 
 
 def raw(folder: Path) -> bytes:

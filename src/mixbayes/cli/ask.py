@@ -15,7 +15,7 @@ from rich.text import Text
 
 from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.nodes import Agreed, Keys, Name
-from mixbayes.cli.output import labels_text, refuse_unwritable, write_whole
+from mixbayes.cli.output import labels_text, refuse_unwritable, unfinished, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.federation.agreement import Federation
 from mixbayes.federation.files import read_federation
@@ -72,18 +72,21 @@ def classify(
     ] = False,
     node: Node = "",
 ) -> None:
-    """Classify new patients jointly."""
+    """Classify new patients jointly.
+
+    Stopped half-way, the same command goes on: what was answered is not charged again.
+    """
     refuse_unwritable(out)
     agreed = read_federation(federation)
     rows = read_table(table)
     with rows.named_in_errors():
         codes = encode_query(agreed.dictionary, rows).codes
     tell_unknown(agreed.dictionary, rows)
-    with desk(federation, name, keys, node) as (_, behind), Talk() as talk:
+    with desk(federation, name, keys, node) as (_, behind), Talk() as talk, unfinished(out) as id:
         labels = behind.labels(
-            codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows)
+            codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows), id=id
         )
-    write_whole(out, labels_text(agreed.dictionary.classes[label] for label in labels))
+        write_whole(out, labels_text(agreed.dictionary.classes[label] for label in labels))
 
 
 def status(

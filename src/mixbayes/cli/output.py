@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
+import secrets
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mixbayes.protocol.errors import BadData
+
+_ID_BYTES = 16
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -27,6 +31,21 @@ def write_whole(path: Path, content: str | bytes) -> None:
     finally:
         if draft:
             Path(draft).unlink(missing_ok=True)
+
+
+@contextmanager
+def unfinished(out: Path) -> Iterator[bytes]:
+    """An id for what is to be written there, the same until it is."""
+    note = out.with_name(f".{out.name}.unfinished")
+    try:
+        id = note.read_bytes() if note.is_file() else b""
+        if len(id) != _ID_BYTES:
+            id = secrets.token_bytes(_ID_BYTES)
+            write_whole(note, id)
+    except OSError as error:
+        raise BadData(f"{note} cannot be read: {error.strerror}. Remove it.") from None
+    yield id
+    note.unlink(missing_ok=True)
 
 
 def refuse_unwritable(path: Path) -> None:

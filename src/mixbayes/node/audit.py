@@ -29,6 +29,7 @@ CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the
 HASH_BYTES = 32
 LONGEST_TEXT = 500
 _ORIGIN = bytes(HASH_BYTES)
+_PAGE = 1000
 _TEXTS = ("node", "actor", "verb", "subject")
 
 
@@ -163,10 +164,20 @@ def _number_inside(record: bytes) -> int | None:
 
 def _rows(folder: Path) -> Iterator[tuple[Any, Any, Any]]:
     """Number, record and hash as they are found; the record as bytes, because damage need not be UTF-8."""
+    first = -(1 << 63)
+    while rows := _page(folder, first):
+        yield from rows
+        first = rows[-1][0] + 1
+
+
+def _page(folder: Path, first: int) -> list[tuple[Any, Any, Any]]:
+    """The next rows. Whoever reads slowly holds nothing meanwhile that the node waits for."""
     with looking(folder) as connection:
         connection.text_factory = bytes
         try:
-            yield from connection.execute("SELECT number, record, hash FROM audit ORDER BY number")
+            return connection.execute(
+                "SELECT number, record, hash FROM audit WHERE number >= ? ORDER BY number LIMIT ?", (first, _PAGE)
+            ).fetchall()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
                 raise

@@ -48,6 +48,8 @@ class Conversations:
     def join(self, whose: str, key: str, channel: str, wire: StreamWire, needed: Mapping[str, str], work: Work) -> None:
         """One more stream. The first one of a conversation opens it, the last one starts the work."""
         with self._lock:
+            if self._closing:
+                raise PeerGone("this node", _STEP, "it stops")
             if needed.get(channel) != wire.peer:
                 raise WrongStep(wire.peer, _STEP, "it opens a channel that is not for it to open")
             gathering = self._open.get((whose, key)) or self._opened(whose, key, needed, work)

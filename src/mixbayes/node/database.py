@@ -37,6 +37,8 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._shelf = threading.Lock()
         self._closed = False
+        self._log_holds = False
+        """What was deleted, because somebody was reading."""
 
     @classmethod
     def open(cls, folder: Path, schema: Schema, seal: Seal, owner: str, fault: Fault = lambda _: None) -> Database:
@@ -61,6 +63,8 @@ class Database:
                 yield self._writer
                 self._fault("before")
             self._fault("after")
+            if self._log_holds:
+                self._empty_log()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -69,9 +73,15 @@ class Database:
             yield connection
 
     def empty_log(self) -> None:
-        """Let nothing that was deleted stand in the write-ahead log."""
+        """Let nothing that was deleted stand in the write-ahead log. While somebody reads there it waits: until the
+        write after that."""
         with self._alone(), explained(self._path):
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._empty_log()
+
+    def _empty_log(self) -> None:
+        self._writer.execute("PRAGMA busy_timeout = 100")
+        self._log_holds = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] != 0
+        self._writer.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_SECONDS}")
 
     def close(self) -> None:
         """End the last write, close the file and let go of the folder. Once is enough."""

@@ -13,6 +13,7 @@ from mixbayes.node.follower import Agreed, may_seal
 from mixbayes.node.log import Log, logged
 from mixbayes.node.rounds import COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED, Round, Rounds
 from mixbayes.protocol.errors import (
+    BadState,
     DifferentSets,
     Disagreement,
     MixbayesError,
@@ -25,13 +26,14 @@ from mixbayes.protocol.errors import (
     TooManyRows,
     Unreachable,
 )
+from mixbayes.transport.status import told
 
 ATTEMPTS = 5
 """So often a training is tried that breaks off for another reason than a connection."""
 LOOK_EVERY = 60.0
 """Seconds between two looks at whether the other party still serves the same model."""
-_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement)
-"""What time, or the other operator, may mend: the round waits."""
+_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, BadState)
+"""What time, or an operator, may mend: the round waits."""
 _FINAL = (RoundFailed, TooManyRows)
 
 
@@ -59,6 +61,7 @@ class Leader:
         self._log = log
         self._attempts = 0
         self._told: int | None = None
+        self._said = ""
         self._agreed_on_service: float | None = None
         self.waiting = ""
         """What the round waits for, for people."""
@@ -67,8 +70,10 @@ class Leader:
         """Bring the round one step further. True if there is something more to do at once. It never raises."""
         try:
             return self._tried()
-        except Exception as error:  # noqa: BLE001 - such as a full disk: the next step finds it mended, or says so again
-            logged(self._log, error, "a step failed, and could not be written down")
+        except Exception as error:  # noqa: BLE001 - such as a full disk: the next step finds it mended
+            if self._said != (said := f"{type(error)} {error}"):
+                logged(self._log, error, "a step failed, and could not be written down")
+            self._said = said
             return False
 
     def open(self, number: int, actor: str) -> None:
@@ -96,7 +101,7 @@ class Leader:
         except _FINAL as error:
             self._give_up(now, _reason(error))
         except _PASSING as error:
-            self.waiting = f"waiting: {error}"
+            self.waiting = f"waiting: {told(error)}"
             if self.waiting != waited:
                 self._log.warning("waiting", round=now.number, state=now.state, why=str(error))
         except Exception as error:  # noqa: BLE001 - a mistake of this program ends a round, not the thread that leads
@@ -165,4 +170,4 @@ class Leader:
 def _reason(error: Exception) -> str:
     if isinstance(error, PeerError):
         return error.why
-    return str(error) if isinstance(error, MixbayesError) else "this program made a mistake; its log has the place."
+    return told(error) if isinstance(error, MixbayesError) else "this program made a mistake; its log has the place."

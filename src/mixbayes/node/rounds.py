@@ -115,16 +115,19 @@ class Rounds:
         federation: Federation,
         me: str,
         clock: Clock,
-        told: Callable[[int, str], None] = lambda number, state: None,
     ) -> None:
         self.database = database
         self.federation = federation
         self.me = me
         self.clock = clock
-        self._told = told
+        self._told: Callable[[int, str], None] = lambda number, state: None
         self._gone: list[tuple[int, str]] = []
         self._forgot = False
         self._begin()
+
+    def tell(self, told: Callable[[int, str], None]) -> None:
+        """Who is to hear of every change, once it is on disk."""
+        self._told = told
 
     def current(self) -> Round:
         """The last round."""

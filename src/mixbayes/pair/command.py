@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -84,14 +83,12 @@ def receive_verdict(channel: Channel) -> Verdict:
     return Verdict(number)
 
 
-def numbered(id: bytes, part: int) -> bytes:
-    """An id for each question of one request; fresh ones where the application gave none."""
-    if not id:
-        return secrets.token_bytes(ID_BYTES)
-    return (int.from_bytes(id, "little") + part).to_bytes(ID_BYTES + 1, "little")[:ID_BYTES]
-
-
 def batches(form: Form, rows: int) -> Iterator[slice]:
     """The rows, so many to a question: a few pieces of it, which are the smaller the longer a row is."""
-    step = min(_MOST_ROWS, _PIECES * next(form.pieces(_MOST_ROWS)).stop)
+    step = most_rows(form)
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def most_rows(form: Form) -> int:
+    """To a question."""
+    return min(_MOST_ROWS, _PIECES * next(form.pieces(_MOST_ROWS)).stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
 
+from mixbayes.pair.command import most_rows
 from mixbayes.pair.keeping import exact_bytes, exact_from, model_bytes, model_from
 from mixbayes.pair.obfuscators import Stock
 from mixbayes.protocol import paillier_classification as exact
@@ -22,7 +23,7 @@ from mixbayes.protocol.question import Form, Line
 from mixbayes.protocol.training import train
 
 SHARES, PAILLIER = "shares", "paillier"
-_ROWS, _PIECES, _EXACT_ROWS = 1 << 14, 4, 64
+_EXACT_ROWS = 64
 
 
 class Engine(ABC):
@@ -59,7 +60,7 @@ class Shares(Engine):
 
     @property
     def most_rows(self) -> int:
-        return min(_ROWS, _PIECES * next(Form.of(self._layout, self._model.width).pieces(_ROWS)).stop)
+        return most_rows(Form.of(self._layout, self._model.width))
 
     def ask(self, me: Party, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
         if line:

@@ -19,6 +19,7 @@ from mixbayes.node.log import logger
 from mixbayes.node.rounds import SERVING
 from mixbayes.parties.asking import Asking
 from mixbayes.parties.both_mixers import both_mixers
+from mixbayes.parties.numbering import numbering
 from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.protocol.counts import count
 from mixbayes.protocol.dictionary import Dictionary
@@ -68,7 +69,7 @@ def asker(report: Connection, set_up: Stage) -> None:
     with both_mixers(set_up.federation, identity, Watch()) as mixers:
         while (status := mixers.status()).state != SERVING:
             time.sleep(0.05)
-        asking = Asking(mixers, layout)
+        asking = Asking(mixers, layout, numbering(identity.seal))
         report.send("ready")
         while True:
             try:

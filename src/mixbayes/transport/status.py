@@ -12,6 +12,7 @@ from mixbayes.protocol import errors
 from mixbayes.protocol.errors import LocalError, MixbayesError, PeerError, PeerGone, PeerSilent, Unreachable
 
 _DOMAIN = "mixbayes"
+_STATE = "its state folder cannot be used. Have its operator look at its log."
 _INFO = error_details_pb2.ErrorInfo.DESCRIPTOR
 _LONGEST, _LONGEST_REMEDY = 2000, 500
 """Bytes. A status travels in the trailer, which has little room: gRPC sends the message twice, once in base64, and once
@@ -41,9 +42,15 @@ def _kinds(kind: type[MixbayesError]) -> dict[str, type[MixbayesError]]:
 _BY_CODE = _kinds(MixbayesError)
 
 
+def told(error: MixbayesError) -> str:
+    """What others may hear of an error: of this machine's disk no path."""
+    return _STATE if isinstance(error, errors.BadState) else str(error)
+
+
 def status_of(error: MixbayesError) -> grpc.Status:
     """The gRPC status that carries this error whole."""
-    about = {"message": _short(str(error))}
+    said = told(error)
+    about = {"message": _short(said)}
     if isinstance(error, PeerError):
         remedy = _short(error.remedy, _LONGEST_REMEDY)
         about = {"peer": error.peer, "step": error.step, "why": _short(error.why), "remedy": remedy}
@@ -51,7 +58,7 @@ def status_of(error: MixbayesError) -> grpc.Status:
     detail.Pack(error_details_pb2.ErrorInfo(reason=error.code, domain=_DOMAIN, metadata=about))
     number = next(number for kind, number in _BY_KIND if isinstance(error, kind))
     return rpc_status.to_status(
-        status_pb2.Status(code=number, message=f"{_short(str(error))} [{error.code}]", details=[detail])
+        status_pb2.Status(code=number, message=f"{_short(said)} [{error.code}]", details=[detail])
     )
 
 

@@ -282,10 +282,15 @@ class Rows(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     COLUMNS_FIELD_NUMBER: _builtins.int
     PUBLIC_FIELD_NUMBER: _builtins.int
+    RENEW_FIELD_NUMBER: _builtins.int
     id: _builtins.bytes
-    """16 random bytes: the same rows again under the same id are answered from what is stored."""
+    """16 bytes of the application's: the same rows under the same id are answered from what is stored, and charged once.
+    Other rows under it are another question.
+    """
     public: _builtins.bool
     """Show the rows to the mixers, or to the other hospital."""
+    renew: _builtins.bool
+    """Ask anew, and be charged again, what broke off before under this id. Without an id it always is."""
     @_builtins.property
     def columns(self) -> _containers.RepeatedCompositeFieldContainer[Global___Column]: ...
     def __init__(
@@ -294,10 +299,11 @@ class Rows(_message.Message):
         id: _builtins.bytes = ...,
         columns: _abc.Iterable[Global___Column] | None = ...,
         public: _builtins.bool = ...,
+        renew: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "id", b"id", "public", b"public"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "id", b"id", "public", b"public", "renew", b"renew"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
