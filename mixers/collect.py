@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 
 import numpy as np
 
-from mixbayes.node.rounds import set_digest
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.errors import DifferentSets, LyingHospital, OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.layout import Layout
@@ -43,9 +43,12 @@ def joint_share(layout: Layout, contributions: Iterable[Contribution]) -> Words:
 
 def agree_on_set(me: Party, contributions: list[Contribution]) -> None:
     """Compare who sent which contribution; mixers that sum different sets would get noise that looks like an answer."""
-    step, rounds = "set of contributions", {contribution.round for contribution in contributions}
-    mine = bytes.fromhex(set_digest(max(rounds, default=0), {one.hospital: one.id for one in contributions}))
-    if me.channel.swap(step, mine).tobytes() != mine or len(rounds) > 1:
+    mine = hashlib.sha256()
+    for contribution in sorted(contributions, key=lambda c: c.hospital):
+        mine.update(hashlib.sha256(contribution.hospital.encode()).digest() + contribution.id)
+        mine.update(contribution.round.to_bytes(8, "little"))
+    step = "set of contributions"
+    if me.channel.swap(step, mine.digest()).tobytes() != mine.digest():
         raise DifferentSets(me.channel.peer, step, "the two mixers hold different contributions")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mixbayes.cli import ask
 from tests.cli.typed import Prompt
 from tests.nodes.helpers import Site, make_site, write_csv
 
@@ -55,6 +56,28 @@ def test_a_file_that_cannot_be_written_is_said_first(typed: Prompt, serving: Sit
     assert done.code == 6
     assert "there is no folder" in done.err
     assert serving.status("west").budget_left == left
+
+
+def test_what_was_answered_before_it_was_stopped_is_not_charged_again(
+    typed: Prompt, serving: Site, new: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, note = new.with_name("out.csv"), new.with_name(".out.csv.unfinished")
+
+    def stopped(labels: object) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ask, "labels_text", stopped)
+        assert typed.at(serving, "north", "classify", new, "-o", out).code == 130
+    left = serving.status("north").budget_left
+    assert note.is_file()
+    done = typed.at(serving, "north", "classify", new, "-o", out)
+    assert done.code == 0, done.err
+    assert out.read_text().splitlines() == ["label", *serving.expected(serving.tables["west"])]
+    assert serving.status("north").budget_left == left
+    assert not note.exists()
+    typed.at(serving, "north", "classify", new, "-o", out)
+    assert serving.status("north").budget_left == left - serving.tables["west"].rows
 
 
 def test_too_early(typed: Prompt, new: Path, tmp_path: Path) -> None:

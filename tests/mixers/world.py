@@ -39,12 +39,12 @@ from mixbayes.node.log import Log, logger
 from mixbayes.node.rounds import Rounds
 from mixbayes.node.sealing import Seal
 from mixbayes.node.sqlite import looking
+from mixbayes.pair.command import ID_BYTES, Kind
 from mixbayes.parties import outbox as outgoing
 from mixbayes.parties.asking import Asking
 from mixbayes.parties.both_mixers import BothMixers
 from mixbayes.parties.contribution import Messages, messages
 from mixbayes.parties.contributor import Contributor
-from mixbayes.parties.numbering import numbering
 from mixbayes.parties.outbox import Outbox
 from mixbayes.protocol import pool
 from mixbayes.protocol.arrays import Values, Words
@@ -353,6 +353,11 @@ class OnDisk:
         return frozenset(name for name, (_, _, verdict) in self.held.items() if verdict == disk.COUNTED)
 
 
+def as_it_is(id: bytes, part: int, kind: Kind, codes: Values) -> bytes:
+    """Ids that the promises know again."""
+    return (int.from_bytes(id, "little") + part).to_bytes(ID_BYTES, "little")
+
+
 class World:
     """All nodes of a federation, the network between them, and what a person may do to both."""
 
@@ -437,7 +442,7 @@ class World:
 
     def asked(self, hospital: str, number: int, codes: Values, *, private: bool, id: bytes) -> Labels:
         """The labels, in a conversation of its own; or the error."""
-        asking = Asking(self.hospital(hospital).mixers, self.layout, numbering(Seal(bytes(32))))
+        asking = Asking(self.hospital(hospital).mixers, self.layout, as_it_is)
         try:
             return joined(list(asking.labels(number, codes, private=private, id=id)))
         finally:

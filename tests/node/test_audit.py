@@ -320,7 +320,7 @@ def test_reading_goes_on_beside_the_node(tmp_path: Path) -> None:
         assert next(reading) == Record(1, head.hash, entry(1))
         added(database, entry(2))
         assert verify(tmp_path / "state").count == 2
-        assert list(reading) == []
+        assert [record.number for record in reading] == [2]
 
 
 def test_a_copy_of_a_running_nodes_folder_is_read(tmp_path: Path) -> None:

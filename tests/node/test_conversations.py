@@ -193,3 +193,11 @@ def test_closing_breaks_off_those_at_work_and_those_who_wait(conversations: Conv
 
 def _until_cut(channels: Channels) -> None:
     channels["now"].receive("anything", 1)
+
+
+def test_nothing_begins_once_it_is_closed(conversations: Conversations) -> None:
+    conversations.close()
+    for channel, peer in NEEDED.items():
+        with pytest.raises(PeerGone, match="it stops"):
+            join(conversations, channel, peer)
+    assert not conversations._open

@@ -141,6 +141,20 @@ def test_the_disk_has_a_write_before_it_counts(folder: Path) -> None:
         assert [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas] == ["wal", 2, 1, 1]
 
 
+def test_a_slow_reader_holds_up_nobody_and_what_was_deleted_goes_with_the_next_write(folder: Path) -> None:
+    log = folder / "state.sqlite-wal"
+    with opened(folder) as database:
+        with database.read() as reading:
+            assert reading.execute("SELECT COUNT(*) FROM child").fetchone() == (0,)
+            put(database, 1)
+            database.empty_log()
+            assert log.stat().st_size
+        put(database, 2)
+        assert not log.stat().st_size
+        put(database, 3)
+        assert log.stat().st_size
+
+
 class Killed(BaseException):
     """Nobody catches it, as nobody catches a power cut."""
 

@@ -193,6 +193,19 @@ def test_round_waits_as_long_as_it_takes_for_what_time_may_mend(scene: Scene, er
     assert (scene.state, scene.leader.waiting) == (SERVING, "")
 
 
+def test_a_disk_that_is_full_ends_no_round_and_no_path_is_told(scene: Scene) -> None:
+    scene.hold(*HOSPITALS)
+    scene.training = BadState("/srv/state/state.sqlite: the disk is full. Make room.")
+    scene.ticks(3 * ATTEMPTS)
+    assert scene.state == SEALED
+    assert "its state folder cannot be used" in scene.leader.waiting
+    assert "/srv" not in scene.leader.waiting
+    assert scene.said.getvalue().count("/srv/state") == 1
+    scene.training = None
+    scene.run()
+    assert scene.state == SERVING
+
+
 @pytest.mark.parametrize(
     "error", [RoundFailed("only 1 of the 2 contributions that are needed hold."), TooManyRows("there are too many.")]
 )
@@ -224,11 +237,10 @@ def test_other_is_told_of_a_failure_until_it_has_heard(scene: Scene) -> None:
     ("error", "said"),
     [
         (DifferentSets("mixer b", "set of contributions", "the two mixers hold different ones"), "hold different ones"),
-        (BadState("the disk is full."), "the disk is full"),
         (TooEarly("mixer b says: Round 1 is collecting at mixer b."), "is collecting at mixer b"),
         (ValueError("3 patients of north"), "this program made a mistake"),
     ],
-    ids=["different sets", "disk", "state that was put back", "mistake"],
+    ids=["different sets", "state that was put back", "mistake"],
 )
 def test_training_that_breaks_off_again_and_again_ends_the_round(scene: Scene, error: Exception, said: str) -> None:
     scene.hold(*HOSPITALS)

@@ -13,7 +13,7 @@ from mixbayes.node.database import Database, Fault
 from mixbayes.node.sealing import Seal
 from mixbayes.parties.contribution import Messages
 from mixbayes.parties.outbox import SCHEMA, Outbox
-from mixbayes.protocol.errors import BadState, OutOfRange
+from mixbayes.protocol.errors import BadState, OutOfRange, RefusedByPolicy
 from tests.mixers.world import Clock, Fuse, Killed
 
 AGREEMENT = "ab" * 32
@@ -139,3 +139,15 @@ def test_contributions_and_questions_are_in_the_audit_trail(tmp_path: Path) -> N
         ("party north", "asked", "both mixers", {"round": 1, "rows hidden": 5}),
         ("party north", "asked", "both mixers", {"round": 1, "rows shown": 7}),
     ]
+
+
+def test_only_rounds_that_were_sealed_count_against_the_agreed_number(tmp_path: Path) -> None:
+    with outbox_in(tmp_path, most=2) as outbox:
+        for number in (1, 2, 3, 4):
+            outbox.due(number, Maker())
+        outbox.sealed(3)
+        outbox.due(5, Maker())
+        outbox.sealed(5)
+        assert outbox.due(5, Maker())
+        with pytest.raises(RefusedByPolicy, match="2 rounds, as many as the agreement allows"):
+            outbox.due(6, Maker())

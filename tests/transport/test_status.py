@@ -179,3 +179,9 @@ def test_what_gRPC_says_names_node_and_step(code: grpc.StatusCode, kind: type[Pe
 def test_connections_are_explained_in_words(said: str, means: str) -> None:
     assert means in plain(said)
     assert "secret" not in plain(said)
+
+
+def test_a_path_of_the_own_disk_is_told_to_nobody(line: Any) -> None:
+    said = str(error_from(line(status_of(errors.BadState("/srv/state: the disk is full. Make room."))), "mixer b", "x"))
+    assert "its state folder cannot be used" in said
+    assert "/srv" not in said
