@@ -13,7 +13,7 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.log import printable
 from mixbayes.node.rounds import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, TooEarly
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, OverBudget, TooEarly
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, conversation
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.watch import Watch
@@ -43,6 +43,14 @@ class Status:
     """Who did not answer, and why."""
     protection: str = ""
     """What this hospital did to its own table, where its node was asked."""
+
+    def refuse_over_budget(self, rows: int) -> None:
+        """Say so before any row is charged."""
+        if rows > self.budget_left:
+            raise OverBudget(
+                f"{rows} rows are asked about, and of the {self.budget} that this hospital may ask about in round "
+                f"{self.round} {self.budget_left} are left. Nothing was charged. Ask about fewer."
+            )
 
     def refuse_unless_serving(self, federation: Federation) -> None:
         """Say why there is nothing to ask yet."""
@@ -90,9 +98,14 @@ class BothMixers:
         return combined(list(told.values()), silent)
 
     def next_round(self) -> int:
-        """The number of the round to open; if they are at different ones, that which only one of them has."""
-        numbers = [self.report(name).round for name in NAMES]
-        return max(numbers) if len(set(numbers)) > 1 else numbers[0] + 1
+        """The number of the round to open; if only one of them has opened it, that one again."""
+        earlier, last = sorted((self.report(name) for name in NAMES), key=lambda report: report.round)
+        half_open = earlier.round < last.round and last.state == COLLECTING
+        return last.round if half_open else last.round + 1
+
+    def last_round(self) -> int:
+        """The number of the current round; if they are at different ones, the later one."""
+        return max(self.report(name).round for name in NAMES)
 
     def contribute(self, name: str, message: bytes) -> bytes:
         """Send one mixer its message; it acknowledges the contribution by its id once it has it on disk."""
@@ -132,7 +145,7 @@ def combined(reports: list[RoundReport], unreachable: Mapping[str, MixbayesError
             "mixer a and mixer b",
             "asking for the status",
             f"they are at different rounds: {sorted(numbers)}",
-            "`mixbayes round new` brings them together",
+            "`mixbayes round close` and `mixbayes round new` bring them together",
         )
     for report in reports:
         if report.state not in _PROGRESS:

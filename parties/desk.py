@@ -46,9 +46,15 @@ class Desk(Protocol):
 
     def status(self) -> Status: ...
 
+    def refuse_over_budget(self, rows: int) -> None:
+        """Before any of so many rows is charged."""
+        ...
+
     def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         """Under the same `id`, what was answered before is not charged again."""
         ...
+
+    def last_round(self) -> int: ...
 
     def next_round(self) -> int: ...
 
@@ -67,6 +73,7 @@ class AtMixers:
         self._mixers = mixers
         self._numbered = numbered
         self._protection = protection
+        self.last_round = mixers.last_round
         self.next_round = mixers.next_round
         self.open_round = mixers.open_round
         self.close_round = mixers.close_round
@@ -74,6 +81,9 @@ class AtMixers:
     def status(self) -> Status:
         """What both mixers say, and what the hospital's own node says of its table, where it runs."""
         return replace(self._mixers.status(), protection=self._protection())
+
+    def refuse_over_budget(self, rows: int) -> None:
+        _settled(self._mixers.status, self._federation).refuse_over_budget(rows)
 
     def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         status = _settled(self._mixers.status, self._federation)
@@ -100,6 +110,9 @@ class AtOwnNode:
         report = self._peer.call(self._stub.Report, node_pb2.ReportRequest(), "asking for the status")
         return combined([report], {})
 
+    def refuse_over_budget(self, rows: int) -> None:
+        _settled(self.status, self._federation).refuse_over_budget(rows)
+
     def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         _settled(self.status, self._federation)
         classes = self._federation.dictionary.classes
@@ -112,8 +125,11 @@ class AtOwnNode:
             raise PeerError(self._peer.title, "classification", f"it gave {len(found)} labels for {rows.rows} rows")
         return np.array(found, np.int64)
 
+    def last_round(self) -> int:
+        return self.status().round
+
     def next_round(self) -> int:
-        return self.status().round + 1
+        return self.last_round() + 1
 
     def open_round(self, number: int) -> object:
         return self._peer.call(self._stub.OpenRound, node_pb2.RoundNumber(round=number), "opening a round")

@@ -80,6 +80,14 @@ def test_what_was_answered_before_it_was_stopped_is_not_charged_again(
     assert serving.status("north").budget_left == left - serving.tables["west"].rows
 
 
+def test_the_table_is_not_overwritten_by_its_labels(typed: Prompt, serving: Site, new: Path) -> None:
+    before = new.read_bytes()
+    done = typed.at(serving, "north", "classify", new, "-o", new)
+    assert done.code == 2
+    assert "names the table itself" in done.err
+    assert new.read_bytes() == before
+
+
 def test_too_early(typed: Prompt, new: Path, tmp_path: Path) -> None:
     site = make_site(tmp_path / "site")
     with site.mixers():
@@ -98,7 +106,9 @@ def test_over_budget(typed: Prompt, tmp_path: Path) -> None:
         done = typed.at(site, "north", "classify", tmp_path / "some.csv", "-o", tmp_path / "2.csv")
         assert typed.at(site, "south", "classify", tmp_path / "some.csv", "-o", tmp_path / "3.csv").code == 0
     assert done.code == 5
-    assert "party north has used up the rows" in done.err
+    assert "20 rows are asked about, and of the 25" in done.err
+    assert "5 are left. Nothing was charged." in done.err
+    assert not (tmp_path / ".2.csv.unfinished").exists()
     assert "[E231]" in done.err
     assert not (tmp_path / "2.csv").exists()
 

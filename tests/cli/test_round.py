@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from tests.cli.typed import Prompt
 from tests.nodes.helpers import make_site, write_csv
@@ -50,3 +53,31 @@ def test_no_word_is_help(typed: Prompt) -> None:
     done = typed("round")
     assert done.code == 2
     assert "close" in done.out + done.err
+
+
+@pytest.mark.parametrize("loser", ["a", "b"])
+def test_a_mixer_that_begins_with_an_empty_folder_is_met_again(typed: Prompt, tmp_path: Path, loser: str) -> None:
+    site = make_site(tmp_path / "site", policy={"rounds": 6})
+    with site.mixers():
+        for _ in range(3):
+            site.serve()
+            assert typed.at(site, "north", "round", "close").code == 0
+            assert typed.at(site, "north", "round", "new").code == 0
+        site.serve()
+    shutil.rmtree(site.state(loser))
+    with site.mixers():
+        apart = typed.at(site, "north", "status")
+        assert "different rounds: [1, 4]" in apart.err
+        assert "round close" in apart.err
+        assert typed.at(site, "north", "round", "close").code == 0
+        done = typed.at(site, "north", "round", "new")
+        assert done.code == 0, done.err
+        site.serve()
+        assert site.status("north").round == 5
+
+
+def test_a_round_that_collects_is_not_left_behind_by_the_next(typed: Prompt, tmp_path: Path) -> None:
+    site = make_site(tmp_path / "site")
+    with site.mixers():
+        assert typed.at(site, "north", "round", "new").code == 5
+        assert site.status("north").round == 1

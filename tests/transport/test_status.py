@@ -25,7 +25,7 @@ def kinds(kind: type[MixbayesError] = MixbayesError) -> list[type[MixbayesError]
 
 
 BLAMING = [kind for kind in kinds() if issubclass(kind, PeerError)]
-OTHERS = [kind for kind in kinds() if not issubclass(kind, (PeerError, LocalError))]
+OTHERS = [kind for kind in kinds() if not issubclass(kind, (PeerError, LocalError, errors.BadState))]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.nodes import Agreed, Keys, Name
-from mixbayes.cli.output import labels_text, refuse_unwritable, unfinished, write_whole
+from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable, unfinished, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.federation.agreement import Federation
 from mixbayes.federation.files import read_federation
@@ -25,6 +25,7 @@ from mixbayes.parties.both_mixers import Status
 from mixbayes.parties.desk import Desk, at_mixers, at_own_node
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.encoding import encode_query
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, Unsupported
 
 CLASSIFY_EXAMPLES = """Examples:
 
@@ -77,16 +78,32 @@ def classify(
     Stopped half-way, the same command goes on: what was answered is not charged again.
     """
     refuse_unwritable(out)
+    if out.exists() and table.exists() and out.samefile(table):
+        raise Unsupported(f"-o {out} names the table itself. Give the labels another name.")
     agreed = read_federation(federation)
     rows = read_table(table)
     with rows.named_in_errors():
         codes = encode_query(agreed.dictionary, rows).codes
     tell_unknown(agreed.dictionary, rows)
-    with desk(federation, name, keys, node) as (_, behind), Talk() as talk, unfinished(out) as id:
-        labels = behind.labels(
-            codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows), id=id
-        )
-        write_whole(out, labels_text(agreed.dictionary.classes[label] for label in labels))
+    with desk(federation, name, keys, node) as (_, behind), Talk() as talk:
+        if not is_unfinished(out):
+            behind.refuse_over_budget(rows.rows)
+        with _resumable(out) as id:
+            labels = behind.labels(
+                codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows), id=id
+            )
+            write_whole(out, labels_text(agreed.dictionary.classes[label] for label in labels))
+
+
+@contextmanager
+def _resumable(out: Path) -> Iterator[bytes]:
+    """An id for the labels that are to be written there."""
+    with unfinished(out) as id:
+        try:
+            yield id
+        except (MixbayesError, KeyboardInterrupt):
+            typer.echo("The same command goes on from here: what was answered is not charged again.", err=True)
+            raise
 
 
 def status(
@@ -122,8 +139,18 @@ def close(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
     It answers no more questions.
     """
     with desk(federation, name, keys, node) as (agreed, behind):
-        behind.close_round(behind.status().round)
-        _tell(agreed, behind.status(), as_json=False)
+        behind.close_round(behind.last_round())
+        with _said_only():
+            _tell(agreed, behind.status(), as_json=False)
+
+
+@contextmanager
+def _said_only() -> Iterator[None]:
+    """That the mixers are at different rounds is no failure where a new one follows."""
+    try:
+        yield
+    except DifferentSets as error:
+        typer.echo(f"mixbayes: {error}", err=True)
 
 
 def _tell(agreed: Federation, found: Status, as_json: bool) -> None:

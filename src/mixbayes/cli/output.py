@@ -33,19 +33,27 @@ def write_whole(path: Path, content: str | bytes) -> None:
             Path(draft).unlink(missing_ok=True)
 
 
+def is_unfinished(out: Path) -> bool:
+    return _note(out).is_file()
+
+
 @contextmanager
 def unfinished(out: Path) -> Iterator[bytes]:
     """An id for what is to be written there, the same until it is."""
-    note = out.with_name(f".{out.name}.unfinished")
+    note = _note(out)
     try:
         id = note.read_bytes() if note.is_file() else b""
-        if len(id) != _ID_BYTES:
-            id = secrets.token_bytes(_ID_BYTES)
-            write_whole(note, id)
     except OSError as error:
         raise BadData(f"{note} cannot be read: {error.strerror}. Remove it.") from None
+    if len(id) != _ID_BYTES:
+        id = secrets.token_bytes(_ID_BYTES)
+        write_whole(note, id)
     yield id
     note.unlink(missing_ok=True)
+
+
+def _note(out: Path) -> Path:
+    return out.with_name(f".{out.name}.unfinished")
 
 
 def refuse_unwritable(path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from mixbayes.node.follower import Agreed, may_seal
 from mixbayes.node.log import Log, logged
-from mixbayes.node.rounds import COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED, Round, Rounds
+from mixbayes.node.rounds import COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED, Round, Rounds, leaves_behind
 from mixbayes.protocol.errors import (
     BadState,
     DifferentSets,
@@ -81,7 +81,7 @@ class Leader:
         now = self._rounds.current()
         if now.state == FAILED:
             self._other.fail(now.number, now.reason)
-        if now.number < number and now.state not in OVER:
+        if now.number < number and now.state not in OVER and not leaves_behind(now, number):
             raise RefusedByPolicy(
                 f"Round {now.number} is {now.state}. A new one can begin once it is closed or failed: "
                 "`mixbayes round close` ends it."

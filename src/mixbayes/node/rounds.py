@@ -273,14 +273,12 @@ class Rounds:
         """End it for good; its answers are gone, its ids stay."""
         with self._change() as connection:
             now = _last(connection)
-            if now.number != number:
+            if now.number > number:
                 raise RoundOver(f"{self.me} is at round {now.number}, not at {number}.")
-            if now.state in OVER:
-                return
+            if now.number < number or now.state in OVER:
+                return  # whoever has lost its state folder has nothing of this round to end
             self._in_state(now, number, COLLECTING, SERVING)
-            self._forget(connection, number)
-            self._go(connection, number, CLOSED)
-            self.note(connection, actor, "closed", f"round {number}", {"round": number})
+            self._close(connection, number, actor)
 
     def open(self, number: int, actor: str) -> None:
         """A new round of the same parties, once the last one is over."""
@@ -288,7 +286,9 @@ class Rounds:
             now = _last(connection)
             if now.number == number and now.state == COLLECTING:
                 return
-            if now.state not in OVER:
+            if leaves_behind(now, number):
+                self._close(connection, now.number, actor)
+            elif now.state not in OVER:
                 raise RefusedByPolicy(
                     f"{self.me} has round {now.number}, which is {now.state}. A new one can begin once it is closed or "
                     "failed: `mixbayes round close` ends it."
@@ -296,6 +296,11 @@ class Rounds:
             if not now.number < number <= now.number + self.federation.policy.rounds:
                 raise RoundOver(f"{self.me} has had {now.number} rounds already; the next is {now.number + 1}.")
             self._open(connection, number, actor)
+
+    def _close(self, connection: sqlite3.Connection, number: int, actor: str) -> None:
+        self._forget(connection, number)
+        self._go(connection, number, CLOSED)
+        self.note(connection, actor, "closed", f"round {number}", {"round": number})
 
     def report_of(self, number: int, hospital: str) -> tuple[int, int]:
         """A hospital's budget of rows in this round, and what is left of it."""
@@ -385,6 +390,11 @@ class Rounds:
 
     def _opened(self, table: str, column: str, sealed: bytes, *row: str | int) -> bytes:
         return self.database.seal.open(sealed, place(table, column, *row))
+
+
+def leaves_behind(now: Round, number: int) -> bool:
+    """Whether the other computing party has had rounds meanwhile of which this one, begun anew, knows nothing."""
+    return now.state == COLLECTING and number > now.number + 1
 
 
 def set_digest(number: int, chosen: Mapping[str, bytes]) -> str:
