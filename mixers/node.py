@@ -71,6 +71,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         rounds = Rounds(database, federation, title, clock)
         store = Store(rounds, name)
         rounds.tell(partial(_gone, store, log))
+        if rounds.replaced:
+            log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
         reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
         part = _first(stack, reception, identity, log) if name == "a" else _second(reception)
         stack.callback(reception.conversations.close)

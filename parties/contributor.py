@@ -29,7 +29,7 @@ class Contributor:
         self._make = make
         self._log = log
         self._said: tuple[object, ...] = ()
-        self._noticed = 0
+        self._noticed = self._sent = self._lost = 0
 
     def step(self) -> str:
         """See to it that both mixers have what is due; returns the state of the round."""
@@ -40,6 +40,9 @@ class Contributor:
         for name, report in told.items():
             if report.state == COLLECTING and self._name not in report.contributed:
                 self._send(name, report.round)
+            elif self._name in report.contributed and self._sent != report.round:
+                self._sent = report.round
+                self._log.info("counted already", round=report.round, why="what was sent before counts in this round")
         if len(told) < 2:
             self._say("waiting", why="; ".join(str(error) for error in silent.values()))
             return ""
@@ -71,15 +74,22 @@ class Contributor:
     def _send(self, mixer: str, number: int) -> None:
         due = self._outbox.due(number, lambda: self._make(number))
         if mixer not in due:
-            self._say("lost", round=number, why=f"mixer {mixer} had acknowledged a contribution and has none")
+            self._warn_of_loss(mixer, number)
             return
         try:
             receipt = self._mixers.contribute(mixer, due[mixer])
         except AlreadyContributed as error:
             logged(self._log, error, "not contributed", round=number)
             return
+        self._sent = number
         self._outbox.acknowledged(number, mixer, receipt, len(due[mixer]))
         self._log.info("contributed", round=number, to=f"mixer {mixer}", bytes=len(due[mixer]))
+
+    def _warn_of_loss(self, mixer: str, number: int) -> None:
+        if self._lost != number:
+            self._lost = number
+            why = f"mixer {mixer} had acknowledged a contribution and has none; the next round will count this hospital"
+            self._log.warning("lost", round=number, why=why, remedy="mixbayes round close, then mixbayes round new")
 
     def _say(self, event: str, **about: str | int) -> None:
         """In the log, once for each thing that changes."""

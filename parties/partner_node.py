@@ -61,6 +61,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         rounds = Rounds(database, federation, title, clock)
         store = PartnerStore(rounds, name, settings.vector)
         rounds.tell(partial(_gone, store, log))
+        if rounds.replaced:
+            log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
         stack.callback(store.close)
         store.contribute()
         standing = StandingTalk()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import secrets
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from mixbayes.node import dialling
-from mixbayes.node.rounds import CLOSED, COLLECTING, Rounds
+from mixbayes.node.rounds import CLOSED, COLLECTING, FAILED, SERVING, Rounds
 from mixbayes.pair.command import ID_BYTES
 from mixbayes.pair.engine import Engine
 from mixbayes.parties import partner_node
@@ -236,6 +237,25 @@ def test_a_dialler_that_was_away_for_whole_rounds_catches_up(couple: Couple) -> 
         with couple.node(SOUTH):
             couple.serve(3)
             assert couple.labels(SOUTH) == couple.due()
+
+
+@both
+def test_a_hospital_that_begins_with_an_empty_folder_is_met_again(couple: Couple, name: str) -> None:
+    with couple.nodes():
+        for number in (1, 2):
+            couple.serve(number)
+            with couple.desk(SOUTH) as desk:
+                desk.close_round(number)
+                desk.open_round(number + 1)
+        couple.serve(3)
+    shutil.rmtree(couple.site.state(name))
+    other = OTHER[name]
+    with couple.nodes(), couple.desk(other) as desk:
+        wait_until(lambda: couple.status(other).state in (SERVING, FAILED), "the one that remembers is at work")
+        desk.close_round(desk.last_round())
+        desk.open_round(desk.next_round())
+        couple.serve(4)
+        assert couple.labels(NORTH) == couple.labels(SOUTH) == couple.due()
 
 
 @both

@@ -29,7 +29,6 @@ from mixbayes.protocol.errors import (
     OverBudget,
     PeerError,
     PeerGone,
-    QuestionSpent,
     RefusedByPolicy,
     Reuse,
     RoundFailed,

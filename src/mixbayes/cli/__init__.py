@@ -1,14 +1,18 @@
 """The command line: stdout is data, stderr is talk, and the exit code says what kind of failure it was."""
 
+import os
 import sys
 
 from mixbayes.protocol.errors import MixbayesError
 
 INTERRUPTED = 130
+_NODES = ("mixer", "party")
 
 
 def main() -> None:
     """The `mixbayes` command."""
+    if sys.argv[1:2] not in ([node] for node in _NODES):  # a node's operator may need what gRPC says of strangers
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         from mixbayes.cli.app import app  # slow to import, and somebody may stop it meanwhile
 

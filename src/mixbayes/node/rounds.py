@@ -123,6 +123,8 @@ class Rounds:
         self._told: Callable[[int, str], None] = lambda number, state: None
         self._gone: list[tuple[int, str]] = []
         self._forgot = False
+        self.replaced: int | None = None
+        """The round that another agreement than this one had begun, and that ended with it."""
         self._begin()
 
     def tell(self, told: Callable[[int, str], None]) -> None:
@@ -328,7 +330,9 @@ class Rounds:
                     (CLOSED, row[0]),
                 )
                 self._forget(connection, row[0])
-                self.note(connection, self.me, "closed", f"round {row[0]}", {"round": row[0]})
+                why = {"round": row[0], "why": "another agreement took its place", "agreement": row[1]}
+                self.note(connection, self.me, "closed", f"round {row[0]}", why)
+                self.replaced = row[0]
             self._open(connection, row[0] + 1 if row else 1, self.me)
 
     def _open(self, connection: sqlite3.Connection, number: int, actor: str) -> None:
