@@ -85,8 +85,9 @@ def ask_once(set_up: Stage) -> tuple[int, int]:
     """One conversation with questions of many sizes; how many, and rows."""
     name, layout = "north", Layout(set_up.federation.dictionary)
     sizes = [1] * 50 + [10, 100, 1000]
-    with both_mixers(set_up.federation, identity(set_up, name), Watch()) as mixers:
-        asking = Asking(mixers, layout, numbering(identity.seal))
+    own = identity(set_up, name)
+    with both_mixers(set_up.federation, own, Watch()) as mixers:
+        asking = Asking(mixers, layout, numbering(own.seal))
         for number, size in enumerate(sizes):
             list(asking.labels(1, questions(layout, size), private=number % 2 == 0))
         asking.close()

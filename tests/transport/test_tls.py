@@ -7,6 +7,7 @@ import ssl
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -148,7 +149,7 @@ def test_a_server_is_given_a_configuration_only_when_it_is_new(monkeypatch: pyte
     made: list[object] = []
     really = grpc.ssl_server_certificate_configuration
 
-    def counted(pairs: object, authority: bytes) -> grpc.ServerCertificateConfiguration:
+    def counted(pairs: Any, authority: bytes) -> grpc.ServerCertificateConfiguration:
         made.append(pairs)
         return really(pairs, authority)
 
