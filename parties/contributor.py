@@ -106,6 +106,6 @@ def keep_going(step: Callable[[], object], stopped: threading.Event, log: Log, t
             step()
             said = ""
         except Exception as error:  # noqa: BLE001 - the node goes on answering; its log has the place
-            if said != (said := f"{type(error)} {error}"):
+            if said != (said := f"{type(error)} {error}") and not stopped.is_set():  # its own end is nobody's fault
                 logged(log, error, "tried in vain" if isinstance(error, MixbayesError) else "a mistake of this program")
         stopped.wait(tick)
