@@ -108,6 +108,12 @@ def test_unknown_values_are_counted_and_missing_ones_are_not(capsys: pytest.Capt
     ]
 
 
+def test_a_column_that_nobody_learned_from_is_named_and_the_class_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {"age": ["1"], "crp": ["1"], "sex": ["f"], "surname": ["x"], DICTIONARY.class_column: ["?"]}
+    tell_unknown(DICTIONARY, table(**rows))
+    assert capsys.readouterr().err == "mixbayes: column 'surname' is not one that was learned from, and is left out\n"
+
+
 def test_the_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("age,crp,sex\nold,1,f\n")
     tell_unknown(DICTIONARY, read_table(tmp_path / "new.csv"))

@@ -28,7 +28,10 @@ def tell_doubts(tables: Sequence[Columns], nominal: Collection[str] = ()) -> Non
 
 
 def tell_unknown(dictionary: Dictionary, rows: Columns) -> None:
-    """A line for each column of these rows that has values of which the classifier knows nothing."""
+    """A line for each column of these rows of which, or of whose values, the classifier knows nothing."""
+    for name in rows.names:
+        if name not in (*dictionary.names, dictionary.class_column):
+            _tell(f"column {name!r} is not one that was learned from, and is left out")
     for attribute, codes in zip(dictionary.attributes, encode_query(dictionary, rows).codes, strict=True):
         nothing = NO_NUMBER if isinstance(attribute, Numeric) else attribute.size
         unknown = np.count_nonzero((codes == nothing) & ~missing(rows.column(attribute.name)))
