@@ -111,6 +111,14 @@ def test_field_of_another_size_is_refused(raw: bytes, complaint: str) -> None:
         decode(raw, PEER, CELLS)
 
 
+@pytest.mark.parametrize("more", [b"\x78\x05", b"\x10\x01", b"\x7a\x00"], ids=["unknown", "round again", "empty"])
+def test_another_form_of_the_same_contribution_is_refused(more: bytes) -> None:
+    """Whatever ends in bytes that pass for a field of their own."""
+    assert decode(message(), PEER, CELLS)
+    with pytest.raises(OutOfRange, match="written in another way"):
+        decode(message() + more, PEER, CELLS)
+
+
 def test_name_that_is_no_text_is_refused() -> None:
     raw = message().replace(b"va", b"\xff\xfe")
     with pytest.raises(OutOfRange, match="cannot be read"):

@@ -58,7 +58,10 @@ def decode(raw: bytes, peer: str, cells: int) -> Contribution:
         raise OutOfRange(peer, STEP, "its message cannot be read") from None
     _check_sizes(message, peer, cells)
     share = message.seed if message.WhichOneof("share") == "seed" else np.frombuffer(message.words, "<u8")
-    return Contribution(message.federation_digest, message.round, message.hospital, message.id, share)
+    contribution = Contribution(message.federation_digest, message.round, message.hospital, message.id, share)
+    if encode(contribution) != raw:  # fields that nobody knows, or said twice: else one contribution had many forms
+        raise OutOfRange(peer, STEP, "its message is written in another way than it has to be")
+    return contribution
 
 
 def _check_sizes(message: wire.Contribution, peer: str, cells: int) -> None:
