@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 import grpc
@@ -57,7 +58,7 @@ class Reception:
         return about(context, self.title(context), key)
 
 
-class MixerService(MixerServicer):
+class MixerService(MixerServicer, ABC):
     """For hospitals; what differs between the two mixers is below."""
 
     def __init__(self, reception: Reception) -> None:
@@ -94,9 +95,9 @@ class MixerService(MixerServicer):
         title = self.reception.store.federation.title(hospital)
         return {NOW: title, AHEAD: title}
 
+    @abstractmethod
     def work(self, hospital: str, key: str) -> Work:
         """What happens once all are open."""
-        raise NotImplementedError
 
     def converse(self, hospital: str, asker: Channels, other: Sequence[Channel]) -> None:
         """Answer one hospital's questions until it has no more."""
