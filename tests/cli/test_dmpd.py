@@ -202,7 +202,9 @@ def test_only_quasi_identifiers_are_held(tune: Command, patients: Path) -> None:
     ("arguments", "code", "said"),
     [
         ((*TUNING, "--classifier", "svm"), 2, "naive-bayes or tree"),
-        (("--method", "class-wise-condensation", "--objective", "pareto"), 2, "only dmpd"),
+        (("--method", "class-wise-condensation", "--objective", "pareto"), 2, "only --method dmpd"),
+        (("--method", "class-wise-condensation", "--population", 4), 2, "--population: only --method dmpd"),
+        ((*TUNING, "-t", 9, "--search", "rule"), 2, "--search, --threshold: only --method class-wise-condensation"),
         (("--method", "sap"), 2, "nothing to tune of 'sap'"),
         ((*TUNING, "--quasi-identifiers", "shoe"), 6, "no column 'shoe'"),
     ],

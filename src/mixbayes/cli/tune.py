@@ -42,6 +42,16 @@ mixbayes tune patients.csv --method dmpd --objective pareto --plot front.png
 """
 
 TUNED = "class-wise-condensation"
+ONLY = {
+    TUNED: {"search": "--search", "threshold": "--threshold", "gap": "--gap", "most_sizes": "--most-sizes"},
+    METHOD: {
+        "objective": "--objective",
+        "identifiers": "--quasi-identifiers",
+        "population": "--population",
+        "generations": "--generations",
+    },
+}
+"""The options that the other method knows nothing of."""
 
 
 class Search(StrEnum):
@@ -61,6 +71,7 @@ class Classifier(StrEnum):
 
 
 def tune(
+    context: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="IN", help="The table to be protected.")],
     method: Annotated[str, typer.Option(help=f"What is tuned: {TUNED} or {METHOD}.")],
     search: Annotated[Search, typer.Option(help="A few sizes by rule, or many at equal distances.")] = Search.RULE,
@@ -95,7 +106,7 @@ def tune(
     """Look for the group size with the most privacy at nearly the best accuracy, or for what each level k costs."""
     from mixbayes.local_methods.group_search import GroupSizeSearch  # slow to import
 
-    _refuse_options(method, objective, jobs)
+    _refuse_options(context, method, jobs)
     if plot:
         _refuse_plot(plot)
     page = ReportFile(report) if report else None
@@ -123,13 +134,20 @@ def tune(
     _tell(looked, perf_counter() - begun, plot, page, as_json)
 
 
-def _refuse_options(method: str, objective: Objective | None, jobs: int) -> None:
-    if method not in (TUNED, METHOD):
+def _refuse_options(context: typer.Context, method: str, jobs: int) -> None:
+    if method not in ONLY:
         raise Unsupported(f"There is nothing to tune of {method!r}. --method can be {TUNED} or {METHOD}.")
-    if objective and method != METHOD:
-        raise Unsupported(f"--objective {objective}: only {METHOD} has it.")
+    for owner, options in ONLY.items():
+        given = [option for name, option in options.items() if _given(context, name)]
+        if given and owner != method:
+            raise Unsupported(f"{', '.join(given)}: only --method {owner} has it. Leave it out.")
     if jobs == 0:
         raise Unsupported("--jobs 0: there is nobody to do it. Say how many processes, or -1 for all cores.")
+
+
+def _given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _tell(looked: GroupSizeSearch, seconds: float, plot: Path | None, page: ReportFile | None, as_json: bool) -> None:
