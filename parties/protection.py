@@ -41,6 +41,8 @@ class Protected:
     table: Columns
     guarantee: str
     """What the release was found to keep, in words."""
+    privacy: bool
+    """Whether that is about people, and not about arithmetic alone."""
     unlabelled: int = 0
     """Rows that the method left without a class: they are not counted."""
 
@@ -72,11 +74,12 @@ def protect(
     _refuse_nothing_to_count(released, dictionary, protection)
     texts = texts_of(method, counted, released)
     unlabelled = missing(texts.column(dictionary.class_column))
-    return Protected(texts.take(np.flatnonzero(~unlabelled)), _promise(method), int(unlabelled.sum()))
+    counted_rows = texts.take(np.flatnonzero(~unlabelled))
+    return Protected(counted_rows, _promise(method), method.guarantee_.privacy, int(unlabelled.sum()))
 
 
 def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
-    """What the method released, as texts; the cells that it left as they were keep theirs."""
+    """What the method released, as texts; what it left as it was keeps its spelling."""
     paired = method.KEEPS_ORDER and released.rows == len(method.kept_rows_)
     return as_texts(released, original.take(method.kept_rows_) if paired else None)
 

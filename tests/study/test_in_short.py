@@ -120,13 +120,13 @@ def test_all_protections_cost(committed: Results) -> None:
 def test_what_promises_nothing_is_counted(committed: Results) -> None:
     one = replace(committed.protecting[0], cost=LEVEL)
 
-    def promising(*promises: str) -> str:
+    def promising(*privacy: bool) -> str:
         first: Release = next(iter(one.releases.values()))
-        releases = {f"{at}": replace(first, promise=promise) for at, promise in enumerate(promises)}
+        releases = {f"{at}": replace(first, promises_privacy=promise) for at, promise in enumerate(privacy)}
         return said(replace(committed, protecting=[replace(one, releases=releases)]), "no loss can be shown")
 
-    assert "1 of them promise something about people, 0 nothing" in promising("groups (verified)")
-    for promises in ((), ("groups (verified)", "a rank (verified, and no guarantee of privacy)")):
+    assert "1 of them promise something about people, 0 nothing" in promising(True)
+    for promises in ((), (True, False)):
         assert "0 of them promise something about people, 1 nothing" in promising(*promises)
 
 

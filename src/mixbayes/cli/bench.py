@@ -30,7 +30,7 @@ def bench(
     nodes: Annotated[bool, typer.Option("--nodes", help="Ask the real nodes, over gRPC with TLS, instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Measure the building blocks and whole jobs: 13 attributes of 10 values, over local sockets on this machine."""
+    """Measure the building blocks and whole jobs on this machine: 13 attributes of 10 values, or 30 Gaussian ones."""
     talk = Console(stderr=True, highlight=False)
     measured: Iterator[NodeResult | Result] = measure_nodes(repeats) if nodes else measure(repeats)
     results = []

@@ -46,8 +46,8 @@ def study(
     tables = read_hospitals(data_dir)
     with Talk() as talk:
         results = run_study(tables, QUICK_PLAN if quick else Plan(), seed, talk)
-    text = document(results)
-    contents: list[str | bytes] = [text, measurements(results), figure(results)] if files else []
+    text, measured = document(results), measurements(results)
+    contents: list[str | bytes] = [text, measured, figure(results)] if files else []
     for file, content in zip(files, contents, strict=True):
         write_whole(file, content)
-    typer.echo(measurements(results) if as_json else text, nl=False)
+    typer.echo(measured if as_json else text, nl=False)

@@ -1,4 +1,4 @@
-"""A whole federation on one machine: the computing parties and the asker in processes of their own."""
+"""A whole federation on one machine: every node in a process of its own."""
 
 from mixbayes.simulation.run import simulate
 

@@ -32,6 +32,7 @@ def release(table: Columns, dictionary: Dictionary, setting: str, seed: int) -> 
         done.table.rows,
         done.unlabelled,
         done.guarantee,
+        done.privacy,
         privacy(table, done.table, dictionary, seed, in_order=in_order),
         seconds,
     )

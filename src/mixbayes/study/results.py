@@ -9,9 +9,6 @@ from pydantic import TypeAdapter
 from mixbayes.simulation.outcome import Moved, Rounds, Seconds
 from mixbayes.study.intervals import Interval
 
-NO_PRIVACY = "no guarantee of privacy"
-"""What a promise about arithmetic says of itself."""
-
 
 @dataclass(frozen=True)
 class Setup:
@@ -89,13 +86,10 @@ class Release:
     rows: int
     unlabelled: int
     promise: str
+    promises_privacy: bool
+    """Whether the promise is about people, and not about arithmetic alone."""
     privacy: Privacy
     seconds: float
-
-    @property
-    def promises_privacy(self) -> bool:
-        """Whether the promise is about people, and not about arithmetic alone."""
-        return NO_PRIVACY not in self.promise
 
 
 @dataclass(frozen=True)
