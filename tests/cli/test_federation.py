@@ -85,14 +85,27 @@ def test_a_wide_table_is_not_listed_whole(tmp_path: Path) -> None:
 
 def test_every_option_reaches_the_file(tmp_path: Path, table: Path) -> None:
     options = {
-        "--minimum": 2, "--budget": 500, "--max-rows": 4096, "--timeout": 12.5, "--collect-hours": 0.5, "--rounds": 3,
-        "--smoothing": "1/2", "--class-column": "sex", "--nominal": "grade", "--bins": 4, "--numeric": "grade, age",
-    }  # fmt: skip
+        "--minimum": 2,
+        "--budget": 500,
+        "--max-rows": 4096,
+        "--timeout": 12.5,
+        "--collect-hours": 0.5,
+        "--rounds": 3,
+        "--smoothing": "1/2",
+        "--class-column": "sex",
+        "--nominal": "grade",
+        "--bins": 4,
+        "--numeric": "age",
+    }
     assert new(tmp_path / "heart", table, *(word for pair in options.items() for word in pair)).exit_code == 0
     agreed = read_federation(tmp_path / "heart" / "federation.toml")
     assert agreed.policy.model_dump() == {
-        "minimum": 2, "budget": 500, "timeout": 12.5, "collect_hours": 0.5, "rounds": 3,
-    }  # fmt: skip
+        "minimum": 2,
+        "budget": 500,
+        "timeout": 12.5,
+        "collect_hours": 0.5,
+        "rounds": 3,
+    }
     dictionary = agreed.dictionary
     assert (str(dictionary.smoothing), dictionary.max_rows, dictionary.class_column) == ("1/2", 4096, "sex")
     assert [type(attribute) for attribute in dictionary.attributes] == [Binned, Nominal, Nominal]

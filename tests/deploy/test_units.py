@@ -40,10 +40,17 @@ def test_a_unit_runs_without_privileges(unit: Path) -> None:
     users = (FOLDER / "mixbayes.sysusers.conf").read_text().splitlines()
     assert any(line.split()[:2] == ["u", "mixbayes"] for line in users)
     due = {
-        "NoNewPrivileges": "yes", "ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes",
-        "PrivateDevices": "yes", "CapabilityBoundingSet": "", "UMask": "0077", "StateDirectoryMode": "0700",
-        "SystemCallFilter": "@system-service", "LimitCORE": "0",
-    }  # fmt: skip
+        "NoNewPrivileges": "yes",
+        "ProtectSystem": "strict",
+        "ProtectHome": "yes",
+        "PrivateTmp": "yes",
+        "PrivateDevices": "yes",
+        "CapabilityBoundingSet": "",
+        "UMask": "0077",
+        "StateDirectoryMode": "0700",
+        "SystemCallFilter": "@system-service",
+        "LimitCORE": "0",
+    }
     assert {directive: only(unit, directive) for directive in due} == due
 
 

@@ -20,11 +20,30 @@ def test_an_address_has_a_host_and_a_port(address: str, parts: tuple[str, int]) 
 @pytest.mark.parametrize(
     "address",
     [
-        "", "host", "host:", ":1", "host:0", "host:01", "host:65536", "host:+1", "host:1\n", "::1:80", "[::1]",
-        "[::1:80", "[1.2.3.4]:5", "[fe80::1%eth0]:1", "300.1.1.1:1", "1.2:1", "ho st:1", "-h:1", "a..b:1", "https://h:1",
-        "x" * 64 + ":1", ".".join(["x" * 60] * 5) + ":1",
+        "",
+        "host",
+        "host:",
+        ":1",
+        "host:0",
+        "host:01",
+        "host:65536",
+        "host:+1",
+        "host:1\n",
+        "::1:80",
+        "[::1]",
+        "[::1:80",
+        "[1.2.3.4]:5",
+        "[fe80::1%eth0]:1",
+        "300.1.1.1:1",
+        "1.2:1",
+        "ho st:1",
+        "-h:1",
+        "a..b:1",
+        "https://h:1",
+        "x" * 64 + ":1",
+        ".".join(["x" * 60] * 5) + ":1",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_address(address: str) -> None:
     with pytest.raises(ValueError, match=r"is not|has port|names a network card"):
         host_and_port(address)

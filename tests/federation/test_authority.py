@@ -73,8 +73,12 @@ def test_what_is_made_and_who_may_read_it(tmp_path: Path) -> None:
     assert mode(folder) == 0o700
     assert len((folder / "north.state").read_bytes()) == 32
     assert {file.name for file in folder.iterdir()} == {
-        "north.key", "north.state", "north.csr", "north.pem", "authority.pem",
-    }  # fmt: skip
+        "north.key",
+        "north.state",
+        "north.csr",
+        "north.pem",
+        "authority.pem",
+    }
     assert certificate_names((folder / "north.pem").read_bytes()) == ("north",)
 
 

@@ -11,10 +11,26 @@ def test_names_of_nodes(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "", "-n", "n-", ".n", "n.", "_n", "a..b", "x" * 64, "North", "nörd", "a b", "a/b", "../a", "a\n", "*.org",
-        "10.0.0.1", "1.2", "authority",
+        "",
+        "-n",
+        "n-",
+        ".n",
+        "n.",
+        "_n",
+        "a..b",
+        "x" * 64,
+        "North",
+        "nörd",
+        "a b",
+        "a/b",
+        "../a",
+        "a\n",
+        "*.org",
+        "10.0.0.1",
+        "1.2",
+        "authority",
     ],
-)  # fmt: skip
+)
 def test_names_that_are_none(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be a node's name"):
         checked_name(name)

@@ -138,9 +138,10 @@ def read_model(raw: bytes) -> object:
 
 
 DECODERS: dict[str, Decoder] = {
-    name.removeprefix("read_"): found for name, found in list(globals().items()) if name.startswith("read_")
-    and name not in ("read_federation", "read_table")
-}  # fmt: skip
+    name.removeprefix("read_"): found
+    for name, found in list(globals().items())
+    if name.startswith("read_") and name not in ("read_federation", "read_table")
+}
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-PATIENCE = 60
+PATIENCE = 120
 NAMES = "chromium", "chromium-browser", "google-chrome"
 _TALL = 4000
 

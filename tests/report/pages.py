@@ -21,11 +21,15 @@ def outcome(names: list[str], classes: list[str], protect: str | None = None) ->
     """Every row of the last class taken for the first, all others right."""
     confusion = [[10 + i if i == j else 0 for j in range(len(classes))] for i in range(len(classes))]
     confusion[-1][0], confusion[-1][-1] = 7, 0
-    flows = [Flow(name, f"mixer {m}", what, 90 + i, False)
-             for i, name in enumerate(names) for m, what in (("a", "seed"), ("b", "masked counts"))]  # fmt: skip
+    flows = [
+        Flow(name, f"mixer {m}", what, 90 + i, False)
+        for i, name in enumerate(names)
+        for m, what in (("a", "seed"), ("b", "masked counts"))
+    ]
     return Outcome(
-        hospitals=[Hospital(name, 1000 + i, protect, protect and f"{protect}: kept", i)
-                   for i, name in enumerate(names)],
+        hospitals=[
+            Hospital(name, 1000 + i, protect, protect and f"{protect}: kept", i) for i, name in enumerate(names)
+        ],
         protocol="shares",
         classes=classes,
         instances=sum(map(sum, confusion)),
@@ -35,10 +39,13 @@ def outcome(names: list[str], classes: list[str], protect: str | None = None) ->
         bytes=Moved(sum(flow.bytes for flow in flows), 3_300_017, 880_023),
         rounds=Rounds(501, 62),
         labels=[],
-        flows=[*flows, Flow("mixer a", "mixer b", "training", 3_300_017, True),
-               Flow(names[0], "both mixers", "asking", 880_023, True)],
+        flows=[
+            *flows,
+            Flow("mixer a", "mixer b", "training", 3_300_017, True),
+            Flow(names[0], "both mixers", "asking", 880_023, True),
+        ],
         confusion=confusion,
-    )  # fmt: skip
+    )
 
 
 def simulation(names: list[str], classes: list[str], protect: str | None = None) -> str:
@@ -52,12 +59,22 @@ def tuning(*points: Point, setting: str = "group size", method: str = "a method"
 def comparison(names: list[str], **changed: object) -> Comparison:
     """One with every measure."""
     values: dict[str, object] = {
-        "confidence_interval": 0.25, "vd": 0.0625, "rp": 9.125, "rk": 0.03125, "cp": 0.5, "ck": 0.75,
-        "risk": Risk(5, 0.0479, 0.2697), "original_risk": Risk(1, 0.6969, 0.9666),
+        "confidence_interval": 0.25,
+        "vd": 0.0625,
+        "rp": 9.125,
+        "rk": 0.03125,
+        "cp": 0.5,
+        "ck": 0.75,
+        "risk": Risk(5, 0.0479, 0.2697),
+        "original_risk": Risk(1, 0.6969, 0.9666),
         "utility": {"naive-bayes": Learned(0.96, 0.9533), "svm": Learned(None, 0.9667)},
-        "clustering": Clustering(0.0533, 0.8042), "why_not": {}, "quasi_identifiers": names,
-        "unknown": Unknown.WILDCARD, "queries": 787, "clusters": 3,
-    }  # fmt: skip
+        "clustering": Clustering(0.0533, 0.8042),
+        "why_not": {},
+        "quasi_identifiers": names,
+        "unknown": Unknown.WILDCARD,
+        "queries": 787,
+        "clusters": 3,
+    }
     return Comparison(**(values | changed))  # type: ignore[arg-type]
 
 

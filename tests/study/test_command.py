@@ -42,8 +42,16 @@ def test_it_writes_what_it_prints(study: Command, data: Path, tmp_path: Path) ->
 def test_one_json_document_and_no_file(study: Command, data: Path) -> None:
     read = study("--data-dir", data, "--quick", "--json", "--seed", 5).document
     assert list(read) == [
-        "setup", "hospitals", "joining", "starting", "original", "protecting", "agreement", "checked", "nodes",
-    ]  # fmt: skip
+        "setup",
+        "hospitals",
+        "joining",
+        "starting",
+        "original",
+        "protecting",
+        "agreement",
+        "checked",
+        "nodes",
+    ]
     assert read["setup"]["seed"] == 5
     assert {path.suffix for path in data.iterdir()} == {".csv"}
 

@@ -25,9 +25,14 @@ class Bar:
 
 
 def bars(
-    rows: Sequence[Bar], alt: str, *, most: float | None = None, tick: Callable[[float], str] | None = None,
-    mark: float | None = None, whole: bool = False,
-) -> Markup:  # fmt: skip
+    rows: Sequence[Bar],
+    alt: str,
+    *,
+    most: float | None = None,
+    tick: Callable[[float], str] | None = None,
+    mark: float | None = None,
+    whole: bool = False,
+) -> Markup:
     """From nothing up to `most`; `tick` writes the values of the axis, and a broken line stands at `mark`."""
     scale = up_to(most or max((row.value or 0.0 for row in rows), default=0.0), _LEFT, _RIGHT)
     bottom = _TOP + ROW * len(rows)

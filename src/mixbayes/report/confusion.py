@@ -19,8 +19,12 @@ _MARGIN, _HEAD, _TALLEST = 104.0, 40.0, 60.0
 def confusion(classes: Sequence[str], counts: Sequence[Sequence[int]], alt: str) -> Markup:
     """`counts[i][j]` rows of class i were labelled j."""
     if len(classes) > MOST_SQUARES:
-        return bars([_recall(name, row, at) for at, (name, row) in enumerate(zip(classes, counts, strict=True))],
-                    alt, most=1.0, tick="{:.0%}".format)  # fmt: skip
+        return bars(
+            [_recall(name, row, at) for at, (name, row) in enumerate(zip(classes, counts, strict=True))],
+            alt,
+            most=1.0,
+            tick="{:.0%}".format,
+        )
     side = (WIDTH - _MARGIN - 2) / len(classes)
     tall = min(side, _TALLEST)
     squares = [
@@ -51,9 +55,17 @@ def _square(count: int, total: int, right: bool, x: float, y: float, width: floa
     ink = WHITE if amount > 0.6 else BLACK
     return joined(
         box(x, y, width, height, colour, PALE),
-        text(f"{count:,}", x + width / 2, y + height / 2 + 4.5, anchor="middle", colour=ink, room=width, halo=False,
-             weight="bold" if right else None),
-    )  # fmt: skip
+        text(
+            f"{count:,}",
+            x + width / 2,
+            y + height / 2 + 4.5,
+            anchor="middle",
+            colour=ink,
+            room=width,
+            halo=False,
+            weight="bold" if right else None,
+        ),
+    )
 
 
 def _row_name(name: str, at: int, y: float, classes: int) -> Markup:

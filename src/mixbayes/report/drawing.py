@@ -62,8 +62,12 @@ def ring(x: float, y: float, colour: str, radius: float = 4.5) -> Markup:
 
 
 def diamond(x: float, y: float, colour: str, radius: float = 7) -> Markup:
-    return element("path", d=f"M{x:.2f},{y - radius:.2f} l{radius},{radius} l-{radius},{radius} l-{radius},-{radius} z",
-                   fill=colour, stroke=BLACK)  # fmt: skip
+    return element(
+        "path",
+        d=f"M{x:.2f},{y - radius:.2f} l{radius},{radius} l-{radius},{radius} l-{radius},-{radius} z",
+        fill=colour,
+        stroke=BLACK,
+    )
 
 
 def path_through(points: Sequence[tuple[float, float]], colour: str, dashes: str = "") -> Markup:

@@ -66,8 +66,11 @@ def _sentences(release: Release) -> Iterator[str]:
             f"To somebody who knows {_known(found.quasi_identifiers)}, the rarest person of the original looks like "
             f"{_others(before)}, and the rarest of the release like {_others(after)}."
         )
-    losses = [(each.original - each.released, name) for name, each in (found.utility or {}).items()
-              if each.original is not None and each.released is not None]  # fmt: skip
+    losses = [
+        (each.original - each.released, name)
+        for name, each in (found.utility or {}).items()
+        if each.original is not None and each.released is not None
+    ]
     if losses:
         most, name = max(losses)
         yield (
@@ -239,7 +242,7 @@ def _distortion(release: Release) -> Section:
         bars([_bar(each) for each in every], f"Bars of the measures of distortion. {told}.", most=longest),
         "Blue: what stayed. Dotted: what moved. Ranks are drawn as shares of all ranks.",
         [Table("Distortion", ["measure", "value", "meaning"], rows, numbers=0)],
-    )  # fmt: skip
+    )
 
 
 def _bar(measure: _Measure) -> Bar:

@@ -37,9 +37,7 @@ def pairs(rows: Sequence[Two], alt: str) -> Markup:
 
 
 def _legend() -> Markup:
-    return joined(
-        ring(7, 11, VERMILLION), text("original", 18, 15), disc(97, 11, BLUE, 5), text("released", 108, 15)
-    )  # fmt: skip
+    return joined(ring(7, 11, VERMILLION), text("original", 18, 15), disc(97, 11, BLUE, 5), text("released", 108, 15))
 
 
 def _grid(scale: Scale, bottom: float) -> Markup:

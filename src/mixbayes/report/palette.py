@@ -37,9 +37,13 @@ FILLS = PLAIN, STRIPED, DOTTED, CROSSED
 def patterns() -> Markup:
     """What `Fill.paint` refers to: once in a page."""
     return element(
-        "svg", element("defs", *(_pattern(fill) for fill in FILLS if fill.drawn)), width=0, height=0, class_="patterns",
+        "svg",
+        element("defs", *(_pattern(fill) for fill in FILLS if fill.drawn)),
+        width=0,
+        height=0,
+        class_="patterns",
         aria_hidden="true",
-    )  # fmt: skip
+    )
 
 
 def _pattern(fill: Fill) -> Markup:

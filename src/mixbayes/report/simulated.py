@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from mixbayes.report.bars import Bar, bars
 from mixbayes.report.confusion import MOST_SQUARES, confusion
@@ -66,7 +67,7 @@ def _accuracy(outcome: Outcome) -> Section:
             heading, ["No row that was classified carries a known class, so nothing tells right from wrong."]
         )
     known = sum(map(sum, outcome.confusion or []))
-    told = "; ".join(f"{name}: {share(value)}" for name, value, _ in compared)
+    told = "; ".join(f"{one.name}: {share(one.accuracy)}" for one in compared)
     return Section(
         heading,
         [
@@ -76,40 +77,54 @@ def _accuracy(outcome: Outcome) -> Section:
             f"The labels were compared with {many(known, 'known class', 'known classes')}: one row is "
             f"{100 / known:.2f} percentage points.",
         ],
-        bars([Bar(name, value, share(value), fill) for name, value, fill in compared],
-             f"Bars of the share of right labels. {told}.", most=1.0, tick="{:.0%}".format,
-             mark=outcome.accuracy.joint),
+        bars(
+            [Bar(one.name, one.accuracy, share(one.accuracy), one.fill) for one in compared],
+            f"Bars of the share of right labels. {told}.",
+            most=1.0,
+            tick="{:.0%}".format,
+            mark=outcome.accuracy.joint,
+        ),
         "Share of right labels. The broken line is at the joint classifier's.",
-        [_accuracy_table(outcome, compared, known)],
-    )  # fmt: skip
+        [_accuracy_table(compared, known)],
+    )
 
 
-def _compared(outcome: Outcome) -> Iterator[tuple[str, float | None, Fill]]:
+@dataclass(frozen=True)
+class _Compared:
+    """One classifier beside the others."""
+
+    name: str
+    accuracy: float | None
+    fill: Fill
+    rows: int | None
+    """Of training; None: those of the tables as they were."""
+
+
+def _compared(outcome: Outcome) -> Iterator[_Compared]:
+    together = sum(hospital.rows for hospital in outcome.hospitals)
     for hospital in outcome.hospitals:
-        yield f"{hospital.name} alone", outcome.accuracy.alone[hospital.name], STRIPED
+        yield _Compared(f"{hospital.name} alone", outcome.accuracy.alone[hospital.name], STRIPED, hospital.rows)
     if any(hospital.protect for hospital in outcome.hospitals):
-        yield "pooled without protection", outcome.accuracy.pooled_unprotected, CROSSED
-    yield "all tables pooled", outcome.accuracy.pooled, DOTTED
-    yield _JOINT, outcome.accuracy.joint, PLAIN
+        yield _Compared("pooled without protection", outcome.accuracy.pooled_unprotected, CROSSED, None)
+    yield _Compared("all tables pooled", outcome.accuracy.pooled, DOTTED, together)
+    yield _Compared(_JOINT, outcome.accuracy.joint, PLAIN, together)
 
 
-def _accuracy_table(outcome: Outcome, compared: Sequence[tuple[str, float | None, Fill]], known: int) -> Table:
-    trained = [hospital.rows for hospital in outcome.hospitals]
-    rows_of = [*trained, *[sum(trained)] * (len(compared) - len(trained))]
-    if len(compared) == len(trained) + 3:
-        rows_of[len(trained)] = 0
+def _accuracy_table(compared: Sequence[_Compared], known: int) -> Table:
     rows = [
         (
-            name,
-            exact(rows, f"{rows:,}") if rows else "as they were",
-            "unknown" if value is None else exact(round(value * known), f"{value * known:.0f} of {known:,}"),
-            exact(value, share(value)),
+            one.name,
+            "as they were" if one.rows is None else exact(one.rows, f"{one.rows:,}"),
+            "unknown" if one.accuracy is None else _right(one.accuracy, known),
+            exact(one.accuracy, share(one.accuracy)),
         )
-        for (name, value, _), rows in zip(compared, rows_of, strict=True)
+        for one in compared
     ]
-    return Table(
-        "Right labels", ["trained on", "rows of training", "right", "share"], rows, chosen=len(rows) - 1
-    )  # fmt: skip
+    return Table("Right labels", ["trained on", "rows of training", "right", "share"], rows, chosen=len(rows) - 1)
+
+
+def _right(accuracy: float, known: int) -> Markup:
+    return exact(round(accuracy * known), f"{accuracy * known:.0f} of {known:,}")
 
 
 def _confusion(outcome: Outcome) -> Section:
@@ -174,12 +189,18 @@ def _protection(outcome: Outcome) -> Section:
     return Section(
         "What each hospital did to its table first",
         words,
-        bars([Bar(hospital.name, hospital.rows, many(hospital.rows, "row"), STRIPED if hospital.protect else PLAIN)
-              for hospital in hospitals],
-             f"Bars of the rows that each hospital counted. {told}.", tick="{:,.0f}".format, whole=True),
+        bars(
+            [
+                Bar(hospital.name, hospital.rows, many(hospital.rows, "row"), STRIPED if hospital.protect else PLAIN)
+                for hospital in hospitals
+            ],
+            f"Bars of the rows that each hospital counted. {told}.",
+            tick="{:,.0f}".format,
+            whole=True,
+        ),
         "Rows counted. Plain: the table as it was. Striped: changed first.",
         [_rows_table(hospitals), *([_verified(some)] if some else [])],
-    )  # fmt: skip
+    )
 
 
 def _rows_table(hospitals: Sequence[Hospital]) -> Table:
@@ -217,13 +238,22 @@ def _flows(outcome: Outcome) -> Section:
         "An arrow with one head is sent; with two heads it is a conversation, its bytes in both directions together. "
         "The thicker, the more: one step for ten times as much.",
         [
-            Table("Bytes by sender and receiver", ["between", "what", "bytes"],
-                  [(_ends(flow), _PURPOSES[flow.purpose], exact(flow.bytes, f"{flow.bytes:,}"))
-                   for flow in outcome.flows], numbers=1),
-            Table("In all", ["what", "bytes", "rounds"],
-                  [(name, exact(count, f"{count:,}"), turns) for name, count, turns in total]),
+            Table(
+                "Bytes by sender and receiver",
+                ["between", "what", "bytes"],
+                [
+                    (_ends(flow), _PURPOSES[flow.purpose], exact(flow.bytes, f"{flow.bytes:,}"))
+                    for flow in outcome.flows
+                ],
+                numbers=1,
+            ),
+            Table(
+                "In all",
+                ["what", "bytes", "rounds"],
+                [(name, exact(count, f"{count:,}"), turns) for name, count, turns in total],
+            ),
         ],
-    )  # fmt: skip
+    )
 
 
 def _who_talks(outcome: Outcome) -> Iterator[str]:
@@ -274,11 +304,14 @@ def _time(outcome: Outcome) -> Section:
     return Section(
         "How long it took",
         ["All nodes ran on this machine. Between hospitals, the delay of the line comes on top, once for every round."],
-        bars([Bar(name, value, seconds(value), fill) for name, value, fill in phases],
-             f"Bars of the seconds of each phase. {told}.", tick="{:g} s".format),
+        bars(
+            [Bar(name, value, seconds(value), fill) for name, value, fill in phases],
+            f"Bars of the seconds of each phase. {told}.",
+            tick="{:g} s".format,
+        ),
         "Seconds by phase.",
         [Table("Seconds", ["phase", "seconds"], [(name, exact(value, f"{value:.3f}")) for name, value, _ in phases])],
-    )  # fmt: skip
+    )
 
 
 def _gives_away(outcome: Outcome) -> list[str]:

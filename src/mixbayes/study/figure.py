@@ -14,6 +14,7 @@ import numpy as np
 from mixbayes.report.palette import BLACK, BLUE, GREEN, GREY, PALE, PURPLE, VERMILLION
 from mixbayes.study.intervals import Interval
 from mixbayes.study.results import Protecting, Results
+from mixbayes.study.settings import SHORT_SEARCH
 
 SALT = "mixbayes"
 """Names in the file are then the same whenever it is drawn."""
@@ -57,13 +58,22 @@ def _joining(axes: Any, results: Results) -> None:
     """Own and joint accuracy of each hospital, with the share of its commonest class."""
     names = [f"{one.hospital}\n{one.joint.patients} patients" for one in results.joining]
     places = np.arange(len(names))
-    sides = (("own classifier", [one.alone.accuracy for one in results.joining], "o", GREY, "white"),
-             ("joint", [one.joint.accuracy for one in results.joining], "s", BLUE, BLUE))  # fmt: skip
+    sides = (
+        ("own classifier", [one.alone.accuracy for one in results.joining], "o", GREY, "white"),
+        ("joint", [one.joint.accuracy for one in results.joining], "s", BLUE, BLUE),
+    )
     for shift, (label, intervals, mark, colour, fill) in zip((-APART, APART), sides, strict=True):
         axes.errorbar(
-            [100 * one.value for one in intervals], places + shift, xerr=_reach(intervals), fmt=mark, color=colour,
-            mfc=fill, ms=6, elinewidth=1.2, label=label,
-        )  # fmt: skip
+            [100 * one.value for one in intervals],
+            places + shift,
+            xerr=_reach(intervals),
+            fmt=mark,
+            color=colour,
+            mfc=fill,
+            ms=6,
+            elinewidth=1.2,
+            label=label,
+        )
     commonest = [100 * one.commonest for one in results.joining]
     axes.plot(commonest, places, "|", color=BLACK, ms=16, mew=1.5, label="always the commonest class")
     axes.set_yticks(places, names)
@@ -82,9 +92,16 @@ def _starting(axes: Any, results: Results) -> None:
         places = np.arange(len(own) + 1) + APART * (at - (len(hospitals) - 1) / 2)
         intervals = [*(one.gain for one in own), whole.gain]
         axes.errorbar(
-            places, [100 * one.value for one in intervals], yerr=_reach(intervals), fmt=f"{MARKS[at]}-", ms=5,
-            color=COLOURS[at], lw=0.8, elinewidth=0.8, label=name,
-        )  # fmt: skip
+            places,
+            [100 * one.value for one in intervals],
+            yerr=_reach(intervals),
+            fmt=f"{MARKS[at]}-",
+            ms=5,
+            color=COLOURS[at],
+            lw=0.8,
+            elinewidth=0.8,
+            label=name,
+        )
     sizes = sorted({one.own for one in results.starting})
     axes.set_xticks(range(len(sizes) + 1), [*map(str, sizes), "all it has"])
     axes.axhline(0, color=BLACK, lw=0.8)
@@ -106,9 +123,15 @@ def _protecting(axes: Any, protecting: Sequence[Protecting]) -> None:
         axes.plot(values, lane, MARKS[at], ms=3.6, mfc="none", color=COLOURS[at], label=f"only {name}")
     costs = [one.cost for one in protecting]
     axes.errorbar(
-        [100 * one.value for one in costs], places - 2.5 * LANE, xerr=_reach(costs), fmt="X", ms=5, color=BLACK,
-        elinewidth=1, label="all four, with 95 % interval",
-    )  # fmt: skip
+        [100 * one.value for one in costs],
+        places - 2.5 * LANE,
+        xerr=_reach(costs),
+        fmt="X",
+        ms=5,
+        color=BLACK,
+        elinewidth=1,
+        label="all four, with 95 % interval",
+    )
     axes.axvline(0, color=BLACK, lw=0.8)
     axes.set_yticks(places, [_short(one) for one in protecting])
     axes.set_ylim(len(protecting) - 0.5, -0.5)
@@ -117,7 +140,7 @@ def _protecting(axes: Any, protecting: Sequence[Protecting]) -> None:
 
 def _short(one: Protecting) -> str:
     """What fits beside a line; the tables have the whole of it."""
-    setting = one.setting.replace(":population=20:generations=20", "").replace("classifiers=", "")
+    setting = one.setting.replace(SHORT_SEARCH, "").replace("classifiers=", "")
     return setting if one.promises_privacy else f"{setting} *"
 
 

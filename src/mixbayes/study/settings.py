@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+SHORT_SEARCH = ":population=20:generations=20"
 SETTINGS = (
     "condensation:k=5",
     "condensation:k=20",
@@ -20,9 +21,9 @@ SETTINGS = (
     "sap:p=0.1",
     "sap:p=0.3",
     "sap:p=0.3:target=class",
-    "dmpd:k=2:population=20:generations=20",
-    "dmpd:k=5:population=20:generations=20",
-    "dmpd:k=20:population=20:generations=20",
+    f"dmpd:k=2{SHORT_SEARCH}",
+    f"dmpd:k=5{SHORT_SEARCH}",
+    f"dmpd:k=20{SHORT_SEARCH}",
     "sample-generation:classifiers=tree,nearest-neighbour",
     "sample-generation:classifiers=naive-bayes",
     "svd:rank=1",
