@@ -21,7 +21,7 @@ def serve_applications(stack: ExitStack, settings: Settings, identity: Identity,
     """It listens until the stack unwinds, and its address lies beside the key as long."""
     federation, name = settings.federation, settings.name
     admission = Admission(federation.title(name), federation, lambda caller, service: caller == name, log)
-    service = PartyService(federation.dictionary, behind, settings.said_of_table)
+    service = PartyService(federation.dictionary, behind, settings.said_of_table, federation.policy.timeout)
     server = Server(
         settings.listen,
         identity.credentials,

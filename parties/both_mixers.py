@@ -60,7 +60,8 @@ class Status:
             who = ", ".join(federation.title(name) for name in self.missing)
             have = "has" if len(self.missing) == 1 else "have"
             raise TooEarly(
-                f"Round {self.round} is still collecting: {who} {have} not contributed yet. Try again later."
+                f"Round {self.round} is still collecting: {who} {have} not contributed yet. "
+                f"{self.reason or 'Try again later.'}"
             )
         if self.state in (FAILED, CLOSED):
             raise TooEarly(

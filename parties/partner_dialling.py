@@ -92,7 +92,8 @@ class Dialler:
         now = rounds.current()
         if now.state not in (*OVER, COLLECTING, SERVING):
             return
-        theirs = self._other.report()
+        theirs = self._other.report(now)
+        self._store.hear(theirs.round, theirs.state)
         ahead = theirs.round > now.number
         if now.state not in OVER and (ahead or (theirs.round == now.number and theirs.state == CLOSED)):
             rounds.close(now.number, partner)

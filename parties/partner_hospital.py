@@ -101,7 +101,7 @@ class PartnerHospital:
         return Status(
             round=now.number,
             state=now.state,
-            reason=now.reason or self._waiting(),
+            reason=now.reason or self._store.apart() or self._waiting(),
             contributed=[name for name in rounds.federation.names if name not in missing],
             missing=missing,
             refused=[],

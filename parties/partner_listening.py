@@ -42,6 +42,9 @@ class PairService(FollowerHere):
         self._standing = standing
         self._watch = watch
 
+    def hear(self, number: int, state: str) -> None:
+        self._store.hear(number, state)
+
     def before_sealing(self, number: int, told: Mapping[str, bytes]) -> None:
         self._store.contribute()
         if self._store.rounds.current().number == number:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from mixbayes.federation.agreement import Federation
+from mixbayes.node.log import printable
 from mixbayes.node.questions import Page
-from mixbayes.node.rounds import COLLECTING, SEALED, TRAINED, Rounds
+from mixbayes.node.rounds import COLLECTING, SEALED, TRAINED, Round, Rounds
 from mixbayes.pair.command import ID_BYTES
 from mixbayes.pair.engine import Engine, engine_from
 from mixbayes.protocol.arrays import Words
@@ -21,6 +22,7 @@ from mixbayes.protocol.party import A, B
 MOST_TRAININGS = 8
 """Of one round: each opens a bit (are there too many rows?), and nothing shows that the other's counts are the same."""
 _SALT_BYTES = 32
+_LONGEST_STATE = 20
 
 
 class PartnerStore:
@@ -36,6 +38,8 @@ class PartnerStore:
         self._contributing = threading.Lock()
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Engine] | None = None
+        self._heard: tuple[Round, int, str] | None = None
+        """Where this hospital's round stood when the other one last said where its own does, and that."""
 
     @property
     def federation(self) -> Federation:
@@ -68,6 +72,25 @@ class PartnerStore:
         if len(id) != ID_BYTES:
             raise OutOfRange(self.partner, "sealing the round", f"its contribution has an id of {len(id)} bytes")
         self.rounds.hold(number, self.other, id, id)
+
+    def hear(self, number: int, state: str) -> None:
+        """Where the other hospital's last round stands, by its own word."""
+        self._heard = (self.rounds.current(), number, state[:_LONGEST_STATE]) if number else None
+
+    def apart(self) -> str:
+        """That the two are at different rounds, as they are if one begins anew without its state folder; or nothing."""
+        now = self.rounds.current()
+        if self._heard is None or self._heard[0] != now:
+            return ""
+        _, number, state = self._heard
+        if number == now.number and (state == now.state or not _cannot_meet({state, now.state})):
+            return ""
+        me = self.federation.title(self.name)
+        where = "either" if number == now.number else max((number, self.partner), (now.number, me))[1]
+        return (
+            f"{self.partner} is at round {number}, {printable(state)}, and {me} at round {now.number}, {now.state}: "
+            f"`mixbayes round close` and then `mixbayes round new` at {where} bring them together."
+        )
 
     def refuse_far_ahead(self, number: int) -> None:
         """The other hospital may have had rounds of which this one knows nothing, but not more than there can be."""
@@ -119,3 +142,8 @@ class PartnerStore:
         if self._loaded:
             self._loaded[2].close()
         self._loaded = None
+
+
+def _cannot_meet(states: set[str]) -> bool:
+    """One hospital collects, and the other one has left that behind."""
+    return COLLECTING in states and SEALED not in states

@@ -9,18 +9,23 @@ import grpc
 import numpy as np
 
 from mixbayes.node.greeting import SOFTWARE
-from mixbayes.pair.command import ID_BYTES
+from mixbayes.node.streams import IDLE
+from mixbayes.pair.command import ID_BYTES, NEXT
 from mixbayes.parties.both_mixers import Status
 from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.cells import Texts
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.dictionary import Dictionary
 from mixbayes.protocol.encoding import encode_query
 from mixbayes.protocol.errors import BadData
 from mixbayes.protocol.label import Labels as Positions
+from mixbayes.transport.watch import Watch, in_time
 from mixbayes.wire.v1.node_pb2 import Column, Labels, ReportRequest, RoundNumber, RoundReport, Rows
 from mixbayes.wire.v1.node_pb2_grpc import PartyServicer
 
 Context = grpc.ServicerContext
+_MOST_CHARACTERS = 1 << 24
+"""Of a column in memory."""
 
 
 class Asked(Protocol):
@@ -38,13 +43,15 @@ class Asked(Protocol):
 class PartyService(PartyServicer):
     """For the hospital's own certificate alone, on loopback."""
 
-    def __init__(self, dictionary: Dictionary, behind: Asked, protection: str) -> None:
+    def __init__(self, dictionary: Dictionary, behind: Asked, protection: str, deadline: float) -> None:
         self._dictionary = dictionary
         self._protection = protection
         self._behind = behind
+        self._deadline = deadline
+        self._watch = Watch()
 
     def Classify(self, request_iterator: Iterator[Rows], context: Context) -> Iterator[Labels]:
-        for rows in request_iterator:
+        for rows in in_time(request_iterator, context.cancel, self._watch, self._deadline, IDLE[NEXT]):
             codes = encode_query(self._dictionary, table_of(rows.columns)).codes
             if rows.id and len(rows.id) != ID_BYTES:
                 raise BadData(f"The id of a table of rows has {len(rows.id)} bytes instead of {ID_BYTES}.")
@@ -65,8 +72,19 @@ class PartyService(PartyServicer):
 
 def table_of(columns: Sequence[Column]) -> Columns:
     """The rows an application sends, column by column."""
-    cells = tuple(np.array(list(column.cells), np.str_) for column in columns)
+    cells = tuple(map(_texts, columns))
     return Columns(tuple(column.name for column in columns), cells, len(cells[0]) if cells else 0)
+
+
+def _texts(column: Column) -> Texts:
+    """As an array, in which every cell has the room of the longest."""
+    rows, longest = len(column.cells), max(map(len, column.cells), default=0)
+    if rows * longest > _MOST_CHARACTERS:
+        raise BadData(
+            f"Column {column.name!r} has a cell of {longest} characters among {rows} rows, which is too much at once. "
+            "Shorten it, or send fewer rows at a time."
+        )
+    return np.array(list(column.cells), np.str_)
 
 
 def report_of(status: Status, protection: str) -> RoundReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import grpc
 import pytest
 from cryptography import x509
 
+from mixbayes.node import admission
 from mixbayes.node.admission import Admission, caller_of
 from mixbayes.node.greeting import greeting
 from mixbayes.node.log import logger
@@ -19,10 +21,15 @@ from mixbayes.protocol.errors import BadData, MixbayesError, OverBudget
 from mixbayes.transport.status import error_from
 from mixbayes.transport.tls import Credentials, for_client, for_server
 from tests.node.certificates import shown, shown_by
-from tests.nodes.helpers import Site, make_site
+from tests.nodes.helpers import PATIENCE, Site, make_site, wait_until
+from tests.nodes.test_trust import Authority
 from tests.transport.helpers import plain_bytes
 
 SERVICE = "mixbayes.wire.v1.Test"
+METHOD = f"/{SERVICE}/Do"
+CELL = "the cell of a patient"
+"""Letters: digits would turn up in times and ports."""
+_THREADS = 8
 MAKERS = {
     "unary_unary": grpc.unary_unary_rpc_method_handler,
     "unary_stream": grpc.unary_stream_rpc_method_handler,
@@ -36,36 +43,49 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return make_site(tmp_path_factory.mktemp("admission") / "site")
 
 
+def written(answer: bytes) -> bytes:
+    """As protobuf does it, which does not take None for an answer."""
+    return b"" + answer
+
+
 @contextmanager
 def guarded(site: Site, behaviour: Callable[..., Any], kind: str, said: io.StringIO) -> Iterator[Callable[[str], Any]]:
     """Gives what calls it under a name of the federation."""
-    admission = Admission("mixer a", site.federation, lambda name, service: name != "west", logger("mixer a", said))
-    with ThreadPoolExecutor(8) as pool:
-        server = grpc.server(pool, interceptors=[admission])
-        handlers = grpc.method_handlers_generic_handler(SERVICE, {"Do": MAKERS[kind](behaviour)})
+    with listening(site, behaviour, kind, said) as port:
+        yield lambda name: _called(site, site.credentials(name), port, kind)
+
+
+@contextmanager
+def listening(site: Site, behaviour: Callable[..., Any], kind: str, said: io.StringIO) -> Iterator[int]:
+    guard = Admission("mixer a", site.federation, lambda name, service: name != "west", logger("mixer a", said))
+    with ThreadPoolExecutor(_THREADS) as pool:
+        server = grpc.server(pool, interceptors=[guard])
+        handlers = grpc.method_handlers_generic_handler(SERVICE, {"Do": MAKERS[kind](behaviour, None, written)})
         server.add_generic_rpc_handlers((handlers,))
         port = server.add_secure_port("127.0.0.1:0", for_server(site.identity("a").credentials))
         server.start()
-
-        def call(name: str) -> Any:
-            return _called(site, site.credentials(name), port, kind)
-
         try:
-            yield call
+            yield port
         finally:
             server.stop(None).wait()
 
 
 def _called(site: Site, own: Credentials, port: int, kind: str) -> Any:
-    options = (("grpc.ssl_target_name_override", "a"),)
-    with grpc.secure_channel(f"127.0.0.1:{port}", for_client(own), options) as channel:
-        method = getattr(channel, kind)(f"/{SERVICE}/Do", plain_bytes, plain_bytes)
+    with dialled(own, port) as channel:
+        method = getattr(channel, kind)(METHOD, plain_bytes, plain_bytes)
         request = iter([b"x"]) if kind.startswith("stream") else b"x"
         try:
-            answer = method(request, timeout=20, metadata=greeting(site.federation))
+            answer = method(request, timeout=60, metadata=greeting(site.federation))
             return answer if isinstance(answer, bytes) else b"".join(answer)
         except grpc.RpcError as error:
             return error_from(cast("grpc.Call", error), "mixer a", "calling")
+
+
+@contextmanager
+def dialled(own: Credentials, port: int) -> Iterator[grpc.Channel]:
+    options = (("grpc.ssl_target_name_override", "a"),)
+    with grpc.secure_channel(f"127.0.0.1:{port}", for_client(own), options) as channel:
+        yield channel
 
 
 def behaviour_of(kind: str, act: Callable[[grpc.ServicerContext], bytes]) -> Callable[..., Any]:
@@ -98,6 +118,44 @@ def test_whoever_may_not_does_not_reach_the_service(site: Site, kind: str) -> No
     assert '"refused"' in said.getvalue()
 
 
+@pytest.mark.parametrize("caller", ["north", "a stranger"])
+@pytest.mark.parametrize("kind", ["unary_unary", "unary_stream"])
+def test_callers_that_never_send_their_request_leave_threads_for_others(
+    site: Site, kind: str, caller: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """gRPC itself would wait for it before anybody counted the calls."""
+    monkeypatch.setattr(admission, "MOST_CALLS", _THREADS // 2)
+    own = Authority.of(site).signed("stranger") if caller == "a stranger" else site.credentials(caller)
+    said, over = io.StringIO(), threading.Event()
+
+    def never() -> Iterator[bytes]:
+        over.wait()
+        yield from ()
+
+    with listening(site, behaviour_of(kind, lambda context: b"here"), kind, said) as port, dialled(own, port) as held:
+        silent = getattr(held, kind.replace("unary_", "stream_", 1))(METHOD, plain_bytes, plain_bytes)
+        asked = silent if kind.endswith("stream") else silent.future
+        calls = [asked(never(), metadata=greeting(site.federation)) for _ in range(2 * _THREADS)]
+        try:
+            assert _called(site, site.credentials("south"), port, kind) == b"here"
+        finally:
+            over.set()
+            for call in calls:
+                call.cancel()
+
+
+def test_a_call_without_a_request_is_said_to_be_one(site: Site) -> None:
+    behaviour = behaviour_of("unary_unary", lambda context: b"here")
+    with (
+        listening(site, behaviour, "unary_unary", io.StringIO()) as port,
+        dialled(site.credentials("north"), port) as channel,
+        pytest.raises(grpc.RpcError) as refused,
+    ):
+        channel.stream_unary(METHOD, plain_bytes, plain_bytes)(iter([]), metadata=greeting(site.federation), timeout=60)
+    error = error_from(cast("grpc.Call", refused.value), "mixer a", "calling")
+    assert (error.code, str(error).startswith("party north, at calling: no request that can be read")) == ("E201", True)
+
+
 @pytest.mark.parametrize("kind", MAKERS)
 def test_our_errors_arrive_whole(site: Site, kind: str) -> None:
     def refuse(context: grpc.ServicerContext) -> bytes:
@@ -110,7 +168,7 @@ def test_our_errors_arrive_whole(site: Site, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-@pytest.mark.parametrize("mistake", [ValueError("cell 4711"), KeyError("cell 4711"), AssertionError("cell 4711")])
+@pytest.mark.parametrize("mistake", [ValueError(CELL), KeyError(CELL), AssertionError(CELL)])
 def test_mistakes_of_ours_carry_nothing_out(site: Site, kind: str, mistake: Exception) -> None:
     def fail(context: grpc.ServicerContext) -> bytes:
         raise mistake
@@ -120,20 +178,45 @@ def test_mistakes_of_ours_carry_nothing_out(site: Site, kind: str, mistake: Exce
         error = call("north")
     assert isinstance(error, MixbayesError)
     assert "mixer a, at its own work: its program made a mistake" in str(error)
-    assert "4711" not in str(error)
-    assert "4711" not in said.getvalue()
+    assert CELL not in str(error)
+    assert CELL not in said.getvalue()
     assert type(mistake).__name__ in said.getvalue()
     assert "test_admission.py:" in said.getvalue()
 
 
 def test_what_is_wrong_with_a_table_is_told_to_the_caller_and_not_to_the_log(site: Site) -> None:
     def refuse(context: grpc.ServicerContext) -> bytes:
-        raise BadData("Column age holds 'cell 4711'.")
+        raise BadData(f"Column age holds '{CELL}'.")
 
     said = io.StringIO()
     with guarded(site, behaviour_of("unary_unary", refuse), "unary_unary", said) as call:
-        assert "cell 4711" in str(call("north"))
-    assert "4711" not in said.getvalue()
+        assert CELL in str(call("north"))
+    assert CELL not in said.getvalue()
+
+
+def test_who_hangs_up_is_said_once_and_by_nobody_else(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    """gRPC would complain of an answer that is none."""
+    said, there, over = io.StringIO(), threading.Event(), threading.Event()
+
+    def read(requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
+        there.set()
+        wait_until(lambda: not context.is_active(), "the caller is gone")
+        return b"".join(requests)
+
+    def never() -> Iterator[bytes]:
+        over.wait()
+        yield from ()
+
+    with listening(site, read, "stream_unary", said) as port, dialled(site.credentials("north"), port) as channel:
+        call = channel.stream_unary(METHOD, plain_bytes, plain_bytes).future(
+            never(), metadata=greeting(site.federation)
+        )
+        assert there.wait(PATIENCE)
+        call.cancel()
+        over.set()
+        wait_until(lambda: "hung up" in said.getvalue(), "it is noticed")
+    assert said.getvalue().count("\n") == 1
+    assert [record.name for record in caplog.records if record.name.startswith("grpc")] == []
 
 
 class Context:

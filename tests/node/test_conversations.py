@@ -24,7 +24,7 @@ from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 
-PATIENCE, HASTE = 30.0, 0.2
+PATIENCE, HASTE = 60.0, 1.0
 NEEDED = {"now": "party north", "ahead": "party north", "mixer now": "mixer a"}
 
 
@@ -65,9 +65,14 @@ def said() -> io.StringIO:
 
 @pytest.fixture
 def conversations(said: io.StringIO) -> Iterator[Conversations]:
-    made = Conversations(HASTE, logger("mixer b", said))
+    made = Conversations(PATIENCE, logger("mixer b", said))
     yield made
     made.close()
+
+
+@pytest.fixture
+def hasty(said: io.StringIO) -> Conversations:
+    return Conversations(HASTE, logger("mixer b", said))
 
 
 def join(
@@ -101,20 +106,20 @@ def test_the_last_one_begins_the_work(conversations: Conversations) -> None:
 
 @pytest.mark.parametrize("come", [("now",), ("now", "ahead"), ("mixer now",)])
 def test_who_does_not_come_is_named_to_those_who_did(
-    conversations: Conversations, come: tuple[str, ...], said: io.StringIO
+    hasty: Conversations, come: tuple[str, ...], said: io.StringIO
 ) -> None:
-    streams = [join(conversations, channel, NEEDED[channel]) for channel in come]
+    streams = [join(hasty, channel, NEEDED[channel]) for channel in come]
     missing = "mixer a" if "ahead" in come else "party north"
     for stream in streams:
         assert stream.over.wait(PATIENCE)
         assert isinstance(stream.error, PeerSilent)
         assert stream.error.peer == missing
-        assert "it did not join within 0.2 s" in stream.error.why
-    until(lambda: not conversations._open)
+        assert f"it did not join within {HASTE:g} s" in stream.error.why
+    until(lambda: not hasty._open)
     assert "did not join" in said.getvalue()
 
 
-def test_who_hangs_up_before_all_are_there_is_forgotten_at_once(conversations: Conversations) -> None:
+def test_who_hangs_up_before_all_are_there_is_forgotten_at_once() -> None:
     """A hospital whose connection to one mixer broke comes again sooner than the deadline."""
     slow = Conversations(PATIENCE, logger("mixer b", io.StringIO()), most=1)
     first, other = join(slow, "now"), join(slow, "mixer now", "mixer a")
@@ -193,6 +198,25 @@ def test_closing_breaks_off_those_at_work_and_those_who_wait(conversations: Conv
 
 def _until_cut(channels: Channels) -> None:
     channels["now"].receive("anything", 1)
+
+
+def test_a_system_without_threads_takes_no_place_for_ever(
+    conversations: Conversations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    *first, (channel, peer) = NEEDED.items()
+    streams = [join(conversations, channel, peer) for channel, peer in first]
+    last, other = Stream(peer), Stream("party north")
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    with pytest.raises(RuntimeError):
+        conversations.join("north", "key", channel, last, NEEDED, nothing)
+    assert not conversations._open
+    assert all(stream.cut.is_set() for stream in streams)
+    with pytest.raises(RuntimeError):
+        conversations.join("north", "another", "now", other, NEEDED, nothing)
+    assert not conversations._open
 
 
 def test_nothing_begins_once_it_is_closed(conversations: Conversations) -> None:

@@ -33,7 +33,8 @@ def renew(keys: Path, name: str = "north") -> None:
     with_keys(keys, name, keys.parent / "authority")
 
 
-def test_files_that_do_not_change_are_read_once(north: Identity, keys: Path) -> None:
+def test_files_that_do_not_change_are_read_once(north: Identity, keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identity, "_LOOK_EVERY", 600.0)
     before = north.credentials()
     renew(keys)
     assert north.credentials() == before, "it looks every few seconds"

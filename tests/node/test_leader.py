@@ -16,6 +16,8 @@ from mixbayes.protocol.errors import (
     BadState,
     DifferentSets,
     Disagreement,
+    NotAdmitted,
+    PeerError,
     PeerGone,
     PeerSilent,
     RefusedByPolicy,
@@ -179,6 +181,7 @@ def test_set_that_the_leader_does_not_hold_is_never_computed_on(scene: Scene, th
         PeerGone("mixer b", "a step", "the connection broke"),
         Unreachable("mixer b", "a step", "nothing listens there"),
         Disagreement("mixer b", "greeting", "its agreement is another"),
+        NotAdmitted("mixer b", "greeting", "a certificate for 'somebody' was shown"),
     ],
 )
 def test_round_waits_as_long_as_it_takes_for_what_time_may_mend(scene: Scene, error: Exception) -> None:
@@ -326,6 +329,30 @@ def test_silence_of_the_other_leaves_the_service_as_it_is(scene: Scene) -> None:
     scene.ticks(3 * ATTEMPTS)
     assert scene.state == SERVING
     assert "no answer came in time" in scene.leader.waiting
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (NotAdmitted("mixer b", "greeting", "a certificate for 'somebody' was shown"), "somebody"),
+        (PeerError("mixer b", "its own work", "its program made a mistake"), "its program made a mistake"),
+        (RefusedByPolicy("mixer b says: not now."), "not now"),
+        (RuntimeError("cell 4711"), "this program made a mistake"),
+    ],
+    ids=["a wrong certificate", "a mistake there", "a refusal", "a mistake here"],
+)
+def test_what_is_wrong_for_a_while_takes_no_model_away(scene: Scene, error: Exception, said: str) -> None:
+    serving(scene)
+    scene.clock.now += LOOK_EVERY
+    scene.other.error = error
+    scene.ticks(3 * ATTEMPTS)
+    assert scene.state == SERVING
+    assert said in scene.leader.waiting
+    assert scene.said.getvalue().count('"waiting"') == 1
+    assert "4711" not in scene.said.getvalue()
+    scene.other.error = None
+    scene.run()
+    assert (scene.state, scene.leader.waiting) == (SERVING, "")
 
 
 def test_full_disk_stops_no_leader(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,13 @@ import pytest
 
 from mixbayes.node import server
 from mixbayes.transport import probe
-from tests.nodes.helpers import Site, make_site
+from tests.nodes.helpers import CALM, HASTE, Site, make_site
 
 
 @pytest.fixture(autouse=True)
-def haste(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "PATIENCE", 0.6)
+def pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is asked what is wrong has time to say it; whoever ends waits for nobody."""
+    monkeypatch.setattr(probe, "PATIENCE", CALM)
     monkeypatch.setattr(server, "_GRACE", 0.2)
 
 
@@ -48,6 +49,14 @@ def serving(served: Site) -> Iterator[Site]:
     """The same, and both mixers run."""
     with served.mixers():
         yield served
+
+
+@pytest.fixture
+def hasty(tmp_path: Path) -> Iterator[Site]:
+    """Mixer a of one that agreed to wait for nobody for long."""
+    made = make_site(tmp_path / "site", policy={"timeout": HASTE})
+    with made.mixer("a"):
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -39,8 +39,6 @@ ROWS = Columns(
 )
 """Every row there can be."""
 _NEAR_TIE = 1e-3
-PATIENT = 10.0
-"""The agreed timeout where nothing is to be waited for."""
 
 
 @dataclass
@@ -130,7 +128,6 @@ class Couple:
 
 
 def make_couple(folder: Path, protocol: str = "shares", **changes: Any) -> Couple:
-    changes = {"policy": {"timeout": PATIENT}} | changes
     parties = [{"name": NORTH, "address": f"127.0.0.1:{free_port()}"}, {"name": SOUTH}]
     return Couple(make_site(folder, parties=parties, mixers=[], protocol=protocol, **changes))
 

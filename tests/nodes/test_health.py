@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import grpc
@@ -12,8 +13,9 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
+from mixbayes.node import server
 from mixbayes.transport.tls import Credentials, for_client
-from tests.nodes.helpers import Site, wait_until
+from tests.nodes.helpers import PATIENCE, Site, wait_until
 from tests.nodes.test_trust import Authority
 from tests.transport.helpers import plain_bytes
 
@@ -33,7 +35,7 @@ def stub(channel: grpc.Channel) -> Any:
 
 
 def health(channel: grpc.Channel, service: str = "") -> int:
-    status: int = stub(channel).Check(HealthCheckRequest(service=service), timeout=10).status
+    status: int = stub(channel).Check(HealthCheckRequest(service=service), timeout=PATIENCE).status
     return status
 
 
@@ -61,7 +63,7 @@ def test_strangers_see_nothing(site: Site) -> None:
 def test_whoever_watches_sees_the_end(site: Site) -> None:
     """And does not hold it up."""
     with site.mixer("b") as mixer, tool(site.credentials("north"), "b", mixer.port) as channel:
-        watch = stub(channel).Watch(HealthCheckRequest(), timeout=60)
+        watch = stub(channel).Watch(HealthCheckRequest(), timeout=PATIENCE)
         assert next(watch).status == SERVING
     seen: list[int] = []
     with suppress(grpc.RpcError):
@@ -70,14 +72,16 @@ def test_whoever_watches_sees_the_end(site: Site) -> None:
     assert not watch.is_active()
 
 
-def test_a_node_that_stops_says_so_first(site: Site) -> None:
-    running = site.mixer("b")
-    mixer = running.__enter__()
-    with tool(site.credentials("north"), "b", mixer.port) as channel:
-        watch = stub(channel).Watch(HealthCheckRequest(), timeout=60)
-        assert next(watch).status == SERVING
-        running.__exit__(None, None, None)
-        assert next(watch).status == NOT_SERVING
+def test_a_node_that_stops_says_so_first(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_GRACE", PATIENCE)
+    with ThreadPoolExecutor(1) as pool, ExitStack() as running:
+        mixer = running.enter_context(site.mixer("b"))
+        with tool(site.credentials("north"), "b", mixer.port) as channel:
+            watch = stub(channel).Watch(HealthCheckRequest(), timeout=PATIENCE)
+            assert next(watch).status == SERVING
+            stopping = pool.submit(running.close)
+            assert next(watch).status == NOT_SERVING
+        stopping.result(PATIENCE)
 
 
 def listed(channel: grpc.Channel) -> set[str]:
@@ -113,6 +117,6 @@ def test_a_call_that_nobody_knows(site: Site) -> None:
     with site.mixer("b") as mixer, tool(site.credentials("north"), "b", mixer.port) as channel:
         call = channel.unary_unary("/mixbayes.wire.v1.Mixer/Everything", plain_bytes, plain_bytes)
         with pytest.raises(grpc.RpcError) as refused:
-            call(b"", timeout=10)
+            call(b"", timeout=PATIENCE)
         assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
         wait_until(lambda: health(channel) == SERVING, "it goes on")

@@ -38,8 +38,8 @@ DICTIONARY: dict[str, Any] = {
         {"name": "dose-planted", "kind": "numeric", "low": 0, "high": 1_000_000},
     ],
 }
-DOSE = 731_911
-"""Of every patient of the hospital that is looked at."""
+DOSE = 731_911.246_802
+"""Of every patient of the hospital that is looked at. Six digits alone turn up in the times of a log."""
 ASKED = 64
 """Rows. Of a few codes the bytes, each 0, 1 or 2, would now and then turn up among shares by chance."""
 

@@ -21,7 +21,7 @@ from mixbayes.protocol.errors import MixbayesError, PeerError, QuestionSpent
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Column, Rows
 from mixbayes.wire.v1.node_pb2_grpc import PartyStub
-from tests.nodes.helpers import COMMAND, PATIENCE, Running, Site, command, wait_until, write_csv
+from tests.nodes.helpers import COMMAND, PATIENCE, Running, Site, command, hurry, wait_until, write_csv
 from tests.transport.helpers import listening, silence
 
 
@@ -41,9 +41,7 @@ def test_from_the_first_start_to_the_last_stop(site: Site) -> None:
         told = json.loads(command(site, "south", "status", "--json").stdout)
         assert told["state"] == "serving"
         for name, number in zip(nodes, itertools.cycle([signal.SIGTERM, signal.SIGINT]), strict=False):
-            begun = time.monotonic()
             assert nodes[name].stop(number) == 0, nodes[name].all_said
-            assert time.monotonic() - begun < PATIENCE / 2
     for node in nodes.values():
         assert all(json.loads(line)["node"] for line in node.said)
         assert '"stopping"' in node.all_said
@@ -70,31 +68,29 @@ def test_mixers_killed_in_the_middle_of_training(site: Site) -> None:
 def test_a_mixer_killed_while_hospitals_ask(served: Site, killed: str) -> None:
     rows = served.tables["west"].take(np.arange(10))
     stopped = threading.Event()
+    answers: list[list[str]] = []
     errors: list[MixbayesError] = []
 
-    def ask() -> int:
-        answered = 0
+    def ask() -> None:
         while not stopped.is_set():
             try:
-                assert served.labels("south", rows) == served.expected(rows)
-                answered += 1
+                answers.append(served.labels("south", rows))
             except MixbayesError as error:
                 errors.append(error)
                 time.sleep(0.1)
-        return answered
 
     with ExitStack() as stack, ThreadPoolExecutor(1) as pool:
         nodes = {name: stack.enter_context(Running.mixer(served, name)).ready() for name in ("b", "a")}
         asking = pool.submit(ask)
-        time.sleep(0.5)
+        wait_until(lambda: bool(answers), "a question is answered")
         nodes[killed].stop(signal.SIGKILL)
         wait_until(lambda: bool(errors), "the question ends")
         nodes[killed] = stack.enter_context(Running.mixer(served, killed)).ready()
         wait_until(lambda: served.asks("south"), "it answers again")
-        time.sleep(0.5)
         stopped.set()
-        assert asking.result(PATIENCE) > 0
-        assert served.labels("south", rows) == served.expected(rows)
+        asking.result(PATIENCE)
+        answers.append(served.labels("south", rows))
+    assert all(answer == served.expected(rows) for answer in answers)
     for error in errors:
         assert isinstance(error, PeerError | QuestionSpent), error
         assert not isinstance(error, PeerError) or error.peer in ("mixer a", "mixer b"), error
@@ -105,32 +101,32 @@ def test_a_mixer_is_stopped_while_it_answers(served: Site) -> None:
     rows = served.tables["west"]
     with ExitStack() as stack, ThreadPoolExecutor(2) as pool:
         nodes = {name: stack.enter_context(Running.mixer(served, name)).ready() for name in ("b", "a")}
-        stopped = threading.Event()
+        stopped, answered = threading.Event(), threading.Event()
 
         def ask(name: str) -> None:
             while not stopped.is_set():
                 with suppress(MixbayesError):
                     served.labels(name, rows)
+                    answered.set()
 
         asking = [pool.submit(ask, name) for name in ("north", "south")]
-        time.sleep(0.5)
+        assert answered.wait(PATIENCE)
         for name in ("a", "b"):
-            begun = time.monotonic()
             assert nodes[name].stop() == 0, nodes[name].all_said
-            assert time.monotonic() - begun < PATIENCE / 2
             assert "a mistake of this program" not in nodes[name].all_said, nodes[name].all_said
         stopped.set()
         for one in asking:
             one.result(PATIENCE)
 
 
-def test_a_mixer_whose_other_one_is_stuck_still_stops(served: Site) -> None:
+def test_a_mixer_whose_other_one_is_stuck_still_stops(served: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped in the sense of the operating system: its connections stay, and nothing answers."""
+    hurry(monkeypatch, "mixer b")
     with Running.mixer(served, "b").ready() as b, Running.mixer(served, "a").ready() as a:
         with ThreadPoolExecutor(1) as pool:
             b.process.send_signal(signal.SIGSTOP)
             asking = pool.submit(served.labels, "north", served.tables["west"])
-            time.sleep(0.3)
+            time.sleep(0.3)  # so that it has probably begun
             assert a.stop() == 0, a.all_said
             assert isinstance(asking.exception(PATIENCE), MixbayesError)
         b.process.send_signal(signal.SIGCONT)
@@ -168,16 +164,17 @@ def _answers_right(own: Peer, request: Rows, expected: list[str]) -> bool:
 def test_commands_that_wait_can_be_interrupted(site: Site, words: tuple[str, ...], number: int) -> None:
     """Here for mixers that accept and say nothing."""
     write_csv(site.folder / "new.csv", site.tables["west"])
-    with listening(silence) as address, listening(silence) as other:
+    waiting = threading.Event()
+    with listening(lambda raw: waiting.set()) as address, listening(silence) as other:
         both = [{"name": "a", "address": address}, {"name": "b", "address": other}]
-        slow = site.other(mixers=both, policy={"timeout": 60})
+        slow = site.other(mixers=both, policy={"timeout": PATIENCE})
         process = subprocess.Popen(
             [*COMMAND, *words, "--federation", str(slow.file), "--keys", str(slow.keys), "--name", "north"],
             cwd=site.folder,
             stderr=subprocess.PIPE,
             text=True,
         )
-        time.sleep(1.5)
+        assert waiting.wait(PATIENCE)
         assert process.poll() is None
         process.send_signal(number)
         _, said = process.communicate(timeout=PATIENCE)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from mixbayes.pair import command
+from mixbayes.pair.command import Command, Kind
+from mixbayes.parties.asking import Asking
+from mixbayes.parties.numbering import numbering
 from mixbayes.protocol.errors import PeerSilent, Unreachable
-from tests.nodes.helpers import HASTE, Relay, Site, make_site, wait_until
+from mixbayes.protocol.layout import Layout
+from mixbayes.transport import probe
+from tests.nodes.helpers import Relay, Site, hurry, make_site, wait_until
 from tests.ports import free_port
 from tests.transport.helpers import Answer, hanging_up, listening, plain_http, silence, tls_and_then_silence
 
-LONG = 8 * HASTE
-"""Longer than any of these waits may be, and shorter than one that hangs."""
+TO_SHAKE_HANDS = 10.0
 
 
 def mixers(a: str, b: str = "") -> list[dict[str, str]]:
@@ -27,15 +32,16 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 @pytest.mark.parametrize("kind", ["silence", "TLS and then silence"])
-def test_a_mixer_that_never_answers(elsewhere: Site, kind: str) -> None:
+def test_a_mixer_that_never_answers(elsewhere: Site, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = silence if kind == "silence" else tls_and_then_silence(elsewhere.credentials("a"))
     words = "accepts connections and says nothing" if kind == "silence" else "speaks TLS and then says nothing"
     with listening(answer) as address:
         site = elsewhere.other(mixers=mixers(address))
-        begun = time.monotonic()
+        hurry(monkeypatch, "mixer a")
+        if kind != "silence":
+            monkeypatch.setattr(probe, "PATIENCE", TO_SHAKE_HANDS)
         with site.mixer("b"):
             status = site.status("north")
-        assert time.monotonic() - begun < LONG
     assert status.state == "collecting"
     error = status.unreachable["mixer a"]
     assert type(error) is PeerSilent
@@ -49,10 +55,8 @@ def test_a_mixer_that_never_answers(elsewhere: Site, kind: str) -> None:
     [(plain_http, "does not speak TLS"), (hanging_up, "hangs up during the greeting"), (None, "nothing listens")],
 )
 def test_something_else_at_the_address(elsewhere: Site, answer: Answer | None, words: str) -> None:
-    with listening(answer or silence) as address:
-        site = elsewhere.other(mixers=mixers(address))
-        error = _unreachable(site) if answer else None
-    error = error or _unreachable(site)  # with nobody there any more
+    with listening(answer) if answer else nullcontext(f"127.0.0.1:{free_port()}") as address:
+        error = _unreachable(elsewhere.other(mixers=mixers(address)))
     assert (type(error), error.code, error.exit_code) == (Unreachable, "E212", 3)
     assert str(error).startswith("mixer a, at asking for the status: ")
     assert words in str(error)
@@ -65,7 +69,8 @@ def _unreachable(site: Site) -> Unreachable:
     return error
 
 
-def test_mixer_a_waits_for_a_silent_mixer_b_and_says_so(tmp_path: Path) -> None:
+def test_mixer_a_waits_for_a_silent_mixer_b_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hurry(monkeypatch, "mixer b")
     with listening(silence) as address:
         site = make_site(tmp_path / "site", mixers=mixers(f"127.0.0.1:{free_port()}", address))
         with site.mixer("a"), site.both("north") as both:
@@ -87,29 +92,48 @@ def behind_relays(tmp_path: Path) -> tuple[Site, Relay, Relay]:
 
 @pytest.mark.parametrize("silent", ["a", "b"])
 def test_a_mixer_that_falls_silent_in_the_middle_of_a_question(
-    behind_relays: tuple[Site, Relay, Relay], silent: str
+    behind_relays: tuple[Site, Relay, Relay], silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site, *relays = behind_relays
     relay = relays["ab".index(silent)]
     with relays[0], relays[1], site.mixers():
         site.serve()
         relay.freeze_after(4_000)
-        begun = time.monotonic()
-        with pytest.raises(PeerSilent) as told:
-            site.labels("north", site.tables["south"])
-        assert time.monotonic() - begun < LONG
-        assert told.value.exit_code == 4
-        assert told.value.peer in (f"mixer {silent}", "mixer b")  # mixer a finds mixer b silent behind its relay too
+        with monkeypatch.context() as patch:
+            hurry(patch, f"mixer {silent}")
+            with pytest.raises(PeerSilent) as told:
+                site.labels("north", site.tables["south"])
+        assert (told.value.exit_code, told.value.peer) == (4, f"mixer {silent}")
         assert relay.frozen
         relay.thaw()
         wait_until(lambda: site.asks("north"), "they are at work again")
         assert site.labels("north", site.tables["south"]) == site.expected(site.tables["south"])
 
 
-def test_a_hospital_that_falls_silent_holds_up_nobody(serving: Site) -> None:
+def test_a_hospital_that_falls_silent_holds_up_nobody(serving: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """It joins a conversation and says nothing; another hospital is answered meanwhile."""
+    hurry(monkeypatch, "party north")
     given_up = "broke off", "party north", "nothing came within", "E210"
     with serving.both("north") as both, both.conversation():
         assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])
         wait_until(lambda: any(serving.journals[name].says(*given_up) for name in "ab"), "a mixer gives it up")
     assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])
+
+
+@pytest.mark.parametrize("asked", ["a", "b"])
+def test_a_hospital_that_asks_one_mixer_alone_is_named_and_holds_up_nobody(
+    serving: Site, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = {"a": "mixer b", "b": "mixer a"}[asked]
+    with serving.both("north") as both:
+        asking = Asking(both, Layout(serving.federation.dictionary), numbering(serving.identity("north").seal))
+        asking.warm()  # and both mixers wait for a question
+        line = dict(zip("ab", asking._connected().channels, strict=True))[asked]
+        with monkeypatch.context() as patch:
+            hurry(patch, other)
+            command.send(line, Command(Kind.PUBLIC, 1, 1, bytes(16)))
+            named = "broke off", f"party north or {other}", f"nothing came within 1.5 s from {other}"
+            wait_until(lambda: serving.journals[asked].says(*named), "the mixer that was asked gives it up")
+        assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])
+        with pytest.raises(PeerSilent, match=f"party north or {other}"):
+            command.receive_verdict(line)

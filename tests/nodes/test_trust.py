@@ -19,7 +19,7 @@ from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Failure, Holdings, ReportRequest, RoundNumber, Rows, Trained
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub, PairStub, PartyStub
 from tests.federation.helpers import Issuer, key_pem, pem
-from tests.nodes.helpers import Site, wait_until
+from tests.nodes.helpers import PATIENCE, Site, wait_until
 from tests.transport.helpers import DAY, TODAY
 
 
@@ -184,9 +184,10 @@ def test_a_hospital_cannot_open_the_channels_of_mixer_a_at_mixer_b(shared: Site)
     peer.close()
 
 
-def test_one_hospital_cannot_join_the_conversation_of_another(shared: Site) -> None:
+def test_one_hospital_cannot_join_the_conversation_of_another(hasty: Site) -> None:
     """Conversations are told apart by who opened them, so the same key is another conversation."""
-    north, south = (dialled(shared, shared.credentials(name), "a") for name in ("north", "south"))
+    north, south = (dialled(hasty, hasty.credentials(name), "a") for name in ("north", "south"))
+    south.deadline = PATIENCE
     with (
         conversation(north, MixerStub(north.channel).Ask, ("now",), ASKING, "", "key") as (_,),
         pytest.raises(MixbayesError, match="did not join within"),

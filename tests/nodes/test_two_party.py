@@ -9,12 +9,16 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import grpc
+import numpy as np
 import pytest
 
 from mixbayes.node import dialling
+from mixbayes.node.greeting import greeting
 from mixbayes.node.rounds import CLOSED, COLLECTING, FAILED, SERVING, Rounds
 from mixbayes.pair.command import ID_BYTES
 from mixbayes.pair.engine import Engine
@@ -33,10 +37,10 @@ from mixbayes.protocol.errors import (
 )
 from mixbayes.protocol.paillier_key import SecretKey, generate
 from mixbayes.transport.peer import Peer
-from mixbayes.wire.v1.node_pb2 import ReportRequest
+from mixbayes.wire.v1.node_pb2 import ReportRequest, Rows
 from mixbayes.wire.v1.node_pb2_grpc import PairStub, PartyStub
 from tests.nodes.couple import NORTH, ROWS, SOUTH, Couple, cheap_paillier, make_couple
-from tests.nodes.helpers import HASTE, Relay, left_over, table, wait_until
+from tests.nodes.helpers import DICTIONARY, HASTE, PATIENCE, Relay, hurry, left_over, table, wait_until
 
 OTHER = {NORTH: SOUTH, SOUTH: NORTH}
 both = pytest.mark.parametrize("name", [NORTH, SOUTH])
@@ -113,7 +117,7 @@ def test_a_repeated_request_has_the_stored_answer(couple: Couple, name: str) -> 
 
 @both
 def test_the_budget_ends(tmp_path: Path, name: str) -> None:
-    couple = make_couple(tmp_path / "site", policy={"budget": 2 * ROWS.rows - 1, "timeout": 10})
+    couple = make_couple(tmp_path / "site", policy={"budget": 2 * ROWS.rows - 1})
     with couple.nodes():
         couple.serve()
         couple.labels(name)
@@ -259,6 +263,28 @@ def test_a_hospital_that_begins_with_an_empty_folder_is_met_again(couple: Couple
 
 
 @both
+def test_both_say_where_the_other_one_is_after_a_state_folder_was_lost(couple: Couple, name: str) -> None:
+    with couple.nodes():
+        couple.serve()
+        with couple.desk(SOUTH) as desk:
+            desk.close_round(1)
+            desk.open_round(2)
+        couple.serve(2)
+    shutil.rmtree(couple.site.state(name))
+    with couple.nodes():
+        for at in (NORTH, SOUTH):
+            found = f"party {OTHER[at]} is at round {1 if name == NORTH != at else 2}"
+            wait_until(lambda at=at, found=found: found in couple.status(at).reason, found)  # type: ignore[misc]
+        with pytest.raises(TooEarly, match=r"`mixbayes round close` and then `mixbayes round new` at .* bring them"):
+            couple.labels(name)
+        with couple.desk(SOUTH) as desk:
+            desk.close_round(desk.last_round())
+            desk.open_round(desk.next_round())
+        couple.serve(3)
+        assert [couple.status(at).reason for at in (NORTH, SOUTH)] == ["", ""]
+
+
+@both
 def test_a_table_that_changes_before_the_set_is_complete_counts_in_the_next_round(couple: Couple, name: str) -> None:
     """What was contributed is sent again, not made again."""
     with couple.node(name):
@@ -294,6 +320,21 @@ def test_nobody_there_yet(couple: Couple, name: str) -> None:
     assert caught.value.exit_code == 4
 
 
+def test_an_application_that_asks_nothing_is_broken_off(tmp_path: Path) -> None:
+    couple, over = make_couple(tmp_path / "site", policy={"timeout": HASTE}), threading.Event()
+
+    def nothing() -> Iterator[Rows]:
+        over.wait()
+        yield from ()
+
+    with couple.node(NORTH), couple.desk(NORTH) as desk:
+        call = desk._stub.Classify(nothing(), metadata=greeting(couple.site.federation), timeout=PATIENCE)
+        with pytest.raises(grpc.RpcError) as ended:
+            next(call)
+        over.set()
+    assert ended.value.code() is grpc.StatusCode.CANCELLED
+
+
 def test_the_dialler_says_why_the_other_one_is_missing(couple: Couple) -> None:
     with couple.node(SOUTH):
         wait_until(lambda: "party north" in couple.status(SOUTH).reason, "south says what it waits for")
@@ -302,7 +343,7 @@ def test_the_dialler_says_why_the_other_one_is_missing(couple: Couple) -> None:
 
 @pytest.mark.parametrize(("name", "kind"), [(NORTH, PeerGone), (SOUTH, Unreachable)], ids=[NORTH, SOUTH])
 def test_the_other_one_is_gone(tmp_path: Path, name: str, kind: type[MixbayesError]) -> None:
-    couple = make_couple(tmp_path / "site", policy={"timeout": 2 * HASTE})
+    couple = make_couple(tmp_path / "site")
     with couple.node(name):
         with couple.node(OTHER[name]):
             couple.serve()
@@ -332,13 +373,15 @@ def relayed(monkeypatch: pytest.MonkeyPatch, couple: Couple) -> Iterator[Relay]:
 
 @both
 def test_the_other_one_falls_silent(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    couple = make_couple(tmp_path / "site", policy={"timeout": 2 * HASTE})
+    couple = make_couple(tmp_path / "site")
     with relayed(monkeypatch, couple) as relay, couple.nodes():
         couple.serve()
         couple.labels(name)
         relay.freeze_after(0)
-        with pytest.raises(PeerSilent, match=rf"^party {OTHER[name]}, at ") as caught:
-            couple.labels(name)
+        with monkeypatch.context() as patch:
+            hurry(patch, f"party {OTHER[name]}")
+            with pytest.raises(PeerSilent, match=rf"^party {OTHER[name]}, at ") as caught:
+                couple.labels(name)
         assert caught.value.exit_code == 4
         relay.thaw()
         wait_until(lambda: _answers(couple, name), f"party {name} can ask again")
@@ -370,7 +413,7 @@ def test_conversations_that_broke_take_no_place_for_ever(couple: Couple, monkeyp
             relay.cut()
             couple.labels(SOUTH, private=False)
         assert couple.labels(NORTH, private=False) == couple.due()
-        wait_until(lambda: sum("conversation" in name for name in left_over(before)) <= 2, "each asks in one", 20.0)
+        wait_until(lambda: sum("conversation" in name for name in left_over(before)) <= 2, "each asks in one")
     assert not couple.site.journals[NORTH].says("conversations open already")
 
 
@@ -430,13 +473,28 @@ def test_certificates_that_do_not_speak_for_what_is_asked(serving: Couple, calle
 # What lies on disk ----------------------------------------------------------------------------------------------------
 
 
-def test_nothing_of_a_patient_lies_in_the_clear(couple: Couple, monkeypatch: pytest.MonkeyPatch) -> None:
+PLANTED = {"well": "well-as-planted", "large": "large-as-planted"}
+"""Words that are too long to turn up by chance in what is sealed."""
+
+
+def _planted(table: Columns) -> Columns:
+    cells = tuple(np.array([PLANTED.get(cell, cell) for cell in column]) for column in table.cells)
+    return Columns(table.names, cells, table.rows)
+
+
+def test_nothing_of_a_patient_lies_in_the_clear(tmp_path: Path) -> None:
+    told = deepcopy(DICTIONARY)
+    told["classes"][1] = PLANTED["well"]
+    told["attributes"][1]["values"][2] = PLANTED["large"]
+    couple = make_couple(tmp_path / "site", dictionary=told)
+    couple.site.tables |= {name: _planted(table) for name, table in couple.site.tables.items()}
+    rows = _planted(ROWS)
     found: list[bytes] = []
     with couple.nodes():
         couple.serve()
         for name in (NORTH, SOUTH):
-            couple.labels(name)
-            couple.labels(name, private=False)
+            assert PLANTED["well"] in couple.labels(name, rows=rows)
+            couple.labels(name, private=False, rows=rows)
         for name in (NORTH, SOUTH):
             found += [path.read_bytes() for path in couple.site.state(name).iterdir()]
     found += [path.read_bytes() for name in (NORTH, SOUTH) for path in couple.site.state(name).iterdir()]
@@ -448,7 +506,8 @@ def test_nothing_of_a_patient_lies_in_the_clear(couple: Couple, monkeypatch: pyt
         planted = [counts[start : start + 24] for start in range(0, len(counts) - 24, 8)]
         planted = [cells for cells in planted if cells.count(0) < 22]
         assert planted
-        for secret in (*planted, digest.digest(), digest.hexdigest().encode(), b"large", b"well"):
+        words = [word.encode() for word in PLANTED.values()]
+        for secret in (*planted, digest.digest(), digest.hexdigest().encode(), *words):
             assert not [content for content in found if secret in content], secret
 
 

@@ -49,7 +49,7 @@ BUDGET = 30
 
 @pytest.fixture
 def couple(tmp_path: Path) -> Couple:
-    return make_couple(tmp_path / "site", policy={"budget": BUDGET, "timeout": 5})
+    return make_couple(tmp_path / "site", policy={"budget": BUDGET})
 
 
 class HungUp(Exception):
@@ -136,7 +136,7 @@ def begin_training(liar: Liar, whose: str = "1", due: int = 0) -> None:
         held = {name: one.id for name, one in liar.store.rounds.contributions(1).items()}
         mine = bytes.fromhex(set_digest(1, held))
         assert now.swap("set of contributions", mine).tobytes() == mine
-        wait_until(lambda: trainings(liar.couple) == due, "north has begun", 5.0)
+        wait_until(lambda: trainings(liar.couple) == due, "north has begun")
         raise HungUp
 
 
@@ -303,7 +303,7 @@ def test_no_question_before_a_model_serves(liar: Liar) -> None:
 
 
 def test_a_question_of_too_many_rows(tmp_path: Path) -> None:
-    couple = make_couple(tmp_path / "site", policy={"timeout": 5})
+    couple = make_couple(tmp_path / "site")
     with lying(couple) as liar:
         liar.served()
         left = liar.left

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.nodes.couple import NORTH, SOUTH, Couple, make_couple
-from tests.nodes.helpers import wait_until
+from tests.nodes.helpers import PATIENCE, wait_until
 
 COMMAND = [sys.executable, "-W", "error", str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
-GRACE = 30.0
 
 
 class Node:
@@ -46,8 +45,8 @@ class Node:
     def end(self, number: signal.Signals) -> int:
         """The exit code; it ends in time, and its helpers with it."""
         self.process.send_signal(number)
-        code = self.process.wait(GRACE)
-        wait_until(lambda: self.helpers() == 0, "its helpers have ended", GRACE)
+        code = self.process.wait(PATIENCE)
+        wait_until(lambda: self.helpers() == 0, "its helpers have ended")
         return code
 
     def close(self) -> None:
@@ -59,7 +58,7 @@ def test_a_node_that_is_killed_begins_again_and_one_that_is_told_to_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MIXBAYES_LOG", "json")
-    couple = make_couple(tmp_path / "site", "paillier", policy={"timeout": 30})
+    couple = make_couple(tmp_path / "site", "paillier")
     with ExitStack() as stack:
 
         def started(name: str) -> Node:

@@ -25,6 +25,7 @@ from mixbayes.protocol.errors import (
     OverBudget,
     PeerError,
     PeerGone,
+    PeerSilent,
     QuestionSpent,
     RoundOver,
 )
@@ -101,9 +102,10 @@ class Stage:
         self.events: list[tuple[int, str, bytes]] = []
         self.books = Book(A, self.events), Book(B, self.events)
         self.errors: dict[str, MixbayesError] = {}
+        self.between_mixers: list[Ends] = []
 
     def play(self, script: Callable[[Lines], Any]) -> Any:
-        mixers = [Ends("mixer a", "mixer b") for _ in range(2)]
+        mixers = self.between_mixers = [Ends("mixer a", "mixer b") for _ in range(2)]
         at_a, at_b = ([Ends("party north", name) for _ in range(2)] for name in ("mixer a", "mixer b"))
         draws = [Randomness.from_system() for _ in range(3)]
 
@@ -295,6 +297,39 @@ def test_question_to_one_mixer_alone_costs_and_tells_nothing(told: tuple[Command
 
     _ends_when_one_leaves(stage, script)
     assert stage.charges == [[], []]
+
+
+ALONE = Command(Kind.TOP_UP), None
+"""Nothing, or something else than the question."""
+
+
+@pytest.mark.parametrize("told", [(PRIVATE, other) for other in ALONE] + [(other, PRIVATE) for other in ALONE])
+def test_mixer_that_waits_for_one_that_was_not_asked_names_the_hospital(
+    told: tuple[Command | None, Command | None],
+) -> None:
+    stage = Stage()
+    at = told.index(PRIVATE)
+
+    def script(lines: Lines) -> None:
+        ask(lines, PUBLIC)
+        for wire in itertools.chain(*(ends.wires for ends in stage.between_mixers)):
+            wire._deadline = 0.2
+        for line, what in zip(lines, told, strict=True):
+            if what:
+                command.send(line.channel, what)
+        if told[1 - at]:
+            lines[1 - at].pool.top_up()
+        command.receive_verdict(lines[at].channel)
+
+    stage.play(script)
+    mixers = {"mixer a": "mixer b", "mixer b": "mixer a"}
+    first = [(name, error) for name, error in stage.errors.items() if name in mixers and type(error) is PeerSilent]
+    assert first
+    for name, error in first:  # the other one finds that this one hangs up
+        other = mixers[name]
+        assert error.peer == f"party north or {other}"
+        assert f"from {other}: party north told one mixer alone" in error.why
+    assert stage.charges == [[PUBLIC]] * 2
 
 
 def _ends_when_one_leaves(stage: Stage, script: Callable[[Lines], Any]) -> None:

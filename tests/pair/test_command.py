@@ -28,7 +28,7 @@ commands = st.builds(
 
 
 def line() -> tuple[Channel, Channel]:
-    return memory.channels("party north", "mixer a", deadline=5.0)
+    return memory.channels("party north", "mixer a", deadline=60.0)
 
 
 @given(commands)

@@ -60,7 +60,7 @@ def listening(answer: Answer) -> Iterator[str]:
             while not stopped.is_set():
                 with suppress(TimeoutError):
                     connection, _ = server.accept()
-                    connection.settimeout(10)
+                    connection.settimeout(60)
                     held.enter_context(connection)
                     pool.submit(treat, connection)
 

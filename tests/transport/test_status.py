@@ -39,7 +39,7 @@ def line() -> Iterator[Any]:
     def call(status: grpc.Status) -> grpc.Call:
         told.append(status)
         with pytest.raises(grpc.RpcError) as failed:
-            ask(b"", timeout=20)
+            ask(b"", timeout=60)
         assert isinstance(failed.value, grpc.Call)
         return failed.value
 

@@ -25,14 +25,16 @@ from mixbayes.protocol.errors import (
     Unreachable,
     WrongLength,
 )
+from mixbayes.transport import streams, watch
 from mixbayes.transport.peer import LIMITS
 from mixbayes.transport.status import status_of
 from mixbayes.transport.streams import CHUNK, CallerWire, StreamWire
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
+from tests.ports import free_port
 from tests.transport.helpers import BACK_AND_FORTH, calling, serving
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 HASTE = 0.3
 
 
@@ -45,16 +47,17 @@ class Line:
         self._arrivals, self._here = arrivals, here
         self.watch = Watch(0.05)
 
-    def ends(self, deadline: float = PATIENCE) -> tuple[CallerWire, StreamWire]:
+    def ends(self, callers: float = PATIENCE, servers: float = PATIENCE) -> tuple[CallerWire, StreamWire]:
+        """With these deadlines."""
         self._here.clear()
-        caller = CallerWire("mixer a", deadline, self.watch).call(self._open)
+        caller = CallerWire("mixer a", callers, self.watch).call(self._open)
         assert self._here.wait(PATIENCE)
         served = self._arrivals.pop()
-        served._deadline = deadline
+        served._deadline = servers
         return caller, served
 
-    def channels(self, deadline: float = PATIENCE) -> tuple[Channel, Channel]:
-        caller, served = self.ends(deadline)
+    def channels(self, callers: float = PATIENCE, servers: float = PATIENCE) -> tuple[Channel, Channel]:
+        caller, served = self.ends(callers, servers)
         return Channel("mixer a", caller), Channel("party north", served)
 
 
@@ -152,7 +155,7 @@ def test_no_piece_is_longer_than_the_limit() -> None:
 
 
 def test_a_silent_peer_is_named_with_the_step(line: Line) -> None:
-    ours, theirs = line.channels(HASTE)
+    ours, theirs = line.channels(HASTE, PATIENCE)
     with pytest.raises(PeerSilent, match=r"^mixer a, at verdict: nothing came within 0.3 s\."):
         ours.receive("verdict", 1)
     with pytest.raises(PeerGone, match="party north, at question"):
@@ -160,7 +163,7 @@ def test_a_silent_peer_is_named_with_the_step(line: Line) -> None:
 
 
 def test_a_silent_caller_is_named_too(line: Line) -> None:
-    ours, theirs = line.channels(HASTE)
+    ours, theirs = line.channels(PATIENCE, HASTE)
     with pytest.raises(PeerSilent, match=r"^party north, at question"):
         theirs.receive("question", 1)
     with pytest.raises(PeerGone, match=r"^mixer a, at verdict"):
@@ -187,11 +190,28 @@ def test_empty_pieces_do_not_put_off_the_deadline() -> None:
         wire.read(memoryview(bytearray(1)), "step")
 
 
-def test_a_peer_that_says_a_little_now_and_then_is_late_in_the_end() -> None:
-    wire, stopped = StreamWire("party north", HASTE, Watch(0.05)), threading.Event()
+class Clock:
+    """Goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def test_a_peer_that_says_a_little_now_and_then_is_late_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    for module in (streams, watch):
+        monkeypatch.setattr(module, "time", clock)
+    wire, stopped = StreamWire("party north", HASTE, Watch(0.01)), threading.Event()
 
     def drop_by_drop() -> Iterator[Chunk]:
-        while not stopped.wait(HASTE / 3):
+        while not stopped.wait(0.01):
+            clock.now += HASTE / 3
             yield Chunk(data=b"x")
 
     wire.attach(drop_by_drop(), stopped.set)
@@ -214,7 +234,7 @@ def test_a_stream_that_ends_because_it_was_late_was_late() -> None:
 
 
 def test_one_step_may_take_longer_than_the_others(line: Line) -> None:
-    caller, served = line.ends(HASTE)
+    caller, served = line.ends(servers=HASTE)
     served._patience = {"next question": PATIENCE}
     threading.Timer(3 * HASTE, caller.write, ([b"!"], "next question")).start()
     into = bytearray(1)
@@ -255,9 +275,7 @@ def test_a_connection_that_worked_and_broke_is_gone_not_unreachable() -> None:
 
 
 def test_nothing_listens() -> None:
-    with lines() as line:
-        port = line.port
-    with calling(port) as channel:
+    with calling(free_port()) as channel:
         open_ = channel.stream_stream(BACK_AND_FORTH, Chunk.SerializeToString, Chunk.FromString)
         wire = CallerWire("mixer a", PATIENCE, Watch()).call(open_)
         with pytest.raises(Unreachable, match="mixer a, at step: nothing listens there"):

@@ -32,7 +32,7 @@ MIXER = credentials(AUTHORITY, "a")
 NORTH = credentials(AUTHORITY, "north")
 
 
-def ask(address: str, own: Credentials, name: str = "a", timeout: float = 10) -> bytes:
+def ask(address: str, own: Credentials, name: str = "a", timeout: float = 60) -> bytes:
     options = (("grpc.ssl_target_name_override", name),)
     with grpc.secure_channel(address, for_client(own), options) as channel:
         answer: bytes = channel.unary_unary(BACK_AND_FORTH, plain_bytes, plain_bytes)(b"hello", timeout=timeout)
@@ -42,7 +42,7 @@ def ask(address: str, own: Credentials, name: str = "a", timeout: float = 10) ->
 def shaken(address: str, made: ssl.SSLContext) -> str | None:
     """The version of TLS, once the other end has said something."""
     host, port = address.split(":")
-    with socket.create_connection((host, int(port)), 10) as raw, made.wrap_socket(raw) as wire:
+    with socket.create_connection((host, int(port)), 60) as raw, made.wrap_socket(raw) as wire:
         wire.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
         if not wire.recv(9):
             raise ConnectionError("it hung up")
@@ -59,7 +59,7 @@ def in_a_new_process(code: str) -> str:
     """gRPC has read its settings in this one, perhaps before mixbayes had made them."""
     setting = "import mixbayes, sys; sys.path.insert(0, sys.argv[1]); from tests.transport.test_tls import *; "
     root = str(Path(__file__).parents[2])
-    done = subprocess.run([sys.executable, "-c", setting + code, root], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", setting + code, root], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -170,10 +170,10 @@ def test_a_caller_shows_what_is_current_at_every_call() -> None:
         with channel:
             method = channel.unary_unary(BACK_AND_FORTH, plain_bytes, plain_bytes)
             with pytest.raises(grpc.RpcError):
-                method(b"", timeout=10)
+                method(b"", timeout=60)
             for _ in range(3):
                 shown[0] = credentials(AUTHORITY, "north")
-                assert method(b"hello", timeout=10) == b"hello"
+                assert method(b"hello", timeout=60) == b"hello"
 
 
 def test_what_is_under_way_outlives_one_renewal() -> None:
@@ -186,7 +186,7 @@ def test_what_is_under_way_outlives_one_renewal() -> None:
         assert channel.now() is before
         shown[0] = credentials(AUTHORITY, "north")
         assert channel.now() is not before
-        assert before.unary_unary(BACK_AND_FORTH, plain_bytes, plain_bytes)(b"x", timeout=10) == b"x"
+        assert before.unary_unary(BACK_AND_FORTH, plain_bytes, plain_bytes)(b"x", timeout=60) == b"x"
 
 
 def test_no_key_is_shown() -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import grpc
 
@@ -18,8 +19,9 @@ from mixbayes.federation.agreement import Federation
 from mixbayes.federation.pem import certificates_in, only_name
 from mixbayes.node.greeting import refuse_difference
 from mixbayes.node.log import Log, logged
-from mixbayes.protocol.errors import LocalError, MixbayesError, NotAdmitted, RefusedByPolicy
+from mixbayes.protocol.errors import LocalError, MixbayesError, NotAdmitted, RefusedByPolicy, WrongLength
 from mixbayes.transport.status import status_of
+from mixbayes.transport.watch import Watch, in_time
 
 _OURS = "/mixbayes.wire.v1."
 _STEP = "greeting"
@@ -51,6 +53,7 @@ class Admission(grpc.ServerInterceptor):
         self._federation = federation
         self._admit = admit
         self._log = log
+        self._watch = Watch()
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -85,6 +88,15 @@ class Admission(grpc.ServerInterceptor):
         if not context.add_callback(late.cancel):
             late.cancel()
 
+    def _only(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
+        """The one request of a call, if it comes in time."""
+        patience = self._federation.policy.timeout
+        with closing(in_time(requests, context.cancel, self._watch, patience, patience)) as coming:
+            for request in coming:
+                return request
+        title, remedy = self._federation.title(caller_of(context)), "Ask who runs it which version they use"
+        raise WrongLength(title, "calling", "no request that can be read came in time", remedy)
+
     def _check(self, method: str, context: grpc.ServicerContext) -> None:
         name = caller_of(context)
         if self._federation.role_of(name) is None:
@@ -105,39 +117,36 @@ class Admission(grpc.ServerInterceptor):
     def _guarded(self, behaviour: Callable[..., Any], method: str, asks: bool, answers: bool) -> Callable[..., Any]:
         """`asks` and `answers` say where there is a stream of messages."""
 
-        def one(request: object, context: grpc.ServicerContext) -> Any:
+        def one(requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
             try:
                 self._enter(method, context)
                 if asks:
                     self._end_in_time(context)
-                return behaviour(request, context)
+                return behaviour(requests if asks else self._only(requests, context), context)
             except Exception as error:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
                 self._failed(context, method, error)
 
-        def many(request: object, context: grpc.ServicerContext) -> Iterator[Any]:
+        def many(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
             try:
                 self._enter(method, context)
-                yield from behaviour(request, context)
+                yield from behaviour(requests if asks else self._only(requests, context), context)
             except Exception as error:  # noqa: BLE001 - as above
                 self._failed(context, method, error)
 
         return many if answers else one
 
-    def _failed(self, context: grpc.ServicerContext, method: str, error: Exception) -> None:
+    def _failed(self, context: grpc.ServicerContext, method: str, error: Exception) -> NoReturn:
         if isinstance(error, MixbayesError):
             self._refuse(context, method, error)
-        elif type(error) is grpc.RpcError:  # reading on from a caller who is gone
+        if type(error) is grpc.RpcError:  # reading on from a caller who is gone
             self._log.info("hung up", caller=self._federation.title(caller_of(context)), call=method)
-        else:
-            self._refuse(context, method, _mistake(self._log, error))
+            raise error
+        self._refuse(context, method, _mistake(self._log, error))
 
-    def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> None:
+    def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> NoReturn:
         logged(self._log, error, "refused", caller=self._federation.title(caller_of(context)), call=method)
-        try:
-            context.abort_with_status(status_of(error))
-        except Exception:
-            if context.is_active():
-                raise
+        context.abort_with_status(status_of(error))
+        raise error  # not reached: to abort is to raise
 
 
 def _mistake(log: Log, error: Exception) -> LocalError:
@@ -146,13 +155,10 @@ def _mistake(log: Log, error: Exception) -> LocalError:
 
 
 def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:
-    """The same kind of handler with a guard in front."""
-    kinds = {
-        (False, False): ("unary_unary", grpc.unary_unary_rpc_method_handler),
-        (False, True): ("unary_stream", grpc.unary_stream_rpc_method_handler),
-        (True, False): ("stream_unary", grpc.stream_unary_rpc_method_handler),
-        (True, True): ("stream_stream", grpc.stream_stream_rpc_method_handler),
-    }
-    name, make = kinds[handler.request_streaming, handler.response_streaming]
-    behaviour = guarded(getattr(handler, name), method, handler.request_streaming, handler.response_streaming)
+    """The same handler with a guard in front, which takes even a single request from a stream: gRPC itself would wait
+    for it in a thread, without a deadline, before anybody could look who calls."""
+    asks, answers = handler.request_streaming, handler.response_streaming
+    kind = f"{'stream' if asks else 'unary'}_{'stream' if answers else 'unary'}"
+    make = grpc.stream_stream_rpc_method_handler if answers else grpc.stream_unary_rpc_method_handler
+    behaviour = guarded(getattr(handler, kind), method, asks, answers)
     return make(behaviour, handler.request_deserializer, handler.response_serializer)

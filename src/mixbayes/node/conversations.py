@@ -61,7 +61,11 @@ class Conversations:
         if not complete:
             return
         gathering.timer.cancel()
-        threading.Thread(target=self._run, args=(whose, key, gathering), name=f"conversation {whose}").start()
+        try:
+            threading.Thread(target=self._run, args=(whose, key, gathering), name=f"conversation {whose}").start()
+        except RuntimeError:  # the system has none left now
+            self._give_back(whose, key, gathering)
+            raise
 
     def close(self) -> None:
         """Break off every conversation and wait until nobody works any more."""
@@ -80,8 +84,8 @@ class Conversations:
             raise RefusedByPolicy(f"{whose} has {self._most} conversations open already; end one of them first.")
         timer = threading.Timer(self._deadline, self._late, (whose, key))
         timer.daemon = True
-        gathering = self._open[whose, key] = _Gathering(needed, work, timer)
         timer.start()
+        gathering = self._open[whose, key] = _Gathering(needed, work, timer)
         return gathering
 
     def _late(self, whose: str, key: str) -> None:
@@ -104,6 +108,13 @@ class Conversations:
         gathering.timer.cancel()
         error = PeerGone(peer, _STEP, "it hung up")
         threading.Thread(target=self._end, args=(gathering, error), name="farewell", daemon=True).start()
+
+    def _give_back(self, whose: str, key: str, gathering: _Gathering) -> None:
+        """Nobody can work on it: its place is free again."""
+        with self._lock:
+            del self._open[whose, key]
+        for wire in gathering.wires.values():
+            wire.break_off()
 
     def _run(self, whose: str, key: str, gathering: _Gathering) -> None:
         error: MixbayesError | None = None

@@ -11,18 +11,21 @@ from typing import Protocol
 
 from mixbayes.node.follower import Agreed, may_seal
 from mixbayes.node.log import Log, logged
+from mixbayes.node.log import told as noted
 from mixbayes.node.rounds import COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED, Round, Rounds, leaves_behind
 from mixbayes.protocol.errors import (
     BadState,
     DifferentSets,
     Disagreement,
     MixbayesError,
+    NotAdmitted,
     PeerError,
     PeerGone,
     PeerSilent,
     RefusedByPolicy,
     RoundFailed,
     RoundOver,
+    TooEarly,
     TooManyRows,
     Unreachable,
 )
@@ -32,7 +35,7 @@ ATTEMPTS = 5
 """So often a training is tried that breaks off for another reason than a connection."""
 LOOK_EVERY = 60.0
 """Seconds between two looks at whether the other party still serves the same model."""
-_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, BadState)
+_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, NotAdmitted, BadState)
 """What time, or an operator, may mend: the round waits."""
 _FINAL = (RoundFailed, TooManyRows)
 
@@ -100,16 +103,24 @@ class Leader:
             return self._step(now)
         except _FINAL as error:
             self._give_up(now, _reason(error))
-        except _PASSING as error:
-            self.waiting = f"waiting: {told(error)}"
-            if self.waiting != waited:
-                self._log.warning("waiting", round=now.number, state=now.state, why=str(error))
         except Exception as error:  # noqa: BLE001 - a mistake of this program ends a round, not the thread that leads
-            self._attempts += 1
-            logged(self._log, error, "a step failed", round=now.number, state=now.state, attempt=self._attempts)
-            if self._attempts >= ATTEMPTS:
-                self._give_up(now, f"it was tried {ATTEMPTS} times: {_reason(error)}")
+            if _may_pass(now, error):
+                self._wait(now, error, waited)
+            else:
+                self._tried_in_vain(now, error)
         return False
+
+    def _wait(self, now: Round, error: Exception, waited: str) -> None:
+        """It is said once as long as it lasts."""
+        self.waiting = f"waiting: {_told(error)}"
+        if self.waiting != waited:
+            self._log.warning("waiting", round=now.number, state=now.state, **noted(error))
+
+    def _tried_in_vain(self, now: Round, error: Exception) -> None:
+        self._attempts += 1
+        logged(self._log, error, "a step failed", round=now.number, state=now.state, attempt=self._attempts)
+        if self._attempts >= ATTEMPTS:
+            self._give_up(now, f"it was tried {ATTEMPTS} times: {_reason(error)}")
 
     def _step(self, now: Round) -> bool:
         if now.state == COLLECTING:
@@ -167,7 +178,14 @@ class Leader:
         self._agreed_on_service = None
 
 
+def _may_pass(now: Round, error: Exception) -> bool:
+    """A model that serves is given up only where the other party has none of it."""
+    return isinstance(error, _PASSING) or (now.state == SERVING and not isinstance(error, TooEarly))
+
+
 def _reason(error: Exception) -> str:
-    if isinstance(error, PeerError):
-        return error.why
+    return error.why if isinstance(error, PeerError) else _told(error)
+
+
+def _told(error: Exception) -> str:
     return told(error) if isinstance(error, MixbayesError) else "this program made a mistake; its log has the place."

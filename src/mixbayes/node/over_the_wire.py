@@ -10,6 +10,7 @@ import grpc
 from mixbayes.node.admission import caller_of
 from mixbayes.node.follower import Agreed, Follower
 from mixbayes.node.log import printable
+from mixbayes.node.rounds import Round
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Chunk, Failure, Held, Holdings, ReportRequest, RoundNumber, RoundReport, Trained
 from mixbayes.wire.v1.node_pb2_grpc import PairServicer, PairStub
@@ -39,8 +40,10 @@ class FollowerThere:
     def open(self, number: int, actor: str) -> None:
         self.peer.call(self.stub.OpenRound, RoundNumber(round=number, actor=actor), "opening a round")
 
-    def report(self) -> RoundReport:
-        return self.peer.call(self.stub.Report, ReportRequest(), "asking for the status")
+    def report(self, now: Round | None = None) -> RoundReport:
+        """How the round stands there; `now` is how it stands here, if it is to know."""
+        request = ReportRequest(round=now.number, state=now.state) if now else ReportRequest()
+        return self.peer.call(self.stub.Report, request, "asking for the status")
 
 
 class FollowerHere(PairServicer):
@@ -72,6 +75,7 @@ class FollowerHere(PairServicer):
         return self.report_for(caller_of(context))
 
     def Report(self, request: ReportRequest, context: grpc.ServicerContext) -> RoundReport:
+        self.hear(request.round, request.state)
         return self.report_for(caller_of(context))
 
     @abstractmethod
@@ -80,6 +84,9 @@ class FollowerHere(PairServicer):
     @abstractmethod
     def report_for(self, caller: str) -> RoundReport:
         """How the round stands."""
+
+    def hear(self, number: int, state: str) -> None:
+        """The leader has said where its last round stands."""
 
     def before_sealing(self, number: int, told: Mapping[str, bytes]) -> None:
         """The leader has said what it holds."""

@@ -6,10 +6,9 @@ first transfer, and each writes its share of the labels down before it leaves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
-
-import numpy as np
 
 from mixbayes.pair import command
 from mixbayes.pair.command import Command, Kind, Verdict
@@ -18,7 +17,7 @@ from mixbayes.protocol import label
 from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.classification import answer_private, answer_public
-from mixbayes.protocol.errors import DifferentSets, OutOfRange
+from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.party import Party
@@ -43,7 +42,8 @@ def converse(
     blinding = label.common_blinding(me)
     while (question := command.receive(line.channel)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
-            me.pool.top_up()
+            with _told_both(me.channel, line.channel):
+                me.pool.top_up()
             line.pool.top_up()
         else:
             answer(me, line, layout, ledger, question, blinding)
@@ -62,7 +62,7 @@ def answer(
     command.send_verdict(line.channel, verdict)
     if verdict is Verdict.STORED:
         for share in ledger.kept(question):
-            label.to(line.channel)(np.frombuffer(share, np.uint8))
+            label.send(line.channel, share)
     elif verdict is Verdict.GO:
         _compute(me, line, layout, ledger, question, blinding)
 
@@ -73,7 +73,8 @@ def _common_verdict(me: Party, asker: Channel, ledger: Ledger[Model], question: 
     serving = verdict is not Verdict.NOT_SERVING
     run = ledger.trained(question.round)[0] if serving else bytes(RUN_BYTES)
     told = question.encoded()
-    theirs = me.channel.swap("question", told + run + bytes([verdict])).tobytes()
+    with _told_both(me.channel, asker):
+        theirs = me.channel.swap("question", told + run + bytes([verdict])).tobytes()
     if theirs[: len(told)] != told:
         raise OutOfRange(asker.peer, command.NEXT, "it asks the two mixers different questions")
     other = Verdict(theirs[-1]) if theirs[-1] in list(Verdict) else Verdict.NOT_SERVING
@@ -84,6 +85,17 @@ def _common_verdict(me: Party, asker: Channel, ledger: Ledger[Model], question: 
     return max(verdict, other)
 
 
+@contextmanager
+def _told_both(other: Channel, asker: Channel) -> Iterator[None]:
+    """Where the mixers meet on what the hospital told both: the other one is silent also if it was told nothing."""
+    try:
+        yield
+    except PeerSilent as error:
+        perhaps = f"{asker.peer} told one mixer alone, or each something else, or {other.peer} is stuck"
+        why = f"{error.why} from {other.peer}: {perhaps}"
+        raise PeerSilent(f"{asker.peer} or {other.peer}", command.NEXT, why) from None
+
+
 def _compute(
     me: Party, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Command, blinding: bytes
 ) -> None:
@@ -92,7 +104,7 @@ def _compute(
 
     def release(share: Bytes) -> None:
         ledger.keep(question, next(numbers), share)
-        label.to(line.channel)(share)
+        label.send(line.channel, share)
 
     pad = label.blinding_for(question.id, blinding)
     if question.private:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
+from mixbayes.protocol.arrays import slices
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.question import Form
@@ -85,8 +86,7 @@ def receive_verdict(channel: Channel) -> Verdict:
 
 def batches(form: Form, rows: int) -> Iterator[slice]:
     """The rows, so many to a question: a few pieces of it, which are the smaller the longer a row is."""
-    step = most_rows(form)
-    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+    return slices(rows, most_rows(form))
 
 
 def most_rows(form: Form) -> int:

@@ -7,8 +7,9 @@ import json
 
 import numpy as np
 
+from mixbayes.protocol.arrays import Numbers
 from mixbayes.protocol.model import Model
-from mixbayes.protocol.paillier_key import Numbers, PublicKey, SecretKey, big_numbers
+from mixbayes.protocol.paillier_key import PublicKey, SecretKey, big_numbers
 from mixbayes.protocol.paillier_training import ExactModel, Group
 
 MODEL_KEPT = "model is kept"

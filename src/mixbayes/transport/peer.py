@@ -19,7 +19,6 @@ from mixbayes.transport.watch import Pause, Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 
 Metadata = tuple[tuple[str, str], ...]
-Request = TypeVar("Request", contravariant=True)
 Reply = TypeVar("Reply")
 
 CONVERSATION, CHANNEL = "mixbayes-conversation", "mixbayes-channel"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 TICK = 0.2
+Message = TypeVar("Message")
 
 
 class Waiting(Protocol):
@@ -29,6 +30,9 @@ class Pause:
 
     def begin(self, deadline: float) -> None:
         self.waiting_until = time.monotonic() + deadline
+
+    def end(self) -> None:
+        self.waiting_until = None
 
     def break_off(self) -> None:
         self.late = True
@@ -68,3 +72,22 @@ class Watch:
             for stream in late:
                 with suppress(Exception):  # all other deadlines depend on this thread
                     stream.break_off()
+
+
+def in_time(
+    messages: Iterator[Message], cancel: Callable[[], object], watch: Watch, first: float, later: float
+) -> Generator[Message, None, None]:
+    """What a caller sends, who is broken off if the first message, or a later one, does not come in so many seconds."""
+    pause = Pause(cancel)
+    watch.add(pause)
+    patience = first
+    try:
+        while True:
+            pause.begin(patience)
+            if (message := next(messages, None)) is None:
+                return
+            pause.end()
+            yield message
+            patience = later
+    finally:
+        watch.remove(pause)

@@ -65,12 +65,20 @@ Global___Receipt: _TypeAlias = Receipt  # noqa: Y015
 class ReportRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    ROUND_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    round: _builtins.int
+    """Where the last round of the caller itself stands, if it is the other of two hospitals without mixers."""
+    state: _builtins.str
     def __init__(
         self,
+        *,
+        round: _builtins.int = ...,
+        state: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["round", b"round", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
