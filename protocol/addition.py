@@ -1,7 +1,7 @@
-"""Sums in bits: additive shares into XOR shares (A2B), and the sum and difference of XOR-shared words.
+"""Sums in bits: additive shares into XOR shares (A2B).
 
-No carry ripples: digits or bits become pairs (generate, propagate), and a Sklansky prefix tree of gates joins them in
-⌈log2⌉ rounds.
+No carry ripples: digits become pairs (generate, propagate), and a Sklansky prefix tree of gates joins them in ⌈log2⌉
+rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from mixbayes.protocol import ring
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.choice import Slots, choose_slots, in_every_slot
 from mixbayes.protocol.party import Party
 from mixbayes.protocol.products import gate
@@ -28,22 +28,6 @@ def to_bits(me: Party, word: Words, width: int) -> Words:
     inside = carries ^ gate(me, into, propagates, DIGIT)
     sums = digits ^ (into ^ (inside << np.uint8(1))) & np.uint8((1 << DIGIT) - 1)
     return ring.joined(sums, DIGIT, width)
-
-
-def add(me: Party, x: Words, y: Words, width: int, carry_in: int = 0) -> Words:
-    """XOR shares of x + y + carry_in modulo 2^width, both XOR-shared."""
-    x_bits, y_bits = ring.bits(x, width), ring.bits(y, width)
-    first = me.constant(np.full((1, x.shape[-1]), carry_in, np.uint64)).astype(np.uint8)
-    generate = np.concatenate([first, gate(me, x_bits, y_bits, 1)])
-    propagate = np.concatenate([np.zeros_like(first), x_bits ^ y_bits])
-    into = _carries_into(me, generate, propagate)[1:]
-    return ring.joined(x_bits ^ y_bits ^ into, 1, width)
-
-
-def subtract(me: Party, x: Words, y: Words, width: int) -> Words:
-    """XOR shares of x − y modulo 2^width: x plus the complement of y plus one."""
-    ones = np.full_like(y, mask(ring.WORD))
-    return add(me, x, y ^ me.constant(ring.reduced(ones, width)), width, carry_in=1)
 
 
 def _within_digits(me: Party, digits: Bits) -> tuple[Bits, Bits]:

@@ -15,6 +15,7 @@ mixers compare while it prepares the next piece.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 
 from mixbayes.protocol import label, memory, rows
 from mixbayes.protocol.argmax import winners
@@ -39,7 +40,7 @@ def answer_public(
     release: Release | None = None,
 ) -> None:
     """A mixer's part for rows that the hospital shows."""
-    release = release or label.to(asker)
+    release = release or partial(label.send, asker)
     for piece in rows.pieces(count):
         codes = rows.receive(asker, layout, piece.stop - piece.start)
         rows.compare(me, asker, codes)
@@ -67,7 +68,7 @@ def answer_private(
     release: Release | None = None,
 ) -> None:
     """A mixer's part for rows that it does not see."""
-    form, release = Form.of(layout, model.width), release or label.to(asker.channel)
+    form, release = Form.of(layout, model.width), release or partial(label.send, asker.channel)
     for piece in form.pieces(count):
         hidden = answer(form, asker, model, me.random, piece.stop - piece.start)
         share = take_over(asker.channel, form, model, hidden)

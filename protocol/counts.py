@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.dictionary import Numeric
 from mixbayes.protocol.encoding import Codes
 from mixbayes.protocol.errors import LocalError
@@ -27,7 +27,7 @@ def count(layout: Layout, codes: Codes) -> Words:
     return vector
 
 
-def _count_rows(layout: Layout, codes: NDArray[np.int32], labels: Integers, vector: Words) -> None:
+def _count_rows(layout: Layout, codes: Values, labels: Integers, vector: Words) -> None:
     layout.class_counts(vector)[:] += _tally(labels, layout.classes)
     for i, attribute in enumerate(layout.dictionary.attributes):
         block = layout.block(vector, i)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.cells import Texts, missing, numbers, positions
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
@@ -26,7 +27,7 @@ MOST_SHOWN = 20
 class Codes:
     """Rows in the dictionary's terms: positions, or integers up to 2^f, shaped (attributes, rows)."""
 
-    codes: NDArray[np.int32]
+    codes: Values
     labels: NDArray[np.int32] | None = None
 
     @property

@@ -1,7 +1,9 @@
-"""Every error of this project. The message says who, where, why and what to do; docs/errors has each code.
+"""Every error that has a code; the local methods have their own, and the commands tell them as one of these.
 
-Ours and theirs are different classes: `BadData` is the hospital's own table, `PeerError` blames another node
-by name, `LocalError` is a mistake of this program. No message carries a secret, a count or a row of a table.
+The message says who, where, why and what to do; docs/errors has each code. Ours and theirs are different classes:
+`BadData` is the hospital's own table, `PeerError` blames another node by name, `LocalError` is a mistake of this
+program. A message about one's own table quotes up to 20 cells of a column that do not fit, and counts rows. No message
+to or about another node holds a secret, a count or a cell.
 """
 
 

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.arrays import Numbers, Values, Words
 from mixbayes.protocol.dictionary import Dictionary, Numeric
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
+from mixbayes.protocol.label import Labels
 from mixbayes.protocol.layout import Layout
-
-Integers = NDArray[np.object_]
-Labels = NDArray[np.int64]
 
 MASK_BITS = 41
 """A mask is uniform on this many bits more than the number it hides, of which a sign may take one."""
@@ -31,11 +28,11 @@ ROOM = MASK_BITS + 2
 class Cells:
     """Integers (K,) and, for each attribute, (V, K); or one hospital's part of them."""
 
-    prior: Integers
-    numerators: tuple[Integers, ...]
+    prior: Numbers
+    numerators: tuple[Numbers, ...]
 
     @property
-    def denominators(self) -> tuple[Integers, ...]:
+    def denominators(self) -> tuple[Numbers, ...]:
         return tuple(cells.sum(axis=0) for cells in self.numerators)
 
 

@@ -35,9 +35,8 @@ def infer(
 ) -> Dictionary:
     """Classes, attributes and bounds as the tables have them, attributes in the first table's order.
 
-    `nominal` and `numeric` name columns to be taken as such; named in both, a column is nominal. A column in
-    which no cell of any table says anything is left out: it could not contribute to any score. `max_rows` is
-    2^20 unless set, or enough for these tables.
+    `nominal` and `numeric` name columns to be taken as such. A column in which no cell of any table says anything
+    is left out: it could not contribute to any score. `max_rows` is 2^20 unless set, or enough for these tables.
     """
     if bins is not None and not 1 <= bins <= MOST_BINS:
         raise Unsupported(f"{bins} bins were asked for; 1 to {MOST_BINS} are possible.")
@@ -48,6 +47,7 @@ def infer(
             refuse_unlabelled(table, class_column)
     attributes = [name for name in names if name != class_column]
     _refuse_unknown(attributes, [*nominal, *numeric])
+    _refuse_both(nominal, numeric)
     rows = _rows(tables, max_rows)
     classes = _classes(tables, class_column)
     found = [_attribute(name, _cells(tables, name), nominal, numeric, bins) for name in attributes]
@@ -102,6 +102,12 @@ def _refuse_unknown(attributes: Sequence[str], named: Sequence[str]) -> None:
         raise BadData(f"There is no attribute {_listed(unknown)}. The attributes are {_listed(attributes)}.")
 
 
+def _refuse_both(nominal: Collection[str], numeric: Collection[str]) -> None:
+    both = sorted(set(nominal) & set(numeric))
+    if both:
+        raise Unsupported(f"Said to be both nominal and numeric: {_listed(both)}. Say one.")
+
+
 def _rows(tables: Sequence[Columns], max_rows: int | None) -> int:
     rows = sum(table.rows for table in tables)
     if not rows:
@@ -145,7 +151,7 @@ def _attribute(
     if not present.size:
         return None
     distinct = np.unique(present)
-    if name not in nominal and (name in numeric or _looks_numeric(distinct)):
+    if name in numeric or (name not in nominal and _looks_numeric(distinct)):
         return _numeric(name, _all_numbers(name, present, distinct), bins)
     return {"name": name, "kind": "nominal", "values": in_order(distinct).tolist()}
 

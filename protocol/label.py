@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Bytes, Words, mask
-from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.channel import Buffer, Channel
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.packing import pack_words, unpack_words, words_bytes
 from mixbayes.protocol.party import A, Party
@@ -25,9 +24,9 @@ Release = Callable[[Bytes], None]
 _STEP = "label"
 
 
-def to(asker: Channel) -> Release:
-    """Send it to the one that asked, and do nothing else."""
-    return partial(asker.send, _STEP)
+def send(asker: Channel, share: Buffer) -> None:
+    """A mixer's blinded share, to the hospital that asked."""
+    asker.send(_STEP, share)
 
 
 def blinded(hot: Words, classes: int, blinding: Randomness) -> Bytes:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol import ring
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Bits, Words, mask, slices
 from mixbayes.protocol.fixed_key import FixedKeyHash
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
 from mixbayes.protocol.party import Party
@@ -85,7 +85,7 @@ def _offered(me: Party, index: Words, table: Words, kept: Words, pads: Words, fl
     entries, words = table.shape
     offered = np.empty((words, index.size, entries), np.uint64)
     numbers = np.arange(entries, dtype=np.uint64)
-    for piece in _pieces(index.size, entries):
+    for piece in slices(index.size, max(1, _PIECE // entries)):
         masks = all_masks(me.pool.sent_hash, pads[:, :, piece], flips[:, piece], entries, words)
         rows = numbers ^ index[piece, None]
         for word in range(words):
@@ -111,8 +111,3 @@ def _announce(me: Party, asked: Words, bits: int, choices: Bits) -> Bits:
     announced = ring.bits(asked, bits).reshape(-1) ^ choices
     theirs = me.channel.swap(step, pack_bits(announced))
     return unpack_bits(theirs, announced.size, me.channel.peer, step).reshape(bits, -1)
-
-
-def _pieces(count: int, entries: int) -> list[slice]:
-    step = max(1, _PIECE // entries)
-    return [slice(start, min(start + step, count)) for start in range(0, count, step)]

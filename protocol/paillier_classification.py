@@ -13,16 +13,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from mixbayes.protocol import label, memory, ring, rows
-from mixbayes.protocol.arrays import Bits, Values, Words
+from mixbayes.protocol.arrays import Bits, Numbers, Values, Words, slices
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.comparison import carry
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.exact import MASK_BITS, Labels
+from mixbayes.protocol.exact import MASK_BITS
+from mixbayes.protocol.label import Labels
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.long_choice import all_masks, chosen_masks
 from mixbayes.protocol.packing import bits_bytes, pack_bits, unpack_bits
 from mixbayes.protocol.paillier_key import (
-    Numbers,
     Obfuscators,
     PublicKey,
     SecretKey,
@@ -111,11 +111,10 @@ class Other(Seat):
         return _bit(masks, bits) ^ carry(me, ring.constant(masks, bits), bits)
 
 
-def _stretches(group: Group, count: int) -> list[slice]:
+def _stretches(group: Group, count: int) -> Iterator[slice]:
     """All comparisons, as many at a time as fill whole ciphertexts."""
     slots = group.slots(group.product_bits)
-    step = max(1, _STRETCH // slots) * slots
-    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
+    return slices(count, max(1, _STRETCH // slots) * slots)
 
 
 def _bit(numbers: list[int], place: int) -> Bits:
@@ -233,8 +232,7 @@ def _choice_bits(model: ExactModel) -> list[int]:
 def _pieces(model: ExactModel, count: int) -> Iterator[slice]:
     """The rows, as many at a time as the messages should hold."""
     row_bytes = sum(model.entries) * model.start.size * 8 * _number_words(model.group)
-    step = min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes))
-    return (slice(start, min(start + step, count)) for start in range(0, count, step))
+    return slices(count, min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes)))
 
 
 def _chosen(partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Numbers:

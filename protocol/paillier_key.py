@@ -13,10 +13,9 @@ from typing import Any, Protocol
 
 import gmpy2 as untyped
 import numpy as np
-from numpy.typing import NDArray
 from phe import paillier
 
-from mixbayes.protocol.arrays import Bytes
+from mixbayes.protocol.arrays import Bytes, Numbers
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import LocalError, OutOfRange, PoolExhausted, Unsupported
 from mixbayes.protocol.randomness import Randomness
@@ -25,9 +24,6 @@ gmpy2: Any = untyped  # it publishes no types
 
 LEAST_BITS = 2048
 USUAL_BITS = 3072
-
-Numbers = NDArray[np.object_]
-"""Arrays of big integers: gmpy2's, which mix with Python's and, having no published types, are written `int`."""
 
 Obfuscators = Iterator[int]
 """N-th powers of fresh random units modulo N², each handed out once."""
@@ -176,9 +172,10 @@ def obfuscators(key: _Key, random: Randomness) -> Obfuscators:
 
 def fresh(obfuscators: Obfuscators) -> int:
     """The next one."""
-    for obfuscator in obfuscators:
-        return obfuscator
-    raise PoolExhausted("The encryption randomness made ahead is used up.")
+    obfuscator = next(obfuscators, None)
+    if obfuscator is None:
+        raise PoolExhausted("The encryption randomness made ahead is used up.")
+    return obfuscator
 
 
 def send_key(other: Channel, key: PublicKey) -> None:

@@ -18,14 +18,13 @@ from typing import TypeVar
 import numpy as np
 
 from mixbayes.protocol import exact, memory
-from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.protocol.arrays import Bits, Numbers, Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.dictionary import Dictionary
 from mixbayes.protocol.errors import BadData, OutOfRange
 from mixbayes.protocol.exact import MASK_BITS, ROOM
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_key import (
-    Numbers,
     Obfuscators,
     PublicKey,
     SecretKey,

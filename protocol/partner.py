@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixbayes.protocol import label, rows
+from mixbayes.protocol import label, memory, rows
 from mixbayes.protocol.argmax import winners
 from mixbayes.protocol.arrays import Values, mask
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.label import Labels, joined
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model, scores
-from mixbayes.protocol.party import Party
-from mixbayes.protocol.pool import ReceivedPool, SentPool
+from mixbayes.protocol.party import A, B, Party
+from mixbayes.protocol.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 from mixbayes.protocol.question import Form, Line, Question, answer
+from mixbayes.protocol.randomness import Randomness
 
 
 def ask_partner(me: Party, partner: Line[ReceivedPool], layout: Layout, model: Model, codes: Values) -> Labels:
@@ -60,3 +62,47 @@ def see_partner(me: Party, layout: Layout, model: Model, count: int) -> None:
     for piece in rows.pieces(count):
         codes = rows.receive(me.channel, layout, piece.stop - piece.start)
         label.to_partner(me, winners(me, scores(model, codes), model.width), model.classes)
+
+
+def run_partner_classification(
+    layout: Layout,
+    models: tuple[Model, Model],
+    codes: Values,
+    seeds: tuple[bytes, bytes],
+    *,
+    private: bool = True,
+    asker: int = A,
+) -> Labels:
+    """Hospitals A and B, one of them asking, both in memory."""
+    to_b, to_a = memory.channels("party A", "party B")
+    question_to_b, question_to_a = memory.channels("party A", "party B")
+    # Random transfers are made on channels of their own.
+    ahead_b, ahead_a = memory.channels("party A", "party B")
+    question_ahead_b, question_ahead_a = memory.channels("party A", "party B")
+    count = codes.shape[1]
+
+    def hospital(
+        role: int, other: Channel, ahead: Channel, question: Channel, question_ahead: Channel
+    ) -> Labels | None:
+        random = Randomness(seeds[role])
+        me = Party(role, other, connect_pair(role, ahead, random), random)
+        model = models[role]
+        if not private and role == asker:
+            # The asker shows the rows, and each adds up its shares of the scores.
+            return show_partner(me, layout, model, codes)
+        if not private:
+            see_partner(me, layout, model, count)
+        elif role == asker:
+            # The other one offers its table, and does not learn what is taken; the asker adds what its own table says.
+            return ask_partner(me, Line(question, connect_asker(question_ahead, random)), layout, model, codes)
+        else:
+            # What it added to its entries is, taken away, its own share.
+            answer_partner(me, Line(question, connect_answerer(question_ahead, random)), layout, model, count)
+        # In all cases both then compare on shares, and the other one sends its share of the label.
+        return None
+
+    labels: Labels = memory.together(
+        lambda: hospital(A, to_b, ahead_b, question_to_b, question_ahead_b),
+        lambda: hospital(B, to_a, ahead_a, question_to_a, question_ahead_a),
+    )[asker]
+    return labels

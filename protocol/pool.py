@@ -45,19 +45,33 @@ class Marks:
     high: int = 1 << 15
 
 
-class SentStock:
-    """What the sender has made and not yet handed out."""
+class _Stock(ABC):
+    """What one end has made and not yet handed out."""
 
     def __init__(self) -> None:
-        self._pads = np.empty((2, 1, 2), np.uint64)
         self._start = self._end = 0
 
     @property
     def left(self) -> int:
         return self._end - self._start
 
+    @abstractmethod
     def room(self, count: int) -> None:
         """Make room for `count` more behind what is left, and for the cipher's spare row behind those."""
+
+    def add(self, count: int) -> None:
+        """So many have been put where the next ones go."""
+        self._end += count
+
+
+class SentStock(_Stock):
+    """The sender's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pads = np.empty((2, 1, 2), np.uint64)
+
+    def room(self, count: int) -> None:
         if self._end + count < self._pads.shape[1]:
             return
         grown = np.empty((2, self.left + count + 1, 2), np.uint64)
@@ -68,26 +82,18 @@ class SentStock:
         """Where the next transfers go."""
         return self._pads[:, self._end :]
 
-    def add(self, count: int) -> None:
-        """So many have been put there."""
-        self._end += count
-
     def hand_out(self, count: int) -> Sent:
         self._start += count
         return Sent(self._pads[:, self._start - count : self._start])
 
 
-class ReceivedStock:
-    """What the receiver has made and not yet handed out; as `SentStock`."""
+class ReceivedStock(_Stock):
+    """The receiver's."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._choices = np.empty(1, np.uint8)
         self._pads = np.empty((1, 2), np.uint64)
-        self._start = self._end = 0
-
-    @property
-    def left(self) -> int:
-        return self._end - self._start
 
     def room(self, count: int) -> None:
         if self._end + count < len(self._pads):
@@ -100,9 +106,6 @@ class ReceivedStock:
     def next(self) -> tuple[Bits, Words]:
         return self._choices[self._end :], self._pads[self._end :]
 
-    def add(self, count: int) -> None:
-        self._end += count
-
     def hand_out(self, count: int) -> Received:
         self._start += count
         part = slice(self._start - count, self._start)
@@ -112,20 +115,17 @@ class ReceivedStock:
 class _Pool(ABC):
     """What the three kinds of pool share: when to fill, and that a failed fill is final."""
 
-    def __init__(self, channel: Channel, marks: Marks, stretch_size: int) -> None:
+    def __init__(self, channel: Channel, marks: Marks, stretch_size: int, *stocks: _Stock) -> None:
         self.channel = channel
         self._marks = marks
         self._stretch_size = stretch_size
+        self._stocks = stocks
         self._broken = False
 
     @property
-    @abstractmethod
     def left(self) -> int:
-        """Transfers made and not handed out."""
-
-    @abstractmethod
-    def _room(self, count: int) -> None:
-        """Make room for so many more."""
+        """Transfers made and not handed out, in each direction."""
+        return self._stocks[0].left
 
     @abstractmethod
     def _stretch(self, count: int) -> None:
@@ -142,7 +142,8 @@ class _Pool(ABC):
         if self.left >= count:
             return
         with self._final_on_failure():
-            self._room(self._missing(count))
+            for stock in self._stocks:
+                stock.room(self._missing(count))
             while self.left < count:
                 self._stretch(min(self._stretch_size, self._missing(count)))
 
@@ -171,13 +172,9 @@ class SentPool(_Pool):
     """One direction: this end sends."""
 
     def __init__(self, extension: SenderExtension, channel: Channel, marks: Marks) -> None:
-        super().__init__(channel, marks, CHECKED_STRETCH)
         self._extension = extension
         self._stock = SentStock()
-
-    @property
-    def left(self) -> int:
-        return self._stock.left
+        super().__init__(channel, marks, CHECKED_STRETCH, self._stock)
 
     @property
     def hash(self) -> FixedKeyHash:
@@ -186,9 +183,6 @@ class SentPool(_Pool):
     def take(self, count: int) -> Sent:
         self.reserve(count)
         return self._stock.hand_out(count)
-
-    def _room(self, count: int) -> None:
-        self._stock.room(count)
 
     def _stretch(self, count: int) -> None:
         self._extension.make(self.channel, count, self._stock.next())
@@ -199,15 +193,11 @@ class ReceivedPool(_Pool):
     """One direction: this end receives."""
 
     def __init__(self, extension: ReceiverExtension, channel: Channel, marks: Marks) -> None:
-        super().__init__(channel, marks, CHECKED_STRETCH)
         self._extension = extension
         self._stock = ReceivedStock()
+        super().__init__(channel, marks, CHECKED_STRETCH, self._stock)
         self._begun: Begun | None = None
         self._promised = 0
-
-    @property
-    def left(self) -> int:
-        return self._stock.left
 
     @property
     def hash(self) -> FixedKeyHash:
@@ -235,9 +225,6 @@ class ReceivedPool(_Pool):
         self._promised = 0
         return self._stock.hand_out(count)
 
-    def _room(self, count: int) -> None:
-        self._stock.room(count)
-
     def _begin(self, count: int) -> Begun:
         begun = self._extension.start(count)
         self.channel.send(CORRECTIONS, begun.corrections)
@@ -253,13 +240,9 @@ class PairPool(_Pool):
     """Both directions at once, as the two computing parties use them: `take(n)` is n transfers each way."""
 
     def __init__(self, sender: SenderExtension, receiver: ReceiverExtension, channel: Channel, marks: Marks) -> None:
-        super().__init__(channel, marks, STRETCH)
         self._sender, self._receiver = sender, receiver
         self._sent, self._received = SentStock(), ReceivedStock()
-
-    @property
-    def left(self) -> int:
-        return self._sent.left
+        super().__init__(channel, marks, STRETCH, self._sent, self._received)
 
     @property
     def sent_hash(self) -> FixedKeyHash:
@@ -272,10 +255,6 @@ class PairPool(_Pool):
     def take(self, count: int) -> tuple[Sent, Received]:
         self.reserve(count)
         return self._sent.hand_out(count), self._received.hand_out(count)
-
-    def _room(self, count: int) -> None:
-        self._sent.room(count)
-        self._received.room(count)
 
     def _stretch(self, count: int) -> None:
         begun = self._receiver.start(count)

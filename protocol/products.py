@@ -86,11 +86,6 @@ def to_arithmetic(me: Party, bits: Bits, width: int) -> Words:
     return weighted(me, bits, [1], width)
 
 
-def to_number(me: Party, word: Words, bits: int, width: int) -> Words:
-    """B2A of words: additive shares modulo 2^width of XOR-shared words (n,) of so many bits."""
-    return ring.total(weighted(me, ring.bits(word, bits), [1 << i for i in range(bits)], width), width)
-
-
 def multiply(me: Party, x: Words, y: Words, width: int) -> Words:
     """Additive shares of x · y, both (n,) additively shared: the cross terms bit by bit of the private words."""
     shifts = np.stack([ring.shifted(x, i, width) for i in range(width)], axis=x.ndim - 1)

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from mixbayes.protocol import ring
-from mixbayes.protocol.arrays import Bits, Values, Words, mask
+from mixbayes.protocol.arrays import Bits, Values, Words, mask, slices
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.dictionary import Numeric
 from mixbayes.protocol.extension import Received
@@ -76,8 +76,7 @@ class Form:
     def pieces(self, rows: int) -> Iterator[slice]:
         """The rows, as many at a time as the messages should hold."""
         row_bytes = sum(field.words for field in self.fields) * (self.classes - 1) * 8
-        step = min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes))
-        return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+        return slices(rows, min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes)))
 
     def parts(self, rows: int) -> Iterator[tuple[Field, slice]]:
         """Every field with its transfers among those of so many rows."""

@@ -47,12 +47,6 @@ def constant(numbers: Sequence[int], width: int) -> Words:
     return reduced(words[0] if limbs(width) == 1 else words, width)
 
 
-def integers(words: Words, width: int) -> list[int]:
-    """An array as Python's integers."""
-    rows = limbed(words, width).tolist()
-    return [sum(part << WORD * limb for limb, part in enumerate(parts)) for parts in zip(*rows, strict=True)]
-
-
 def add(x: Words, y: Words, width: int) -> Words:
     if limbs(width) == 1:
         return (x + y) & mask(width)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Bytes, Values
+from mixbayes.protocol.arrays import Bytes, Values, slices
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.dictionary import Numeric
 from mixbayes.protocol.errors import OutOfRange
@@ -22,7 +22,7 @@ _MISSING_NUMBER = (1 << NUMERIC_BITS) + 1
 
 def pieces(count: int) -> Iterator[slice]:
     """The rows, as many at a time as are compared at once."""
-    return (slice(start, min(start + _PIECE, count)) for start in range(0, count, _PIECE))
+    return slices(count, _PIECE)
 
 
 def send(mixer: Channel, layout: Layout, codes: Values) -> None:

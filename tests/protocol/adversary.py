@@ -7,6 +7,7 @@ with one message changed. It then runs alone, without threads, and everything it
 from __future__ import annotations
 
 import queue
+import select
 import socket
 import struct
 import threading
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from nacl import bindings
@@ -433,41 +434,67 @@ def alone(
     role: str,
     scripts: dict[str, Script],
     pools: Pools,
-    deadline: float = 0.01,
     lines: Lines | None = None,
 ) -> Any:
     """Run one role of a job against scripts, in memory. `pools` and `lines` are what it then has of these."""
     peers = JOBS[name].lines_of(role)
     lines = {} if lines is None else lines
-    lines |= {line: Channel(peers[line], _inbox(peers[line], parts, deadline)) for line, parts in scripts.items()}
+    lines |= {line: Channel(peers[line], _said(peers[line], parts)) for line, parts in scripts.items()}
     return JOBS[name].roles[role](lines, pools)
 
 
-def _inbox(peer: str, parts: Script, deadline: float) -> MemoryWire:
-    inbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    for part in parts:
-        inbox.put(part)
-    return MemoryWire(peer, inbox, queue.SimpleQueue(), deadline)
+class _Said:
+    """All that a peer says. After that its silence needs no waiting for."""
+
+    def __init__(self, parts: Script) -> None:
+        self._parts = list(parts)[::-1]
+
+    def get(self, timeout: float) -> bytes | None:
+        if not self._parts:
+            raise queue.Empty
+        return self._parts.pop()
+
+
+def _said(peer: str, parts: Script) -> MemoryWire:
+    return MemoryWire(peer, cast("queue.SimpleQueue[bytes | None]", _Said(parts)), queue.SimpleQueue(), memory.DEADLINE)
 
 
 def alone_over_sockets(
-    name: str, role: str, scripts: dict[str, Script], pools: Pools, deadline: float = 30.0, dead: str = ""
+    name: str, role: str, scripts: dict[str, Script], pools: Pools, silent: str = "", dead: str = ""
 ) -> Any:
-    """The same over local socket pairs. On the line `dead` there is nobody."""
-    peers = JOBS[name].lines_of(role)
-    with _reciting(scripts, dead) as ends:
-        lines = {line: local.channel(peers[line], end, deadline) for line, end in ends.items()}
+    """The same over local socket pairs. The line `silent` says no more than its script; on `dead` there is nobody."""
+    peers, over = JOBS[name].lines_of(role), {line: threading.Event() for line in scripts}
+    with _reciting(scripts, over, dead) as ends:
+        lines = {line: local.channel(peers[line], end) for line, end in ends.items()}
+        if silent:
+            lines[silent] = Channel(peers[silent], _Impatient(peers[silent], ends[silent], over[silent]))
         return JOBS[name].roles[role](lines, pools)
 
 
+class _Impatient(local.SocketWire):
+    """Its deadline is met when the other end has said all that it will say, and not by the clock."""
+
+    def __init__(self, peer: str, end: socket.socket, over: threading.Event) -> None:
+        super().__init__(peer, end)
+        self._over = over
+
+    def _await_more(self, until: float, step: str) -> int:
+        while not self._over.is_set():
+            if local._ready(self._end, select.POLLIN, 0.01):
+                return 0
+        return super()._await_more(0.0, step)
+
+
 @contextmanager
-def _reciting(scripts: dict[str, Script], dead: str) -> Iterator[dict[str, socket.socket]]:
+def _reciting(
+    scripts: dict[str, Script], over: dict[str, threading.Event], dead: str
+) -> Iterator[dict[str, socket.socket]]:
     """The role's ends of socket pairs; at the others, a thread each says its script and listens until the end."""
     pairs = {line: socket.socketpair() for line in scripts}
     if dead:
         pairs[dead][1].close()
     threads = [
-        threading.Thread(target=_recite, args=(pairs[line][1], parts))
+        threading.Thread(target=_recite, args=(pairs[line][1], parts, over[line]))
         for line, parts in scripts.items()
         if line != dead
     ]
@@ -482,7 +509,7 @@ def _reciting(scripts: dict[str, Script], dead: str) -> Iterator[dict[str, socke
             thread.join()
 
 
-def _recite(end: socket.socket, parts: Script) -> None:
+def _recite(end: socket.socket, parts: Script, over: threading.Event) -> None:
     with end:
         try:
             for part in parts:
@@ -490,6 +517,7 @@ def _recite(end: socket.socket, parts: Script) -> None:
                     end.shutdown(socket.SHUT_WR)
                 else:
                     end.sendall(part)
+            over.set()
             while end.recv(1 << 16):
                 pass
         except OSError:

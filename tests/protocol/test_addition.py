@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from mixbayes.protocol import addition
-from mixbayes.protocol.addition import add, subtract, to_bits
+from mixbayes.protocol.addition import to_bits
 from mixbayes.protocol.arrays import mask
 from tests.protocol.pairs import (
     ALL_WIDTHS,
@@ -16,10 +15,7 @@ from tests.protocol.pairs import (
     shared_pair,
     words_and_width,
     words_of,
-    xored,
 )
-
-carries = st.sampled_from([0, 1])
 
 
 @given(words_and_width(ALL_WIDTHS), SEEDS)
@@ -43,39 +39,17 @@ def test_to_bits_takes_words_modulo_the_width() -> None:
         assert opened(both(to_bits, (of_a, width), (of_b, width))) == ((of_a + of_b) & mask(width)).tolist()
 
 
-@given(words_and_width(ALL_WIDTHS, columns=2), carries, SEEDS)
-def test_add_adds_in_bits(example: tuple[int, list[list[int]]], carry_in: int, number: int) -> None:
-    width, (xs, ys) = example
-    x_a, x_b = xored(words_of(xs, width), width, number)
-    y_a, y_b = xored(words_of(ys, width), width, number + 1)
-    shares = both(add, (x_a, y_a, width, carry_in), (x_b, y_b, width, carry_in))
-    assert opened(shares, width) == [(x + y + carry_in) % 2**width for x, y in zip(xs, ys, strict=True)]
-
-
-@given(words_and_width(ALL_WIDTHS, columns=2), SEEDS)
-def test_subtract_subtracts_in_bits(example: tuple[int, list[list[int]]], number: int) -> None:
-    width, (xs, ys) = example
-    x_a, x_b = xored(words_of(xs, width), width, number)
-    y_a, y_b = xored(words_of(ys, width), width, number + 1)
-    shares = both(subtract, (x_a, y_a, width), (x_b, y_b, width))
-    assert opened(shares, width) == [(x - y) % 2**width for x, y in zip(xs, ys, strict=True)]
-
-
 @pytest.mark.parametrize("size", [1, 2, 33])
 def test_every_width_and_size(size: int) -> None:
     for width in range(1, 65):
         x, y = (random_for(2 * width + i).words(size) & mask(width) for i in range(2))
         assert opened(both(to_bits, (x, width), (y, width))) == ((x + y) & mask(width)).tolist()
-        (x_a, x_b), (y_a, y_b) = xored(x, width, 1), xored(y, width, 2)
-        assert opened(both(add, (x_a, y_a, width), (x_b, y_b, width))) == ((x + y) & mask(width)).tolist()
 
 
 @pytest.mark.parametrize("width", [1, 4, 5, 16, 17, 52, 64, 65, 128, 190])
 def test_carry_runs_through_the_whole_word(width: int) -> None:
-    ones, one, zero = (words_of([number] * 3, width) for number in (2**width - 1, 1, 0))
+    ones, one = (words_of([number] * 3, width) for number in (2**width - 1, 1))
     assert opened(both(to_bits, (ones, width), (one, width)), width) == [0, 0, 0]
-    shares = both(subtract, (zero, zero, width), (zero, one, width))
-    assert opened(shares, width) == [2**width - 1] * 3
 
 
 def test_shares_of_digits_are_fresh() -> None:

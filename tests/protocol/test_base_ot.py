@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from nacl import bindings as group
 
 from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent, receive_base, send_base
+from mixbayes.protocol.errors import BadGroupElement
 from tests.protocol.pairs import SEEDS, Ends, converse, random_for
 
 
@@ -81,6 +82,28 @@ def test_keys_are_hashes_of_the_exchange(index: int) -> None:
             salt=index.to_bytes(16, "little"),
         )
         assert sent.keys[choice, index].tobytes() == key.digest()
+
+
+GOOD = group.crypto_scalarmult_ed25519_base_noclamp((1).to_bytes(32, "little"))
+bad_points = pytest.mark.parametrize(
+    "bad", [(2).to_bytes(32, "little"), (2**255 - 20).to_bytes(32, "little")], ids=["off the curve", "order two"]
+)
+
+
+@bad_points
+def test_offer_outside_the_group_is_refused(bad: bytes) -> None:
+    ends = Ends()
+    ends.first.send("base OT: offer", bad)
+    with pytest.raises(BadGroupElement, match="party A, at base OT: offer"):
+        receive_base(ends.second, random_for(1))
+
+
+@bad_points
+def test_one_answer_outside_the_group_is_refused(bad: bytes) -> None:
+    ends = Ends()
+    ends.second.send("base OT: answers", GOOD * (COUNT - 1) + bad)
+    with pytest.raises(BadGroupElement, match="party B, at base OT: answers"):
+        send_base(ends.first, random_for(1))
 
 
 def test_keys_are_not_shown() -> None:

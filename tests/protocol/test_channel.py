@@ -1,4 +1,5 @@
 import threading
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.channel import Buffer, Channel
-from mixbayes.protocol.errors import PeerGone, PeerSilent, Reuse
+from mixbayes.protocol.errors import PeerGone, PeerSilent, Reuse, WrongLength, WrongStep
 from tests.protocol.pairs import Ends, converse
 
 HEADER = 16
@@ -89,7 +90,7 @@ def test_both_may_write_much_before_either_reads() -> None:
 
 
 def test_silence_ends_at_the_deadline() -> None:
-    ends = Ends(deadline=0.01)
+    ends = Ends(deadline=0.5)
     with pytest.raises(PeerSilent, match="party B, at step"):
         ends.first.receive("step", 1)
 
@@ -118,17 +119,69 @@ def test_together_raises_the_cause_and_not_what_followed_from_it() -> None:
 
 
 def test_together_leaves_no_thread_behind() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     memory.together(*[threading.active_count] * 5)
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
 
 
 def test_broken_conversation_does_not_go_on() -> None:
     """A late answer to a step that was given up must not pass for the answer to the next one."""
-    first, second = memory.channels("mixer a", "mixer b", deadline=0.05)
+    first, second = memory.channels("mixer a", "mixer b", deadline=0.5)
     with pytest.raises(PeerSilent):
         first.swap("carry", b"old")
     second.send("carry", b"old")
     for verb in (lambda: first.swap("carry", b"new"), lambda: first.send("carry", b"new")):
         with pytest.raises(Reuse, match="mixer b"):
             verb()
+
+
+def test_conversation_that_was_closed_does_not_go_on() -> None:
+    ends = Ends()
+    ends.first.close()
+    with pytest.raises(Reuse, match="party B"):
+        ends.first.send("step", b"1")
+
+
+class Interrupted:
+    """A wire at which this program is told to end."""
+
+    def write(self, parts: Sequence[Buffer], step: str) -> None:
+        raise SystemExit
+
+    def read(self, into: memoryview, step: str) -> None:
+        raise SystemExit
+
+    def close(self) -> None:
+        pass
+
+
+def test_interrupted_conversation_does_not_go_on() -> None:
+    channel = Channel("party B", Interrupted())
+    with pytest.raises(SystemExit):
+        channel.receive("step", 1)
+    with pytest.raises(Reuse, match="party B"):
+        channel.receive("step", 1)
+
+
+def test_message_of_another_step_is_refused() -> None:
+    ends = Ends()
+    ends.first.send("another step", b"1")
+    with pytest.raises(WrongStep, match="party A, at step: a message of another step came"):
+        ends.second.receive("step", 1)
+
+
+def test_message_that_comes_twice_is_refused() -> None:
+    ends = Ends()
+    for channel in (ends.first, Channel("party B", ends.wires[0])):
+        channel.send("step", b"1")
+    ends.second.receive("step", 1)
+    with pytest.raises(WrongStep, match="party A, at step: message 0 came where message 1 was due"):
+        ends.second.receive("step", 1)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_message_of_another_length_is_refused(size: int) -> None:
+    ends = Ends()
+    ends.first.send("step", bytes(size))
+    with pytest.raises(WrongLength, match=f"party A, at step: {size} bytes came where 2 were due"):
+        ends.second.receive("step", 2)

@@ -1,27 +1,22 @@
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from mixbayes.protocol import question
+from mixbayes.protocol import question, rows
 from mixbayes.protocol.arrays import Values, Words, mask
 from mixbayes.protocol.classification import run_classification
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.model import Model
-from mixbayes.protocol.partner import answer_partner, ask_partner
-from mixbayes.protocol.party import A
-from mixbayes.protocol.question import Field, Form, Line
+from mixbayes.protocol.partner import run_partner_classification
+from mixbayes.protocol.party import A, B
+from mixbayes.protocol.question import Field, Form
 from mixbayes.protocol.reference import fixed_labels, fixed_model
 from mixbayes.protocol.training import run_training
 from tests.protocol.pairs import (
     SEEDS,
-    Ends,
-    Pair,
-    connect_asker,
-    converse,
     layout_of,
     random_codes,
     random_counts,
@@ -105,23 +100,11 @@ def seeds_for(number: int) -> tuple[bytes, bytes, bytes]:
     return seed(3 * number), seed(3 * number + 1), seed(3 * number + 2)
 
 
-def asked_alone(p: Problem, asker: int, number: int = 1) -> list[int]:
+def asked_alone(p: Problem, asker: int, private: bool) -> list[int]:
     """Two hospitals alone, the asker being A or B."""
-    pair = Pair(number)
-    mine, theirs, ahead = connect_asker(number)
-    talk = Ends("hospital one", "hospital two")
-
-    def role(me: Any) -> Any:
-        if me.role == asker:
-            return ask_partner(me, Line(talk.first, mine), p.layout, p.models[me.role], p.codes)
-        line = Line(talk.second, theirs)
-        return answer_partner(me, line, p.layout, p.models[me.role], p.codes.shape[1])
-
-    ends = [pair.talk, pair.ahead, talk, ahead]
-    answers = converse(ends, lambda: role(pair.a), lambda: role(pair.b))
-    assert answers[1 - asker] is None
-    labels: list[int] = answers[asker].tolist()
-    return labels
+    seeds = seed(1), seed(2)
+    labels = run_partner_classification(p.layout, p.models, p.codes, seeds, private=private, asker=asker)
+    return labels.tolist()
 
 
 @ways
@@ -132,11 +115,12 @@ def test_labels_are_those_of_the_pooled_classifier(private: bool, p: Problem, nu
     assert labels.tolist() == p.expected
 
 
-@pytest.mark.parametrize("asker", [0, 1], ids=["A asks", "B asks"])
+@ways
+@pytest.mark.parametrize("asker", [A, B], ids=["A asks", "B asks"])
 @given(p=problems())
 @settings(max_examples=30, phases=NO_SHRINKING)
-def test_two_hospitals_alone_get_the_same_labels(asker: int, p: Problem) -> None:
-    assert asked_alone(p, asker) == p.expected
+def test_two_hospitals_alone_get_the_same_labels(private: bool, asker: int, p: Problem) -> None:
+    assert asked_alone(p, asker, private) == p.expected
 
 
 @ways
@@ -158,10 +142,11 @@ def test_large_dictionaries_and_2_40_patients(private: bool, classes: int, sizes
     assert labels.tolist() == p.expected
 
 
-@pytest.mark.parametrize("asker", [0, 1])
-def test_two_hospitals_alone_with_a_large_dictionary(asker: int) -> None:
+@ways
+@pytest.mark.parametrize("asker", [A, B])
+def test_two_hospitals_alone_with_a_large_dictionary(private: bool, asker: int) -> None:
     p = problem(1, 3, [1000] * 30, 3, patients=2**40)
-    assert asked_alone(p, asker) == p.expected
+    assert asked_alone(p, asker, private) == p.expected
 
 
 @ways
@@ -169,10 +154,11 @@ def test_two_hospitals_alone_with_a_large_dictionary(asker: int) -> None:
 def test_rows_in_several_pieces(private: bool, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last piece shorter, of one row, or none."""
     monkeypatch.setattr(question, "_MOST_ROWS", 5)
+    monkeypatch.setattr(rows, "_PIECE", 5)
     p = problem(count, 3, [4, 5], count)
     labels = run_classification(p.layout, p.models, p.codes, seeds_for(1), private=private)
     assert labels.tolist() == p.expected
-    assert asked_alone(p, A) == p.expected
+    assert asked_alone(p, A, private) == p.expected
 
 
 @ways

@@ -127,6 +127,8 @@ def test_sizes_and_names() -> None:
         (2, "2"),
         (0.1, "1/10"),
         (Fraction(1, 3), "1/3"),
+        ("1048576", "1048576"),
+        ("1/1048576", "1/1048576"),
     ],
 )
 def test_smoothing_is_read_exactly_and_written_as_text(given_as: object, means: str) -> None:

@@ -141,6 +141,11 @@ def test_query_without_an_attribute_is_refused() -> None:
         encode_query(dictionary_of(SEX, AGE, CHOL), table(sex=["m"]))
 
 
+def test_as_many_rows_as_all_may_have_are_no_error() -> None:
+    full = table(sex=["m", "f", "m"], **{"class": ["no", "yes", "no"]})
+    assert encode_training(dictionary_of(SEX, max_rows=3), full)[0].rows == 3
+
+
 def test_no_rows_are_no_error() -> None:
     codes, clipped = encode_training(dictionary_of(SEX, AGE), table(sex=[], age=[], **{"class": []}))
     assert (codes.codes.shape, codes.rows, clipped) == ((2, 0), 0, (0, 0))

@@ -9,8 +9,6 @@ from sklearn.naive_bayes import GaussianNB
 
 from mixbayes.protocol.arrays import Values, Words, mask
 from mixbayes.protocol.classification import run_classification
-from mixbayes.protocol.dictionary import Dictionary, Numeric
-from mixbayes.protocol.errors import DictionaryTooLarge
 from mixbayes.protocol.gaussian import FEATURES, FRACTION, features, fixed_tables, real_density
 from mixbayes.protocol.layout import NUMERIC_BITS, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
 from mixbayes.protocol.precision import MOST_ROWS_WITH_MOMENTS, precision_for
@@ -150,16 +148,3 @@ def test_labels_are_those_of_scikit_learn() -> None:
     # scikit-learn's floor is a share of the largest variance of a column.
     theirs = GaussianNB(var_smoothing=2.0**-20 / columns.var(axis=0).max()).fit(columns, labels).predict(columns)
     np.testing.assert_array_equal(fixed_labels(fixed_model(layout, vector), codes), theirs)
-
-
-def test_too_many_rows_for_moments_are_refused() -> None:
-    layout = mixed_layout(2, [True], max_rows=MOST_ROWS_WITH_MOMENTS + 1)
-    with pytest.raises(DictionaryTooLarge, match="max_rows"):
-        precision_for(layout.dictionary)
-
-
-def test_too_many_gaussian_attributes_are_refused_with_the_bits_they_need() -> None:
-    attributes = tuple(Numeric(name=f"a{i}", low=0.0, high=1.0) for i in range(3000))
-    wide = Dictionary(class_column="class", classes=("0", "1"), attributes=attributes)
-    with pytest.raises(DictionaryTooLarge, match="bits"):
-        precision_for(wide)

@@ -143,7 +143,6 @@ def test_named_nominal_or_numeric() -> None:
     many, few = counting(str), counting(lambda i: str(i % 3))
     assert infer([many], nominal=["x"]).attributes[0].kind == "nominal"
     assert infer([few], numeric=["x"]).attributes == (Numeric(name="x", low=0.0, high=2.0),)
-    assert infer([few], nominal=["x"], numeric=["x"]).attributes[0].kind == "nominal"
     assert infer([few], numeric=["x"], bins=2).attributes == (Binned(name="x", low=0.0, high=2.0, cuts=(1.0,)),)
 
 
@@ -211,6 +210,11 @@ REFUSALS: list[tuple[Callable[[], Dictionary], type[Exception], str]] = [
     (lambda: infer([table("a,class", "1,x", "1,y")], nominal=["b"]), BadData, "no attribute 'b'"),
     (lambda: infer([table("a,class", "1,x", "1,y")], numeric=["class"]), BadData, "no attribute 'class'"),
     (lambda: infer([table("a,class", "1,x", "z,y")], numeric=["a"]), BadData, "no number: 'z'"),
+    (
+        lambda: infer([table("a,b,class", "1,1,x", "2,2,y")], nominal=["b", "a"], numeric=["a", "b"]),
+        Unsupported,
+        "both nominal and numeric: 'a', 'b'. Say one.",
+    ),
     (lambda: infer([table("a,class", "1,x", "1,y")], max_rows=1), BadData, "2 rows, the agreed maximum is 1"),
     (lambda: infer([table("a,class", "?,x", "?,y")]), BadData, "No table has an attribute"),
     (lambda: infer([table("class", "x", "y")]), BadData, "No table has an attribute"),

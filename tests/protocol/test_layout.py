@@ -52,6 +52,12 @@ def test_array_of_vectors_is_viewed_not_copied() -> None:
     assert MIXED.block(vectors, 2).shape == (2, 4, 5, 3)
 
 
+def test_2_20_cells_are_the_most() -> None:
+    assert layout_of(64, nominal("a", 2**14 - 2)).size == 2**20
+    with pytest.raises(DictionaryTooLarge, match=f"{2**20 + 64} cells"):
+        layout_of(64, nominal("a", 2**14 - 1))
+
+
 def test_too_many_cells_are_refused_by_their_column() -> None:
     with pytest.raises(DictionaryTooLarge, match="'patient' \\(20000 values\\)"):
         layout_of(60, nominal("sex", 2), nominal("patient", 20_000))

@@ -9,7 +9,7 @@ from mixbayes.protocol import ring
 from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.fixed_key import FixedKeyHash
 from mixbayes.protocol.long_choice import all_masks, chosen_masks, look_up, pad_words
-from tests.protocol.pairs import SEEDS, WIDTHS, both, random_for, shared_pair, xored
+from tests.protocol.pairs import SEEDS, WIDTHS, both, integers, random_for, shared_pair, xored
 
 HASH = FixedKeyHash(bytes(range(16)))
 
@@ -83,11 +83,11 @@ def guesses_that_fit(masks_of: Callable[[Words], Words], seen: Words, pad: Words
     Who knows p_0 and the difference on the wire, word − (p_1 − p_0) modulo 2^192, turns a guess of the word's low 128
     bits into a guess of p_1, and sees if the rest fits.
     """
-    zero, wire = ring.integers(masks_of(pad), 192)[0], ring.integers(seen, 192)[0]
+    zero, wire = integers(masks_of(pad), 192)[0], integers(seen, 192)[0]
     fitting = []
     for word in candidates:
         low = (word - wire + zero) % 2**128
-        one = ring.integers(masks_of(np.array([[low % 2**64, low >> 64]], np.uint64)), 192)[0]
+        one = integers(masks_of(np.array([[low % 2**64, low >> 64]], np.uint64)), 192)[0]
         if (one - zero) % 2**192 == (word - wire) % 2**192:
             fitting.append(word)
     return fitting
@@ -106,6 +106,6 @@ def test_words_under_a_long_pad_cannot_be_guessed(broken: bool) -> None:
     words = random_for(5).words(4)
     pads = words[:2].reshape(1, 2), words[2:].reshape(1, 2)
     secret, others = 5 << 150, [n << 150 for n in (0, 1, 77)]
-    zero, one = (ring.integers(masks_of(pad), 192)[0] for pad in pads)
+    zero, one = (integers(masks_of(pad), 192)[0] for pad in pads)
     wire = ring.constant([secret - one + zero], 192)
     assert guesses_that_fit(masks_of, wire, pads[0], [*others, secret]) == ([secret] if broken else [])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol import exact, paillier_classification
-from mixbayes.protocol.arrays import Bits, Values, Words
+from mixbayes.protocol.arrays import Bits, Numbers, Values, Words
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_classification import (
@@ -23,7 +23,6 @@ from mixbayes.protocol.paillier_classification import (
     winners,
 )
 from mixbayes.protocol.paillier_key import (
-    Numbers,
     SecretKey,
     from_bytes,
     generate,
@@ -480,3 +479,17 @@ def test_an_entry_that_is_no_factor_is_refused() -> None:
             lambda: ask(nobody, nobody, Line(talk.first, mine), models[A], np.zeros((2, 1), np.int32)),
             lambda: paillier_classification._offered(Line(talk.second, theirs), zero, random_for(1), 1),
         )
+
+
+def test_a_factor_is_neither_zero_nor_beyond_the_modulus() -> None:
+    group = Group.of(LAYOUT.dictionary, small_key(300).public)
+
+    def read(number: int) -> Any:
+        words = to_bytes([number], 8 * paillier_classification._number_words(group)).view(np.uint64)
+        return paillier_classification._to_numbers(group, words[None], "party B", "winner")
+
+    for number in (1, group.modulus - 1):
+        assert read(number).tolist() == [[number]]
+    for number in (0, group.modulus, group.modulus + 1):
+        with pytest.raises(OutOfRange, match="party B, at winner"):
+            read(number)

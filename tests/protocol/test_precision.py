@@ -10,8 +10,14 @@ from mixbayes.protocol.dictionary import Binned, Dictionary
 from mixbayes.protocol.errors import DictionaryTooLarge
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.logarithm import ERROR, FRACTION, fixed_log2
-from mixbayes.protocol.precision import MOST_COUNT_BITS, precision_for
-from mixbayes.protocol.reference import fixed_labels, fixed_model
+from mixbayes.protocol.precision import (
+    GAUSSIAN_RANGE,
+    MOST_COUNT_BITS,
+    MOST_ROWS_WITH_MOMENTS,
+    precision_for,
+)
+from mixbayes.protocol.reference import fixed_labels, fixed_model, real_scores
+from tests.protocol.gaussians import TOP, counted, mixed_layout
 from tests.protocol.pairs import layout_of, random_codes, random_counts, sizes_of
 
 EXTREME = layout_of(3, [1000] * 100)
@@ -164,3 +170,32 @@ def test_binned_attributes_count_by_their_bins() -> None:
         max_rows=2**40,
     )
     assert precision_for(binned) == precision_for(layout_of(2, [10]).dictionary)
+
+
+def test_numbers_that_both_parties_must_come_to() -> None:
+    """Another program must come to them too, or its words have other widths."""
+    nominal = precision_for(layout_of(2, [3, 4], max_rows=1000).dictionary)
+    assert (nominal.count_bits, nominal.fraction, nominal.width) == (10, 31, 38)
+    assert nominal.empty == 22 << 31
+    mixed = precision_for(mixed_layout(2, [True, False], max_rows=1000).dictionary)
+    assert (mixed.count_bits, mixed.fraction, mixed.width) == (10, 32, 54)
+    assert mixed.empty == 756_513 << 32
+
+
+def test_range_of_a_gaussian_attribute_is_that_of_the_narrowest_density() -> None:
+    layout = mixed_layout(2, [True])
+    nobody_varies = counted(layout, np.array([[0, TOP]], np.int32), np.array([0, 1], np.int32))
+    near, far = real_scores(layout, nobody_varies, np.array([[0, TOP]], np.int32))[0]
+    assert near - far + 16 < GAUSSIAN_RANGE < near - far + 200
+
+
+def test_2_38_rows_are_the_most_with_moments() -> None:
+    assert precision_for(mixed_layout(2, [True], max_rows=MOST_ROWS_WITH_MOMENTS).dictionary).count_bits == 39
+    with pytest.raises(DictionaryTooLarge, match="max_rows is 274877906945"):
+        precision_for(mixed_layout(2, [True], max_rows=MOST_ROWS_WITH_MOMENTS + 1).dictionary)
+
+
+def test_1419_gaussian_attributes_are_the_most() -> None:
+    assert precision_for(mixed_layout(2, [True] * 1419).dictionary).width == 64
+    with pytest.raises(DictionaryTooLarge, match="1420 Gaussian attributes need 65 bits"):
+        precision_for(mixed_layout(2, [True] * 1420).dictionary)

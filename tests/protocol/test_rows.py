@@ -12,7 +12,7 @@ from mixbayes.protocol.model import Model
 from mixbayes.protocol.party import Party
 from mixbayes.protocol.reference import fixed_model
 from tests.protocol.gaussians import TOP, mixed_layout
-from tests.protocol.pairs import Ends, Pair, converse, layout_of, random_counts, random_for
+from tests.protocol.pairs import Ends, Pair, converse, layout_of, random_counts
 
 MIXED = mixed_layout(2, [True, False])
 cells = st.tuples(st.sampled_from([-1, 0, 1, TOP]) | st.integers(-1, TOP), st.integers(0, 3))
@@ -53,11 +53,3 @@ def test_hospital_that_shows_the_mixers_different_rows_is_refused_by_both(same: 
     nothing = Model(model.width, model.prior * 0, tuple(table * 0 for table in model.tables))
     found = converse([pair.talk, pair.ahead, *asked], lambda: mixer(pair.a, model), lambda: mixer(pair.b, nothing))
     assert found == ["answered" if same else "party asker"] * 2
-
-
-def test_pad_of_a_question_depends_on_nothing_but_the_question() -> None:
-    common = random_for(1).bytes(32)
-    first = blinding_for(b"first", common).bytes(16)
-    assert blinding_for(b"second", common).bytes(16) != first
-    assert blinding_for(b"first", common).bytes(16) == first
-    assert blinding_for(b"first", random_for(2).bytes(32)).bytes(16) != first

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import TypeVar
 
 from mixbayes.mixers import node as mixer_node
 from mixbayes.node.log import Log, logger
@@ -21,7 +20,6 @@ from mixbayes.transport.meter import Meter, Moved
 READY = "ready"
 FIRST_ROUND = 1
 PURPOSES = TRAINING, ASKING
-Settings = TypeVar("Settings", mixer_node.Settings, PartySettings)
 
 
 @dataclass(frozen=True)
