@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Released, Work
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.measures import k_anonymity
-from mixbayes.local_methods.tables import Floats, Mask, Table
-
-Indices = NDArray[np.intp]
+from mixbayes.local_methods.tables import Floats, Indices, Mask, Table
 
 NO_GROUP = -1
 """Where the cells are missing in the release."""

@@ -62,10 +62,8 @@ def rejoined_level(counts: Sequence[Codes]) -> int:
 
 def rejoined_level_with_class(counts: Sequence[Codes]) -> int:
     """The same with the class in the key: the rows of one class that share the rarest combination."""
-    every = range(counts[0].shape[1])
-    rarest = [[int(c[c[:, y] > 0, y].min(initial=c.sum() + 1)) for c in counts] for y in every]
-    occurs = [bool((counts[0][:, y] > 0).any()) for y in every]
-    return min(prod(rarest[y]) for y in every if occurs[y])
+    every = range(counts[0].shape[1])  # also a class without rows, but beyond the sums it is not the least
+    return min(prod(int(c[c[:, y] > 0, y].min(initial=c.sum() + 1)) for c in counts) for y in every)
 
 
 def _least(vectors: Floats) -> Floats:

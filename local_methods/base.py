@@ -141,6 +141,8 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
     NEEDS_CLASS: ClassVar[bool] = False
     KEEPS_ORDER: ClassVar[bool] = True
     """Whether row i of a release of as many rows stands where row i of the table stood."""
+    RELEASES_PROJECTIONS: ClassVar[bool] = False
+    """Whether what is released is not the table but its `projections`."""
     LEARNED: ClassVar[tuple[str, ...]] = ()
     """Learned parameters that a report should show, without their underscore."""
 

@@ -8,15 +8,12 @@ that a look at every point would have found, not even one at the same distance.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixbayes.local_methods.kd_partition import partition
-
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from mixbayes.local_methods.tables import Floats, Indices
 
 
-def squared(differences: Matrix, weights: Matrix) -> Matrix:
+def squared(differences: Floats, weights: Floats) -> Floats:
     """Weighted squares, summed over the first axis from its first entry to its last."""
     np.square(differences, out=differences)
     differences *= weights.reshape(-1, *[1] * (differences.ndim - 1))
@@ -29,7 +26,7 @@ def squared(differences: Matrix, weights: Matrix) -> Matrix:
 class Blocks:
     """Rows of `points`, in blocks; they are taken out one group after another."""
 
-    def __init__(self, points: Matrix, weights: Matrix, rows: Indices, size: int) -> None:
+    def __init__(self, points: Floats, weights: Floats, rows: Indices, size: int) -> None:
         self._weights = weights
         block = partition(points[rows], size, 1, "median", np.random.default_rng(0))
         order = np.argsort(block, kind="stable")
@@ -59,7 +56,7 @@ class Blocks:
         self._rows.reshape(-1)[places] = -1
         self._fit(np.unique(places // self._width))
 
-    def farthest(self, point: Matrix) -> int:
+    def farthest(self, point: Floats) -> int:
         """The row farthest from the point, the first of several."""
         bounds = squared(np.maximum(point[:, None] - self._low, self._high - point[:, None]), self._weights)
         bounds[np.isinf(self._low[0])] = -np.inf
@@ -67,7 +64,7 @@ class Blocks:
         rows, distances = self._look(point, np.flatnonzero(bounds >= distances.max()), -np.inf)
         return int(rows[distances == distances.max()].min())
 
-    def nearest(self, point: Matrix, k: int) -> Indices:
+    def nearest(self, point: Floats, k: int) -> Indices:
         """The k rows nearest to the point, the last of several at the same distance."""
         outside = np.maximum(self._low - point[:, None], point[:, None] - self._high)
         bounds = squared(np.maximum(outside, 0.0, out=outside), self._weights)
@@ -77,7 +74,7 @@ class Blocks:
         rows, distances = rows[within], distances[within]
         return rows if len(rows) == k else rows[np.lexsort((-rows, distances))[:k]]
 
-    def _radius(self, point: Matrix, bounds: Matrix, k: int) -> float:
+    def _radius(self, point: Floats, bounds: Floats, k: int) -> float:
         """A distance within which there are k rows."""
         radius, blocks = np.inf, 1 + k // self._width
         while np.isinf(radius):
@@ -86,7 +83,7 @@ class Blocks:
             radius = np.partition(distances, k - 1, axis=None)[k - 1] if distances.size >= k else np.inf
         return float(radius)
 
-    def _look(self, point: Matrix, blocks: Indices, gone: float) -> tuple[Indices, Matrix]:
+    def _look(self, point: Floats, blocks: Indices, gone: float) -> tuple[Indices, Floats]:
         """The rows in these blocks and their distances, `gone` where a row is no longer there."""
         rows = self._rows.take(blocks, axis=0)
         cells = self._cells.take(blocks, axis=1)

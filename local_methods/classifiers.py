@@ -58,9 +58,8 @@ def _tree(rows: int, seed: int) -> Any:
 
 def _svm(rows: int, seed: int) -> Any:
     """Linear, between any two classes, as Weka's default is. Its time grows with the rows, not with their square."""
-    primal = LinearSVC(intercept_scaling=INTERCEPT, random_state=seed).set_params(
-        dual=False
-    )  # the dual may not converge
+    primal = LinearSVC(intercept_scaling=INTERCEPT, random_state=seed)
+    primal.set_params(dual=False)  # the dual may not converge; set here, since type checkers know it as a text only
     return OneVsOneClassifier(primal)
 
 

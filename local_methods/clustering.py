@@ -16,7 +16,8 @@ STARTS = 10
 def k_means(rows: NDArray[np.float64], clusters: int, seed: int) -> NDArray[np.int32]:
     """The cluster of each row; fewer clusters than asked for where there are fewer different rows."""
     different = len(np.unique(rows, axis=0))
-    method = KMeans(min(clusters, different), random_state=seed).set_params(n_init=STARTS)
+    method = KMeans(min(clusters, different), random_state=seed)
+    method.set_params(n_init=STARTS)  # here, since type checkers know it as a text only
     return method.fit_predict(rows).astype(np.int32)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,11 +31,11 @@ class Coded:
     @staticmethod
     def of(table: Table, labels: Nominal) -> Coded:
         """A table without features is fine too."""
-        found = [np.unique(cells_of(column), return_inverse=True) for column in table.columns]
+        found = [coded_cells(column) for column in table.columns]
         codes = np.empty((len(found), table.rows), np.int32)
-        for at, (_, code) in enumerate(found):
+        for at, (code, _) in enumerate(found):
             codes[at] = code
-        sizes = np.array([len(values) for values, _ in found], np.int64)
+        sizes = np.array([size for _, size in found], np.int64)
         classes, of_rows = np.unique(labels.codes, return_inverse=True)
         ordered = np.array([isinstance(column, Numeric) for column in table.columns], bool)
         return Coded(codes, sizes, ordered, of_rows, len(classes))
@@ -58,16 +58,21 @@ class Coded:
         parts = [(self.codes[at], int(self.sizes[at])) for at in features]
         if with_class:
             parts.append((self.labels.astype(np.int32), self.classes))
-        number, many = np.zeros(self.rows, np.int32), 1
-        for code, size in parts:
-            number, many = _numbered(number.astype(np.int64) * size + code, many * size)
-        return number
+        return combined(parts, self.rows)
 
     def class_counts(self, combination: Small) -> Codes:
         """How many rows of each class have each combination."""
         many = int(combination.max()) + 1
         cells = combination.astype(np.int64) * self.classes + self.labels
         return np.bincount(cells, minlength=many * self.classes).reshape(many, self.classes)
+
+
+def combined(parts: Iterable[tuple[Small, int]], rows: int) -> Small:
+    """Which combination of codes each row has, numbered from zero; of each column its codes, and how many there are."""
+    number, many = np.zeros(rows, np.int32), 1
+    for code, size in parts:
+        number, many = _numbered(number.astype(np.int64) * size + code, many * size)
+    return number
 
 
 def _numbered(codes: Codes, below: int) -> tuple[Small, int]:
@@ -78,6 +83,12 @@ def _numbered(codes: Codes, below: int) -> tuple[Small, int]:
     place = np.bincount(codes, minlength=below) > 0
     numbers = np.cumsum(place, dtype=np.int32) - 1
     return numbers[codes], int(numbers[-1]) + 1
+
+
+def coded_cells(column: Column) -> tuple[Small, int]:
+    """The cells of a column as small numbers, and how many there are. A missing cell is a value of its own."""
+    values, code = np.unique(cells_of(column), return_inverse=True)
+    return code.astype(np.int32), len(values)
 
 
 def cells_of(column: Column) -> NDArray[np.float64] | Codes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, g
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.originals import in_original, without_originals
 from mixbayes.local_methods.resynthesis import resynthesised
+from mixbayes.local_methods.scaling import largest_exponents
 from mixbayes.local_methods.synthesis import DISTRIBUTIONS
 from mixbayes.local_methods.tables import Codes, Floats, Nominal, Table
 
@@ -55,8 +57,10 @@ class Condensing(LocalMethod):
     def _release(self, work: Work) -> Released:
         # One thread: several add up in an order of their own, and the last digit of a mean could move a row. Besides,
         # the matrices of a group are so small that threads would spend their time on waiting for each other.
+        exponents = largest_exponents(work.table.numbers())
         with threadpool_limits(1):
-            return self._condensed(work)
+            released = self._condensed(replace(work, table=_scaled(work.table, -exponents)))
+        return replace(released, table=_scaled(released.table, exponents))
 
     def _condensed(self, work: Work) -> Released:
         groups, size = self._grouped(work)
@@ -72,6 +76,8 @@ class Condensing(LocalMethod):
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
         smallest = int(np.bincount(self.groups_).min())
         originals = in_original(released.table, work.table).any()
+        exponents = largest_exponents(work.table.numbers())
+        before, after = (_scaled(_labelled(records), -exponents) for records in (work, released))
         return Guarantee(
             claim=f"every released row is drawn from the statistics of a group of at least {self.group_size_} rows, "
             "and none is a row of the original",
@@ -80,7 +86,7 @@ class Condensing(LocalMethod):
             holds=bool(
                 smallest >= self.group_size_
                 and not originals
-                and groups_stand_for(_labelled(work), _labelled(released), self.groups_, self.group_size_)
+                and groups_stand_for(before, after, self.groups_, self.group_size_)
             ),
         )
 
@@ -123,6 +129,11 @@ def _present(numbers: Floats, groups: Groups) -> Codes:
 
 def _means(numbers: Floats, groups: Groups) -> Floats:
     return np.bincount(groups, np.nan_to_num(numbers)) / np.maximum(_present(numbers, groups), 1)
+
+
+def _scaled(table: Table, exponents: Codes) -> Table:
+    """Each numeric column times a power of two, which rounds nothing."""
+    return table.with_numbers(np.ldexp(table.numbers(), exponents))
 
 
 def _labelled(records: Records) -> Table:

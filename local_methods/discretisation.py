@@ -85,9 +85,9 @@ def _cut(below: Codes, low: int, high: int) -> int | None:
     right = below[high] - below[low + 1 : high]
     whole = (below[high] - below[low])[None]
     rows = whole.sum()
-    split = (left.sum(axis=1) * _entropy(left) + right.sum(axis=1) * _entropy(right)) / rows
+    split = (left.sum(axis=1) * entropy(left) + right.sum(axis=1) * entropy(right)) / rows
     best = int(split.argmin())
-    gain = float(_entropy(whole)[0] - split[best])
+    gain = float(entropy(whole)[0] - split[best])
     price = np.log2(rows - 1) + _description(whole, left[best : best + 1], right[best : best + 1])
     return low + 1 + best if gain > price / rows else None
 
@@ -100,10 +100,10 @@ def _description(whole: Codes, left: Codes, right: Codes) -> float:
 
 
 def _weighed(counts: Codes) -> float:
-    return float((counts > 0).sum() * _entropy(counts)[0])
+    return float((counts > 0).sum() * entropy(counts)[0])
 
 
-def _entropy(counts: Codes) -> Floats:
+def entropy(counts: Codes) -> Floats:
     """In bits, for each row of class counts."""
     share = counts / counts.sum(axis=1, keepdims=True)
     return -(share * np.log2(np.where(share > 0, share, 1))).sum(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import ClassifierMixin, TransformerMixin
@@ -24,7 +24,7 @@ from mixbayes.local_methods.folds import fold_of_rows
 from mixbayes.local_methods.genetic import Judge, Settings, search
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.inducers import INDUCERS, NAIVE_BAYES
-from mixbayes.local_methods.partition import groups_of
+from mixbayes.local_methods.partition import Partition, groups_of
 from mixbayes.local_methods.projection_classifier import ProjectionClassifier
 from mixbayes.local_methods.projections import Projection, emptied, projected, rejoined
 from mixbayes.local_methods.tables import Nominal, Table
@@ -44,6 +44,17 @@ SEARCH_CONSTRAINTS: Mapping[str, Any] = {
     "missing": [StrOptions({"keep", "fill", "drop"})],
     "n_jobs": [Integral, None],
 }
+
+
+class SearchSettings(Protocol):
+    """What the two estimators that search partitions are both told."""
+
+    quasi_identifiers: Sequence[str] | None
+    class_in_key: bool
+    population: int
+    generations: int
+    crossover: float
+    mutation: float
 
 
 class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -137,6 +148,7 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
 
     NEEDS_CLASS = True
     KEEPS_ORDER = False
+    RELEASES_PROJECTIONS = True
     LEARNED: ClassVar[tuple[str, ...]] = (
         "projections",
         "left_out",
@@ -197,7 +209,7 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
 
     def work(self, table: Table, labels: Nominal) -> Work:
         """The table as it is searched, its missing cells treated."""
-        if labels is None or len(labels) != table.rows:
+        if len(labels) != table.rows:
             raise UnfitTable(f"X has {table.rows} rows, y has {len(labels)}: inconsistent numbers of samples.")
         return self._prepare(table, labels, silent)[0]
 
@@ -279,7 +291,7 @@ class Problem:
     class_in_key: bool
 
     @staticmethod
-    def of(work: Work, method: Any) -> Problem:
+    def of(work: Work, method: SearchSettings) -> Problem:
         """From a table whose missing cells were treated, and a method's settings."""
         if work.labels is None:
             raise UnfitTable("DMPD needs the class of every row.")
@@ -306,7 +318,7 @@ class Problem:
         """Which of these columns an outsider may know."""
         return [i for i, at in enumerate(columns) if at in self.identifiers]
 
-    def search(self, method: Any, searchable: Sequence[int], work: Work) -> tuple[Any, float]:
+    def search(self, method: DMPD, searchable: Sequence[int], work: Work) -> tuple[Partition, float]:
         coded = self.coded.only(searchable)
         levels = Levels(coded, self.identifiers_among(searchable), self.class_in_key)
         fold = fold_of_rows(coded.labels, method.folds, work.random)
@@ -314,7 +326,7 @@ class Problem:
         return search(judge, coded.features, settings_of(method), work.random, work.progress)
 
 
-def settings_of(method: Any) -> Settings:
+def settings_of(method: SearchSettings) -> Settings:
     return Settings(method.population, method.generations, method.crossover, method.mutation)
 
 

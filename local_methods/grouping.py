@@ -23,7 +23,6 @@ Groups = NDArray[np.intp]
 """The number of each point's group, from 0 without gaps."""
 Advance = Callable[[int], None]
 """Called with how many more points have found their group."""
-Grouping = Callable[[Floats, int, np.random.Generator, Advance], Groups]
 
 MOST_SEEDS = 128
 MOST_CELLS = 16

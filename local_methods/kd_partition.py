@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixbayes.local_methods.scaling import near_unit, ranges
+from mixbayes.local_methods.tables import Floats, Indices, Mask
 
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 Split = Literal["midrange", "median"]
 
 CACHED_ROWS = 1 << 14
@@ -31,7 +28,7 @@ class Rule:
     largest: int
     least: int
     split: Split
-    weights: Matrix
+    weights: Floats
     random: np.random.Generator
 
 
@@ -39,7 +36,7 @@ class Rule:
 class Level:
     """Nodes of one depth, their rows side by side."""
 
-    columns: Matrix
+    columns: Floats
     rows: Indices
     sizes: Indices
 
@@ -47,13 +44,13 @@ class Level:
     def starts(self) -> Indices:
         return np.cumsum(self.sizes) - self.sizes
 
-    def sums(self, values: Matrix) -> Matrix:
+    def sums(self, values: Floats) -> Floats:
         return np.add.reduceat(values, self.starts)
 
-    def counts(self, rows: Flags) -> Indices:
+    def counts(self, rows: Mask) -> Indices:
         return np.add.reduceat(rows, self.starts, dtype=np.intp)
 
-    def only(self, nodes: Flags) -> Level:
+    def only(self, nodes: Mask) -> Level:
         return self if nodes.all() else self.taken(np.flatnonzero(np.repeat(nodes, self.sizes)), self.sizes[nodes])
 
     def taken(self, places: Indices, sizes: Indices) -> Level:
@@ -71,7 +68,7 @@ class Level:
         ]
 
 
-def partition(points: Matrix, largest: int, least: int, split: Split, random: np.random.Generator) -> Indices:
+def partition(points: Floats, largest: int, least: int, split: Split, random: np.random.Generator) -> Indices:
     """The leaf of each row, numbered from 0. Each holds `least` rows or more, if there are as many.
 
     More than `largest` are in a leaf only where no attribute can be cut.
@@ -101,7 +98,7 @@ def _halved(level: Level, rule: Rule) -> tuple[Level, Indices, Indices]:
     return level, _gathered(level, right, rights), np.stack([level.sizes - rights, rights], axis=1).ravel()
 
 
-def _gathered(level: Level, right: Flags, rights: Indices) -> Indices:
+def _gathered(level: Level, right: Mask, rights: Indices) -> Indices:
     """The order that puts the left rows of each node before its right ones, both as they stood."""
     lefts = level.sizes - rights
     left_before = np.cumsum(~right)
@@ -113,7 +110,7 @@ def _gathered(level: Level, right: Flags, rights: Indices) -> Indices:
     return order
 
 
-def _variances(level: Level, rule: Rule) -> Matrix:
+def _variances(level: Level, rule: Rule) -> Floats:
     """The variance of each attribute in each node, in two passes, because nodes deep down are narrow."""
     variances = np.empty((len(level.columns), level.sizes.size))
     for column, weight, into in zip(level.columns, rule.weights, variances, strict=True):
@@ -123,7 +120,7 @@ def _variances(level: Level, rule: Rule) -> Matrix:
     return variances
 
 
-def _sides(level: Level, variances: Matrix, rule: Rule) -> tuple[Flags, Flags]:
+def _sides(level: Level, variances: Floats, rule: Rule) -> tuple[Mask, Mask]:
     """Which rows go to the right, and which nodes can be cut at all."""
     attributes = variances.argmax(axis=0)
     values = level.columns[np.repeat(attributes, level.sizes), np.arange(level.rows.size)]
@@ -143,7 +140,7 @@ def _sides(level: Level, variances: Matrix, rule: Rule) -> tuple[Flags, Flags]:
     return right, cut
 
 
-def _beyond_middle(level: Level, values: Matrix, rule: Rule) -> Flags:
+def _beyond_middle(level: Level, values: Floats, rule: Rule) -> Mask:
     """The rows above the mid-range or median. Those on it go to one side, by lot: the paper's epsilon."""
     middle = _midranges(level, values) if rule.split == "midrange" else _medians(level, values)
     middle = np.repeat(middle, level.sizes)
@@ -151,16 +148,16 @@ def _beyond_middle(level: Level, values: Matrix, rule: Rule) -> Flags:
     return (values > middle) | ((values == middle) & along)
 
 
-def _midranges(level: Level, values: Matrix) -> Matrix:
+def _midranges(level: Level, values: Floats) -> Floats:
     return (np.minimum.reduceat(values, level.starts) + np.maximum.reduceat(values, level.starts)) / 2
 
 
-def _medians(level: Level, values: Matrix) -> Matrix:
+def _medians(level: Level, values: Floats) -> Floats:
     low, high = _at_ranks(level, values, (level.sizes - 1) // 2, level.sizes // 2)
     return (low + high) / 2
 
 
-def _at_ranks(level: Level, values: Matrix, *ranks: Indices) -> list[Matrix]:
+def _at_ranks(level: Level, values: Floats, *ranks: Indices) -> list[Floats]:
     """The values that stand in these places of each node once it is sorted."""
     if level.sizes.size == 1:
         return list(np.partition(values, np.concatenate(ranks))[np.stack(ranks)])
@@ -168,7 +165,7 @@ def _at_ranks(level: Level, values: Matrix, *ranks: Indices) -> list[Matrix]:
     return [ordered[level.starts + rank] for rank in ranks]
 
 
-def _beyond_nearest(level: Level, values: Matrix, rights: Indices, least: int) -> tuple[Flags, Flags]:
+def _beyond_nearest(level: Level, values: Floats, rights: Indices, least: int) -> tuple[Mask, Mask]:
     """The rows above the place nearest to the wanted cut that leaves `least` on each side, and where there is one."""
     mirrored = np.repeat(rights < level.sizes - rights, level.sizes)
     outward = np.where(mirrored, -values, values)

@@ -14,23 +14,19 @@ from __future__ import annotations
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixbayes.local_methods.blocks import Blocks
 from mixbayes.local_methods.exact_sums import ExactSums
 from mixbayes.local_methods.grouping import Advance
 from mixbayes.local_methods.outskirts import Outskirts
 from mixbayes.local_methods.scaling import near_unit
-
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Flags = NDArray[np.bool_]
+from mixbayes.local_methods.tables import Floats, Indices, Mask
 
 SMALLEST_BLOCK = 32
 """Rows. Blocks grow with the root of the table, so that bounds and distances take their share of the time alike."""
 
 
-def mdav(points: Matrix, k: int, done: Advance) -> Indices:
+def mdav(points: Floats, k: int, done: Advance) -> Indices:
     """The group of each row: k rows in each, and up to 2k - 1 in the last. `done` is told how many rows have one."""
     left = Ungrouped(points)
     group: Indices = np.empty(len(points), dtype=np.intp)
@@ -50,28 +46,28 @@ def mdav(points: Matrix, k: int, done: Advance) -> Indices:
 class Ungrouped:
     """The rows that have no group yet. What finds rows among them is made anew as they become fewer."""
 
-    def __init__(self, points: Matrix) -> None:
+    def __init__(self, points: Floats) -> None:
         self.count = len(points)
         self._points = near_unit(points)
         self._weights = _inverse_variances(self._points)
         self._sums = ExactSums(self._points)
-        self._here: Flags = np.ones(len(points), dtype=np.bool_)
+        self._here: Mask = np.ones(len(points), dtype=np.bool_)
         self._outskirts: Outskirts | None = None
         self._renew_blocks()
 
     def rows(self) -> Indices:
         return np.flatnonzero(self._here)
 
-    def farthest_from_centre(self) -> Matrix:
+    def farthest_from_centre(self) -> Floats:
         centre = self._sums.rounded() / self.count
         if self._outskirts is None or self._outskirts.worn:
             self._outskirts = Outskirts(self._points, self._weights, self.rows(), centre)
         return self._points[self._outskirts.farthest(centre, self._here)]
 
-    def farthest_from(self, point: Matrix) -> Matrix:
+    def farthest_from(self, point: Floats) -> Floats:
         return self._points[self._blocks.farthest(point)]
 
-    def take_nearest(self, point: Matrix, k: int) -> Indices:
+    def take_nearest(self, point: Floats, k: int) -> Indices:
         near = self._blocks.nearest(point, k)
         self._here[near] = False
         self._sums.remove(near)
@@ -87,7 +83,7 @@ class Ungrouped:
         self._held = self.count
 
 
-def _inverse_variances(points: Matrix) -> Matrix:
+def _inverse_variances(points: Floats) -> Floats:
     """One over the variance of each column, and one for a constant column."""
     varied = points.max(axis=0) > points.min(axis=0)
     return 1 / np.where(varied, points.var(axis=0), 1.0)

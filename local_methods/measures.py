@@ -14,8 +14,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from mixbayes.local_methods.clustering import adjusted_rand, misclassification_error
+from mixbayes.local_methods.coded import coded_cells, combined
 from mixbayes.local_methods.disclosure import attribute_disclosure, reidentification
-from mixbayes.local_methods.tables import Codes, Column, Floats, Nominal
+from mixbayes.local_methods.tables import Column, Floats
 from mixbayes.local_methods.utility import utility
 
 __all__ = [
@@ -95,15 +96,7 @@ def k_anonymity(columns: Sequence[Column]) -> int | None:
     """
     if not len(columns[0]):
         return None
-    group = np.zeros(len(columns[0]), np.intp)
-    for column in columns:
-        distinct, code = np.unique(_cells(column), return_inverse=True)
-        group = np.unique(group * len(distinct) + code, return_inverse=True)[1]  # numbered anew: less than n²
-    return int(np.bincount(group).min())
-
-
-def _cells(column: Column) -> Floats | Codes:
-    return column.codes if isinstance(column, Nominal) else column.numbers
+    return int(np.bincount(combined(map(coded_cells, columns), len(columns[0]))).min())
 
 
 def _same_shape(original: Floats, released: Floats) -> None:
@@ -113,7 +106,7 @@ def _same_shape(original: Floats, released: Floats) -> None:
 
 def _to_unit(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     """Both times the power of two that brings their largest number to about one: no sum or square overflows."""
-    exponent = max(np.frexp(np.nan_to_num(abs(numbers)).max(initial=0))[1] for numbers in (original, released))
+    exponent = np.frexp(max(np.nan_to_num(abs(numbers)).max(initial=0) for numbers in (original, released)))[1]
     return np.ldexp(original, -exponent), np.ldexp(released, -exponent)
 
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mixbayes.local_methods.aggregating import AGGREGATING_CONSTRAINTS, NO_GROUP, Aggregating, Indices, grouped_alike
+from mixbayes.local_methods.aggregating import AGGREGATING_CONSTRAINTS, NO_GROUP, Aggregating, grouped_alike
 from mixbayes.local_methods.base import RandomState, Work
 from mixbayes.local_methods.condensing import advance
 from mixbayes.local_methods.mdav import mdav
-from mixbayes.local_methods.tables import Floats
+from mixbayes.local_methods.tables import Floats, Indices
 
 
 class Microaggregation(Aggregating):

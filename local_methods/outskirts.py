@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixbayes.local_methods.blocks import squared
-
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Flags = NDArray[np.bool_]
+from mixbayes.local_methods.tables import Floats, Indices, Mask
 
 SLACK = 1e-12
 """Far more than roundings add up to in a distance, relatively."""
@@ -24,7 +20,7 @@ class Outskirts:
     No distance changes by more than the centre has moved. So the row that is farthest now is among the first.
     """
 
-    def __init__(self, points: Matrix, weights: Matrix, rows: Indices, centre: Matrix) -> None:
+    def __init__(self, points: Floats, weights: Floats, rows: Indices, centre: Floats) -> None:
         self._points, self._weights, self._centre = points, weights, centre
         inward = -np.sqrt(self._squared(rows, centre))
         order = np.argsort(inward)
@@ -37,7 +33,7 @@ class Outskirts:
         """Whether sorting anew would save time by now."""
         return self._looks > AT_MOST * len(self._rows)
 
-    def farthest(self, centre: Matrix, left: Flags) -> int:
+    def farthest(self, centre: Floats, left: Mask) -> int:
         """The row farthest from the centre, the first of several, of those still left."""
         while not left[self._rows[self._first]]:
             self._first += 1
@@ -50,5 +46,5 @@ class Outskirts:
         distances = self._squared(rows, centre)
         return int(rows[distances == distances.max()].min())
 
-    def _squared(self, rows: Indices, to: Matrix) -> Matrix:
+    def _squared(self, rows: Indices, to: Floats) -> Floats:
         return squared(np.ascontiguousarray((self._points[rows] - to).T), self._weights)

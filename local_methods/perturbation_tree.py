@@ -9,14 +9,14 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mixbayes.local_methods.aggregating import AGGREGATING_CONSTRAINTS, Aggregating, Indices, grouped_alike
+from mixbayes.local_methods.aggregating import AGGREGATING_CONSTRAINTS, Aggregating, grouped_alike
 from mixbayes.local_methods.base import RandomState, Work
 from mixbayes.local_methods.condensing import advance
 from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.grouping import Advance
 from mixbayes.local_methods.kd_partition import Split, partition
 from mixbayes.local_methods.subdivision import subdivide
-from mixbayes.local_methods.tables import Floats
+from mixbayes.local_methods.tables import Floats, Indices
 
 
 class PerturbationTree(Aggregating):

@@ -15,7 +15,7 @@ from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, Progres
 from mixbayes.local_methods.classifiers import CLASSIFIERS, NEAREST_NEIGHBOUR, TREE, Predict, train
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.originals import in_original
+from mixbayes.local_methods.originals import Originals, in_original
 from mixbayes.local_methods.tables import Codes, Column, Mask, Nominal, Numeric, Table
 
 BATCH = 4096
@@ -64,11 +64,12 @@ def generate(
     parts: list[Table] = []
     labels: list[Codes] = []
     drawn = agreed = kept = 0
+    originals = Originals.of(original)
     while kept < wanted and drawn < most:
         progress("samples", kept, wanted)
         samples = draw(original, min(BATCH, most - drawn), random)
         alike, label = agreement(samples, classifiers)
-        new = alike & ~in_original(samples, original)
+        new = alike & ~originals.among(samples)
         parts.append(samples.take(new))
         labels.append(label[new])
         drawn, agreed, kept = drawn + samples.rows, agreed + int(alike.sum()), kept + int(new.sum())

@@ -16,6 +16,12 @@ def near_unit(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ldexp(points, -(exponents + 1))
 
 
+def largest_exponents(columns: NDArray[np.float64]) -> NDArray[np.int64]:
+    """By which powers of two the columns have to be divided to lie between -1 and 1; gaps are left out."""
+    largest = np.abs(np.nan_to_num(columns)).max(axis=0)
+    return np.frexp(largest)[1].astype(np.int64)
+
+
 def ranges(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """The range of each column, and one for a constant column."""
     width = points.max(axis=0) - points.min(axis=0)

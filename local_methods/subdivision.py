@@ -1,19 +1,17 @@
 """Large leaves divided by k-means: step 5 of Roy's perturbation tree.
 
 His Table 5.2 releases records that k-means left alone as they were. Here a cluster with fewer than `least` rows is
-dissolved: each of its rows joins the nearest cluster that stays.
+dissolved: each of its rows joins the nearest cluster that stays. k-means is written out here, because most leaves have
+a dozen rows, and for these scikit-learn's takes several times as long.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mixbayes.local_methods.grouping import Advance
 from mixbayes.local_methods.scaling import near_unit, ranges
-
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from mixbayes.local_methods.tables import Floats, Indices
 
 MOST_CENTRES = 16
 """Clusters sought at once; larger leaves are divided again, so that distances take memory in proportion to the rows."""
@@ -23,7 +21,7 @@ ROUNDS = 100
 
 
 def subdivide(
-    points: Matrix, leaf: Indices, largest: int, least: int, random: np.random.Generator, done: Advance
+    points: Floats, leaf: Indices, largest: int, least: int, random: np.random.Generator, done: Advance
 ) -> Indices:
     """The leaves, those with more than `largest` rows divided into groups of `least` to `largest`.
 
@@ -58,13 +56,13 @@ def _large(rows: Indices, groups: Indices, largest: int) -> list[Indices]:
     return np.split(rows[inside], np.cumsum(sizes[sizes > largest])[:-1]) if inside.size else []
 
 
-def _divided(points: Matrix, largest: int, least: int, random: np.random.Generator) -> Indices:
+def _divided(points: Floats, largest: int, least: int, random: np.random.Generator) -> Indices:
     centres = min(-(-len(points) // largest), len(points) // least, MOST_CENTRES)
     groups = _dissolved(points, *lloyd(points, centres, random), least)
     return groups if groups.max() else _halves(points)
 
 
-def lloyd(points: Matrix, centres: int, random: np.random.Generator) -> tuple[Indices, Matrix]:
+def lloyd(points: Floats, centres: int, random: np.random.Generator) -> tuple[Indices, Floats]:
     """k-means from seeds drawn far apart: the cluster of each row, and the clusters' centres."""
     means = _seeds(points, centres, random)
     groups = _nearest(points, means)
@@ -77,7 +75,7 @@ def lloyd(points: Matrix, centres: int, random: np.random.Generator) -> tuple[In
     return groups, means
 
 
-def _seeds(points: Matrix, centres: int, random: np.random.Generator) -> Matrix:
+def _seeds(points: Floats, centres: int, random: np.random.Generator) -> Floats:
     """Rows drawn one by one, each by its squared distance to those before: k-means++."""
     seeds = [points[random.integers(len(points))]]
     distances = _distances(points, seeds[0])
@@ -87,22 +85,22 @@ def _seeds(points: Matrix, centres: int, random: np.random.Generator) -> Matrix:
     return np.array(seeds)
 
 
-def _distances(points: Matrix, to: Matrix) -> Matrix:
+def _distances(points: Floats, to: Floats) -> Floats:
     return ((points - to) ** 2).sum(axis=1)
 
 
-def _nearest(points: Matrix, means: Matrix) -> Indices:
+def _nearest(points: Floats, means: Floats) -> Indices:
     return np.stack([_distances(points, mean) for mean in means]).argmin(axis=0)
 
 
-def _means(points: Matrix, groups: Indices, before: Matrix) -> Matrix:
+def _means(points: Floats, groups: Indices, before: Floats) -> Floats:
     """The mean of each cluster; one that lost all its rows stays where it was."""
     sizes = np.bincount(groups, minlength=len(before))[:, None]
     sums = np.stack([np.bincount(groups, column, len(before)) for column in points.T], axis=1)
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), before)
 
 
-def _dissolved(points: Matrix, groups: Indices, means: Matrix, least: int) -> Indices:
+def _dissolved(points: Floats, groups: Indices, means: Floats, least: int) -> Indices:
     """The clusters, numbered from 0, without those of fewer than `least` rows: the smallest goes first."""
     staying = np.arange(len(means))
     while True:
@@ -116,7 +114,7 @@ def _dissolved(points: Matrix, groups: Indices, means: Matrix, least: int) -> In
         groups[leaving] = staying[_nearest(points[leaving], means[staying])] if leaving.any() else 0
 
 
-def _halves(points: Matrix) -> Indices:
+def _halves(points: Floats) -> Indices:
     """Two halves along the widest attribute, where k-means finds one lump and a few strays."""
     order = np.argsort(points[:, np.ptp(points, axis=0).argmax()], kind="stable")
     right: Indices = np.zeros(len(points), dtype=np.intp)

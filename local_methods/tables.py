@@ -14,6 +14,7 @@ from mixbayes.local_methods.errors import UnfitTable
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 Rows = NDArray[np.integer[Any]] | Mask
 """Rows by their positions or by a mask."""
 

@@ -14,9 +14,6 @@ from mixbayes.local_methods.tables import Nominal, Table
 
 FOLDS = 5
 
-TOLERANCE = 0.02
-"""The ε of the paper: the share of its accuracy that a classifier may lose."""
-
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
@@ -61,13 +58,6 @@ def utility(
         progress(f"utility: {name}", done, len(CLASSIFIERS))
         found[name] = _accuracy(name, original, released, test, seed)
     return found
-
-
-def delta(accuracy: Accuracy) -> float | None:
-    """The paper's ΔR, not negative where the release keeps its utility."""
-    if accuracy.original is None or accuracy.released is None:
-        return None
-    return accuracy.released - (1 - TOLERANCE) * accuracy.original
 
 
 def _accuracy(name: str, original: Labelled, released: Labelled, test: Labelled | None, seed: int) -> Accuracy:

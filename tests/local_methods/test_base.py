@@ -78,6 +78,11 @@ def test_frames_keep_their_names_and_types_but_not_their_index() -> None:
     assert method.n_features_in_ == 6
 
 
+def test_after_an_array_no_names_are_left_of_the_frame_before() -> None:
+    (method := Untouched()).fit(pd.DataFrame({"a": [1, 2], "b": [3, 4]}))
+    assert not hasattr(method.fit(np.ones((2, 2))), "feature_names_in_")
+
+
 def test_a_number_that_no_longer_is_whole_makes_its_column_one_of_floats() -> None:
     class Half(Untouched):
         def _release(self, work: Work) -> Released:

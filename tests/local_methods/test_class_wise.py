@@ -41,7 +41,7 @@ def test_theorem_1_every_class_is_cut_into_groups_of_at_least_the_size(sizes: li
         ((15, 10), 5, Sensitivity(5, 10)),  # 14 and 10 are two units each
         ((6720, 20160), 1120, Sensitivity(1120, 6720)),  # a record less leaves five units of six
         ((6757, 20389), 1120, Sensitivity(6720, 6720)),
-        ((5, 5), 5, Sensitivity(5, 5)),  # a class of four would be refused, and counts for nothing
+        ((5, 10), 5, Sensitivity(5, 5)),  # with a class of four it would be 10, but four are refused
     ],
 )
 def test_one_record_more_or_less_can_change_the_group_size_by_a_factor(
@@ -60,6 +60,13 @@ def test_at_a_steady_threshold_no_record_matters(sizes: list[int], t: int) -> No
             changed = [size + change * (at == here) for here, size in enumerate(sizes)]
             if min(changed) >= steady:
                 assert approximate_gcd(changed, steady) == approximate_gcd(sizes, steady)
+
+
+@pytest.mark.parametrize(("sizes", "t", "steady"), [((6757, 20389), 1120, 1120), ((15, 10), 5, 6), ((5, 5), 5, None)])
+def test_the_search_for_a_steady_threshold_begins_at_t_itself(
+    sizes: tuple[int, ...], t: int, steady: int | None
+) -> None:
+    assert steady_threshold(sizes, t) == steady
 
 
 def test_the_estimator_reports_both() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from itertools import pairwise
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -202,6 +203,18 @@ def test_missing_cells_stay_missing_and_the_present_ones_keep_mean_and_variance(
     assert not np.array_equal(table.missing(), released.missing())
 
 
+@pytest.mark.parametrize("exponent", [-1000, 1000])
+@pytest.mark.parametrize("seeds", ["random", "kmeans"])
+def test_huge_and_tiny_numbers_are_drawn_as_usual_ones_are(seeds: str, exponent: int) -> None:
+    usual = np.random.default_rng(0).normal(size=(50, 3))
+    usual[::3, 0] = np.nan
+    method = Condensation(k=5, seeds=seeds, random_state=0)
+    expected = method.fit_resample(usual)[0]
+    released, _ = method.fit_resample(np.ldexp(usual, [exponent, exponent, 0]))
+    np.testing.assert_array_equal(released, np.ldexp(expected, [exponent, exponent, 0]))
+    assert method.guarantee_.holds
+
+
 def test_numbers_that_few_rows_of_a_group_have_are_drawn_for_all_such_groups_together() -> None:
     random = np.random.default_rng(0)
     rare = np.where(random.random(300) < 0.2, random.normal(70, 5, 300), np.nan)
@@ -249,6 +262,13 @@ def test_no_original_row_is_released_whatever_the_table(rows: list[Any], k: int,
     assert method.guarantee_.holds
 
 
+def test_a_row_without_any_cell_is_nobodys() -> None:
+    flags = np.array([["yes"]] * 20 + [[None]] * 10, object)
+    released, _ = (method := Condensation(k=5, random_state=0)).fit_resample(flags)
+    assert "yes" not in released
+    assert method.guarantee_.holds
+
+
 def test_values_are_traded_before_cells_are_suppressed() -> None:
     """Of 2^10 rows of ten flags a table has few, so trading nearly always finds another."""
     flags = np.random.default_rng(0).choice(["y", "n"], (60, 10))
@@ -265,6 +285,23 @@ def test_equal_rows_are_found_whatever_their_columns() -> None:
     back = np.arange(50)[::-1]
     half = other.with_columns({at: table.columns[at].take(back) for at in range(len(table.names))})
     assert in_original(half, table).all()
+
+
+cells = st.tuples(st.sampled_from([0.0, -0.0, 1.0, nan]), st.sampled_from("ab?"), st.sampled_from("cd"))
+
+
+@given(released=st.lists(cells, min_size=1, max_size=9), original=st.lists(cells, min_size=1, max_size=9))
+def test_equal_rows_are_those_that_a_set_finds(released: list[Any], original: list[Any]) -> None:
+    def table(rows: list[Any]) -> Table:
+        numbers, *texts = map(np.array, zip(*rows, strict=True))
+        columns = [
+            Nominal(np.array(["?abcd".index(cell) - 1 for cell in text]), np.array(list("abcd"))) for text in texts
+        ]
+        return Table(("x", "y", "z"), (Numeric(numbers), *columns), len(rows))
+
+    known = {(str(abs(number)), *texts) for number, *texts in original}
+    expected = [(str(abs(number)), *texts) in known for number, *texts in released]
+    assert in_original(table(released), table(original)).tolist() == expected
 
 
 def test_the_guarantee_names_the_smallest_group() -> None:
@@ -314,8 +351,13 @@ def small_group(method: Condensing, work: Work, released: Released) -> Released:
     return released
 
 
+def larger_size(method: Condensing, work: Work, released: Released) -> Released:
+    method.group_size_ += 1  # that much is claimed
+    return released
+
+
 @pytest.mark.parametrize("kind", [Condensation, ClassWiseCondensation])
-@pytest.mark.parametrize("spoil", [original_rows, moved_group, another_value, another_class, small_group])
+@pytest.mark.parametrize("spoil", [original_rows, moved_group, another_value, another_class, small_group, larger_size])
 def test_a_spoilt_release_is_noticed(kind: Any, spoil: Any) -> None:
     class Tampered(kind):  # type: ignore[misc]  # mypy knows no base that is a value
         def _release(self, work: Work) -> Released:

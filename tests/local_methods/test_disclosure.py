@@ -53,6 +53,13 @@ def test_the_drawing_stops_after_so_many_queries_that_add_nothing() -> None:
     assert sizes == sorted(set(sizes))
 
 
+def test_one_query_and_so_many_that_add_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr("mixbayes.local_methods.disclosure._draw_query", lambda table, _: drawn.append(1) or (0,))
+    draw(codes([0]), patience=3)
+    assert len(drawn) == 1 + 3
+
+
 def test_the_drawing_stops_at_the_most_queries() -> None:
     table = np.random.default_rng(1).integers(0, 1000, (6, 500)).astype(np.int64)
     assert len(draw(table, most=37)) == 37
@@ -135,6 +142,11 @@ def numbers(*values: float) -> Table:
 def test_each_of_few_values_is_a_bin_from_itself_up_to_the_next() -> None:
     cuts = cuts_of(numbers(0, 0, 0, 0, 0, 0, 0, 0, 1, 5))
     assert codes_of(numbers(-3, 0, 0.9, 1, 4.9, 5, 9, np.nan), cuts).tolist() == [[0, 0, 0, 1, 1, 2, 2, MISSING]]
+
+
+def test_ten_values_are_few() -> None:
+    table = numbers(*[0.0] * 100, *range(1, 10))
+    assert cuts_of(table)[0].tolist() == list(range(1, 10))
 
 
 def test_many_values_are_in_ten_bins_of_as_many_rows() -> None:

@@ -11,8 +11,6 @@ import pytest
 
 from mixbayes.local_methods import DMPD, BadParameter, UnfitTable
 from mixbayes.local_methods.coded import Coded
-from mixbayes.local_methods.genetic import Judged
-from mixbayes.local_methods.partition import UNUSED
 from mixbayes.local_methods.projections import rejoined
 from mixbayes.local_methods.tables import Nominal, Numeric, Table, nominal_from
 from tests.local_methods.mixed import classes, mixed_table, real_table
@@ -109,6 +107,19 @@ def test_projections_apart_say_what_the_release_says() -> None:
         names = list(one.table.names)
         assert cells(one.table, names, one.labels) == cells(released, names, labels)
     assert len({one.labels.codes.tobytes() for one in apart}) == len(apart)
+
+
+def test_projections_apart_are_in_an_order_that_the_seed_alone_decides() -> None:
+    """Whose table is in another order has them in the same, and who has another seed in another."""
+    table = mixed_table(100)
+    chosen = method(k=4)
+    released, labels = chosen.fit_resample(table, labels_of(table))
+    order = np.random.default_rng(5).permutation(100)
+    one = chosen.projections(released, labels)
+    for before, after in zip(one, chosen.projections(released.take(order), labels.take(order)), strict=True):
+        assert before.labels.codes.tolist() == after.labels.codes.tolist()
+    shuffled = [method(k=4, random_state=seed).fit(table, labels_of(table))._shuffle for seed in (0, 1)]
+    assert shuffled[0] != shuffled[1]
 
 
 def test_who_knows_the_seed_cannot_undo_the_shuffle() -> None:
@@ -229,6 +240,11 @@ def test_where_no_column_can_be_released_nothing_is() -> None:
     assert chosen.accuracy_ == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(("k", "privacy"), [(1, False), (2, True)])
+def test_one_row_by_itself_is_no_privacy(k: int, privacy: bool) -> None:
+    assert method(k=k).fit(mixed_table(50), classes(25, 25)).guarantee_.privacy is privacy
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_tiny_tables(rows: int) -> None:
     released, _ = method(k=1).fit_resample(mixed_table(rows), classes(rows))
@@ -297,20 +313,6 @@ def test_a_quasi_identifier_that_is_not_there() -> None:
     table = mixed_table(50)
     with pytest.raises(UnfitTable, match="no column 'postcode'"):
         method(quasi_identifiers=["postcode"]).fit(table, labels_of(table))
-
-
-def test_valid_comes_before_accurate_and_more_columns_before_fewer() -> None:
-    """Rows: not valid, less anonymous and more; then valid: accurate; as accurate with more columns; more accurate."""
-    partitions = np.array([[0, 1], [0, 1], [0, UNUSED], [0, 1], [0, UNUSED]])
-    one = Judged(partitions, np.array([1, 3, 90, 10, 10]), np.array([-1, -1, 0.5, 0.5, 0.6]))
-    assert one.ranks().tolist() == [0, 1, 2, 3, 4]
-
-
-def test_longer_searches_are_not_worse() -> None:
-    table = mixed_table(300)
-    labels = labels_of(table)
-    short, long = (method(inducer="tree", generations=g).fit(table, labels).accuracy_ for g in (0, 20))
-    assert long >= short
 
 
 def test_codes_of_missing_cells_and_classes_are_dense() -> None:

@@ -57,11 +57,23 @@ def test_clear_classes_are_cut_and_noise_is_not() -> None:
     assert mdl_cuts(numbers, np.arange(40) % 2, 2).tolist() == []
 
 
+def test_a_cut_costs_as_much_as_to_say_between_which_rows_it_is() -> None:
+    """Were there a sixth place for the cut of six rows, it would not pay."""
+    assert mdl_cuts(np.arange(6.0), np.array([1, 0, 0, 0, 0, 0]), 2).tolist() == [0.5]
+
+
 def test_a_number_becomes_the_mean_of_its_interval() -> None:
     numbers = np.append(np.arange(40.0), np.nan)
     intervals = Intervals.learn(numbers, np.append((np.arange(40) >= 20).astype(int), 0), 2)
     asked = Numeric(np.array([-1e9, 19.5, 19.6, 1e9, np.nan]))
     np.testing.assert_array_equal(intervals(asked).numbers, [9.5, 9.5, 29.5, 29.5, np.nan])
+
+
+def test_numbers_between_which_there_is_none_are_cut_at_the_lower_one() -> None:
+    """Their middle is rounded to the upper one."""
+    low = np.nextafter(1.0, 2)
+    numbers = np.repeat([low, np.nextafter(low, 2)], 20)
+    assert mdl_cuts(numbers, np.repeat([0, 1], 20), 2).tolist() == [low]
 
 
 @pytest.mark.parametrize("step", [np.nextafter(1.0, 2) - 1, 1e-300, 1e307])

@@ -9,6 +9,7 @@ import pytest
 from joblib import Parallel, parallel_config
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import CategoricalNB
+from sklearn.tree import DecisionTreeClassifier
 
 from mixbayes.local_methods import fitness as module
 from mixbayes.local_methods.coded import Coded
@@ -16,7 +17,7 @@ from mixbayes.local_methods.combination import combined, log_laplace
 from mixbayes.local_methods.discretisation import Discretiser
 from mixbayes.local_methods.fitness import CountedFitness, fitness
 from mixbayes.local_methods.folds import fold_of_rows
-from mixbayes.local_methods.inducers import Tree
+from mixbayes.local_methods.inducers import AnyClassifier, Tree
 from mixbayes.local_methods.partition import UNUSED, groups_of, random_population
 from mixbayes.local_methods.tables import Codes, Nominal, Numeric
 from tests.local_methods.mixed import mixed_table
@@ -100,11 +101,23 @@ def test_the_callers_backend_of_joblib_does_the_work(monkeypatch: pytest.MonkeyP
     assert asked
 
 
-def test_leaves_have_two_rows_and_are_corrected() -> None:
+def test_leaves_are_corrected() -> None:
     points = np.arange(4, dtype=np.float32)[:, None]
     counts = np.array([[30, 0], [1, 0], [0, 1], [0, 40]])
     model = Tree().learn(points, counts)
     np.testing.assert_allclose(np.exp(model(points)), [[32 / 33, 1 / 33]] * 2 + [[1 / 43, 42 / 43]] * 2)
+
+
+def test_no_leaf_has_one_row_alone() -> None:
+    points = np.arange(2, dtype=np.float32)[:, None]
+    model = Tree().learn(points, np.array([[1, 0], [0, 9]]))
+    np.testing.assert_allclose(np.exp(model(points)), [[2 / 12, 10 / 12]] * 2)
+
+
+def test_probabilities_of_any_classifier_are_corrected_as_shares_of_all_rows() -> None:
+    points = np.arange(2, dtype=np.float32)[:, None]
+    model = AnyClassifier(DecisionTreeClassifier()).learn(points, np.array([[3, 0], [0, 5]]))
+    np.testing.assert_allclose(np.exp(model(points)), [[9 / 10, 1 / 10], [1 / 10, 9 / 10]])
 
 
 def test_the_rule_of_the_paper() -> None:

@@ -54,6 +54,13 @@ def test_lonely_points_and_ends_survive() -> None:
     assert sorted(survivors(one, 3).levels.tolist()) == [1, 50, 100]
 
 
+def test_partitions_that_come_up_twice_fill_up_the_population() -> None:
+    one = judged((1, 0.9), (2, 0.5), (3, 0.1))
+    twice = one.and_(one)
+    assert sorted(survivors(twice, 3).levels.tolist()) == [1, 2, 3]
+    assert len(survivors(twice, 5).levels) == 5
+
+
 def test_surfaces_of_three_runs() -> None:
     runs = [
         (np.array([1, 10]), np.array([0.9, 0.5])),

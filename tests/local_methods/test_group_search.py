@@ -54,6 +54,13 @@ def test_a_larger_group_that_is_more_accurate_too_is_no_loss() -> None:
     assert rule_based(rising, 20, 200, 0.05)[-1].group_size == 199
 
 
+def test_the_gap_is_a_share_of_the_accuracy() -> None:
+    """0.03 of 0.5 are six per cent, of 0.9 they are three."""
+    low, high = (Landscape(lambda size, at=at: at if size < 200 else at - 0.03) for at in (0.5, 0.9))
+    assert rule_based(low, 20, 200, 0.05)[2:4] != rule_based(high, 20, 200, 0.05)[2:4]
+    assert (low.asked[3], high.asked[3]) == (35, 112)
+
+
 @given(low=st.integers(3, 5000), width=st.integers(0, 5000), seed=st.integers(0, 99))
 def test_the_rule_ends_and_tries_no_size_twice(low: int, width: int, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -94,6 +94,10 @@ def test_the_interval_is_wider_for_more_confidence_and_is_averaged_over_attribut
     assert all(measures.confidence_widths(original, released, 0.5)[:2] < widths[:2])
 
 
+def test_the_range_is_that_of_the_attribute_where_cells_are_missing_from_the_release_too() -> None:
+    assert measures.confidence_interval(column(0, 1, 10), column(0, 2, np.nan)) == pytest.approx(0.95 / 10)
+
+
 def test_a_binary_attribute_released_at_random_has_an_interval_of_twice_its_range() -> None:
     random = np.random.default_rng(5)
     original, released = random.integers(0, 2, (2, 1000, 1)).astype(float)
@@ -124,6 +128,10 @@ def test_huge_numbers_are_measured_as_small_ones_are() -> None:
     huge = 2.0**1020
     for measure in (measures.vd, measures.rp, measures.rk, measures.cp, measures.ck, measures.confidence_interval):
         assert measure(original * huge, released * huge) == pytest.approx(measure(original, released))
+
+
+def test_tiny_numbers_that_are_released_as_zeros_are_as_far_off_as_they_were_large() -> None:
+    assert measures.vd(np.array([[2.0**-1000], [-(2.0**-1001)]]), np.zeros((2, 1))) == 1
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])

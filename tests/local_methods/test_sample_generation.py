@@ -62,7 +62,9 @@ def test_the_guarantee_is_that_no_original_row_is_released() -> None:
 def an_original_row(work: Work, released: Released) -> Released:
     numbers = released.table.numbers()
     numbers[0] = work.table.numbers()[0]
-    return Released(released.table.with_numbers(numbers), released.labels)
+    codes = released.classes.codes.copy()
+    codes[0] = work.classes.codes[0]
+    return Released(released.table.with_numbers(numbers), released.classes.with_codes(codes))
 
 
 def another_class(work: Work, released: Released) -> Released:

@@ -1,4 +1,4 @@
-"""What the thesis measures SAP by: detection of classes, quartiles and their charts, ranks."""
+"""What the thesis measures SAP by: detection of classes, quartiles, ranks."""
 
 from __future__ import annotations
 
@@ -55,19 +55,18 @@ def test_quartiles_leave_out_what_is_no_number() -> None:
     assert np.isnan(Quartiles.of(np.array([np.nan])).median)
 
 
-def test_charts_are_those_of_figure_4_2() -> None:
-    """Lower and upper quartiles of 39 and 59 %, a median of 49 %."""
-    assert Quartiles(0.4, 0.5, 0.6).chart(11) == "    ─●─    "
-    assert Quartiles(0.0, 0.1, 0.3).chart(11) == "─●── │     "
-    assert Quartiles(1.0, 1.0, 1.0).chart(11) == "     │    ●"
-    assert Quartiles(np.nan, np.nan, np.nan).chart(11) == "     │     "
-
-
 def test_samples_that_do_not_differ_share_a_rank() -> None:
     low, high = np.linspace(0.1, 0.2, 25), np.linspace(0.8, 0.9, 25)
     assert mann_whitney_ranks([low, high, high + 0.001, low + 0.001]) == [2, 1, 1, 2]
     assert mann_whitney_ranks([low, high, high + 0.001, low + 0.001], high_is_good=False) == [1, 2, 2, 1]
     assert mann_whitney_ranks([low, low, low]) == [1, 1, 1]
+
+
+def test_samples_differ_at_five_per_cent() -> None:
+    """All of five above all of two has a probability of 0.095 by chance, of three 0.036."""
+    low, high = np.arange(5.0), np.arange(10.0, 13.0)
+    assert mann_whitney_ranks([low, high[:2]]) == [1, 1]
+    assert mann_whitney_ranks([low, high]) == [2, 1]
 
 
 def test_a_sample_of_nothing_comes_last() -> None:

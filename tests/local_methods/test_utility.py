@@ -19,7 +19,7 @@ from mixbayes.local_methods.classifiers import (
 from mixbayes.local_methods.containers import read_columns, read_labels
 from mixbayes.local_methods.coordinates import MOST_INDICATORS
 from mixbayes.local_methods.tables import MISSING, Nominal, Numeric, Table
-from mixbayes.local_methods.utility import Accuracy, Labelled, delta, utility
+from mixbayes.local_methods.utility import Accuracy, Labelled, utility
 
 X, y = map(np.asarray, load_iris(return_X_y=True))
 
@@ -201,16 +201,22 @@ def test_a_column_with_many_names_needs_no_column_for_each() -> None:
     assert Points.of(table).place(table).shape[1] <= MOST_INDICATORS + 1
 
 
+def test_to_a_linear_svm_a_column_turned_around_says_the_same() -> None:
+    """A charge for the intercept would favour lines through the lowest number."""
+    one, other = (labelled(sign * np.arange(10.0)[:, None], np.repeat(["ill", "well"], [3, 7])) for sign in (1, -1))
+    found = [train(SVM, given.table, given.labels, 0)(given.table).tolist() for given in (one, other)]
+    assert found[0] == found[1]
+
+
+def test_a_tree_has_no_leaf_of_one_row() -> None:
+    ill_first = labelled(np.arange(10.0)[:, None], np.array(["ill", *["well"] * 9]))
+    assert len(set(train(TREE, ill_first.table, ill_first.labels, 0)(ill_first.table))) == 1
+
+
 def test_a_tree_is_cut_back_where_nothing_is_to_be_learned() -> None:
     random = np.random.default_rng(3)
     noise = labelled(random.normal(size=(300, 3)), random.random(300) < 0.7)
     assert len(set(train(TREE, noise.table, noise.labels, 0)(noise.table))) == 1
-
-
-def test_delta_is_what_is_left_above_the_tolerance() -> None:
-    assert delta(Accuracy(0.5, 0.49)) == pytest.approx(0)
-    assert delta(Accuracy(1.0, 0.9)) == pytest.approx(-0.08)
-    assert delta(Accuracy(0.5, None)) is None
 
 
 def test_progress_names_each_classifier() -> None:

@@ -20,9 +20,9 @@ from scipy.stats import f as f_distribution
 from mixbayes.local_methods import DMPD, AnonymityTradeoff
 from mixbayes.local_methods.classifiers import train
 from mixbayes.local_methods.coded import Coded
-from mixbayes.local_methods.discretisation import Discretiser
+from mixbayes.local_methods.discretisation import Discretiser, entropy
 from mixbayes.local_methods.folds import fold_of_rows
-from mixbayes.local_methods.tables import Codes, Column, Floats, Nominal, Numeric, Table, nominal_from
+from mixbayes.local_methods.tables import Column, Floats, Nominal, Numeric, Table, nominal_from
 from mixbayes.local_methods.utility import Labelled
 from mixbayes.reproduction import public_tables as public
 from mixbayes.reproduction.attributes import labelled, together
@@ -170,18 +170,13 @@ def identifiers_of(rows: Labelled, listed: Sequence[str], most: int) -> list[str
 def ranked(rows: Labelled) -> list[str]:
     """The columns in the order in which they would be the root of a tree: by the gain ratio of their intervals."""
     coded = Coded.of(Discretiser.learn(rows.table, rows.labels)(rows.table), rows.labels)
-    prior = _entropy(np.bincount(coded.labels))
+    prior = entropy(np.bincount(coded.labels)[None])[0]
     ratios = []
     for code in coded.codes:
         counts = coded.class_counts(code)
-        left = sum(row.sum() / coded.rows * _entropy(row) for row in counts)
-        ratios.append((prior - left) / max(_entropy(counts.sum(axis=1)), 1e-9))
+        left = (counts.sum(axis=1) / coded.rows * entropy(counts)).sum()
+        ratios.append((prior - left) / max(entropy(counts.sum(axis=1)[None])[0], 1e-9))
     return [rows.table.names[at] for at in np.argsort(-np.array(ratios), kind="stable")]
-
-
-def _entropy(counts: Codes) -> float:
-    share = counts[counts > 0] / counts.sum()
-    return float(-(share * np.log2(share)).sum())
 
 
 def halves(labels: Nominal, repeats: int) -> Iterator[tuple[Rows, Rows]]:
