@@ -1,4 +1,4 @@
-"""Released tables as texts: the cells that did not change keep theirs, the others get their full precision."""
+"""Released tables as texts: what did not change keeps its spelling, other numbers get their full precision."""
 
 from __future__ import annotations
 
@@ -31,5 +31,10 @@ def _number_texts(column: Numeric) -> Texts:
 
 
 def _unchanged(column: Column, texts: Texts, before: Texts) -> np.ndarray:
-    same = column.numbers == numbers(before) if isinstance(column, Numeric) else texts == before
-    return same | (column.missing & missing(before))
+    gaps = column.missing & missing(before)
+    if not isinstance(column, Numeric):
+        return gaps | (texts == before)
+    same = column.numbers == numbers(before)
+    if (same | column.missing).all():
+        return gaps | same
+    return gaps  # a number that happens to be the mean of its group must not stand out by its spelling

@@ -21,6 +21,8 @@ PARQUET = (".parquet", ".pq")
 BLOCK = 1 << 12  # rows read at a time: Python's lists of them stay in the cache
 WIDEST = 1 << 32  # bytes of one column in memory, where its longest cell sets the width of all
 MOST_SHOWN = 20
+OTHER_SEPARATORS = ";\t|"
+COMMAS = "Cells are separated by commas, not by semicolons or tabs."
 
 
 class _Lines(Protocol):
@@ -80,6 +82,8 @@ def _from_rows(reader: Iterator[list[str]]) -> Columns:
     names = next(rows, None)
     if names is None:
         raise BadData("The file is empty; its first line must name the columns.")
+    if len(names) == 1 and any(separator in names[0] for separator in OTHER_SEPARATORS):
+        raise BadData(f"The header names 1 column, {names[0]!r}. {COMMAS}")
     blocks = []
     while block := list(islice(rows, BLOCK)):
         if set(map(len, block)) != {len(names)}:
@@ -98,7 +102,7 @@ def _ragged(reader: _Lines) -> str:
     more = sum(1 for _ in wrong)
     lines = shown + (f" and {more} more lines are wrong" if more else "")
     if width == 1:
-        return f"The header names 1 column, but {lines}. Cells are separated by commas, not by semicolons or tabs."
+        return f"The header names 1 column, but {lines}. {COMMAS}"
     return f"The header names {width} columns, but {lines}. Quote cells that hold commas."
 
 
@@ -128,7 +132,7 @@ def _read_parquet(path: Path) -> Columns:
 
 
 def _texts(name: str, column: pa.ChunkedArray) -> Texts:
-    """Numbers as their shortest text, so that 1.0 is `1`; null is the empty cell."""
+    """Numbers as their shortest text, so that 1.0 is `1`; null and not-a-number are the empty cell."""
     try:
         chunks = [_as_text(chunk).dictionary_encode() for chunk in column.chunks]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -142,4 +146,6 @@ def _texts(name: str, column: pa.ChunkedArray) -> Texts:
 def _as_text(chunk: pa.Array) -> pa.StringArray:
     if pa.types.is_decimal(chunk.type) and chunk.type.scale > 0:
         chunk = chunk.cast(pa.float64())  # else 1.5 in a column of two decimals would be `1.50`
+    if pa.types.is_floating(chunk.type):
+        chunk = pa.array(chunk.to_numpy(zero_copy_only=False), from_pandas=True)  # not-a-number becomes null
     return chunk.cast(pa.string()).fill_null("")

@@ -7,12 +7,12 @@ import pytest
 from mixbayes.node import server
 from mixbayes.transport import probe
 from tests.cli.typed import Prompt
-from tests.nodes.helpers import Site, make_site
+from tests.nodes.helpers import CALM, Site, make_site
 
 
 @pytest.fixture
 def typed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Prompt:
-    monkeypatch.setattr(probe, "PATIENCE", 0.6)
+    monkeypatch.setattr(probe, "PATIENCE", CALM)
     monkeypatch.setattr(server, "_GRACE", 0.2)
     return Prompt(capsys, monkeypatch)
 

@@ -109,13 +109,18 @@ def test_show_prints_one_document(run: Run, state: Path) -> None:
         (["--verb", "contribute"], [1, 2]),
         (["--actor", "party north"], [1, 3]),
         (["--actor", "party north", "--verb", "ask"], [3]),
-        (["--actor", "party"], []),
         ([], [1, 2, 3]),
     ],
 )
 def test_show_selects(run: Run, state: Path, options: list[str], numbers: list[int]) -> None:
     records = documents(run("show", "--state", state, "--json", *options))
     assert [record["number"] for record in records] == numbers
+
+
+def test_show_says_that_nothing_fits(run: Run, state: Path) -> None:
+    said = "No record is there that fits.\n"
+    assert run("show", "--state", state, "--actor", "north") == Done(0, "", said)
+    assert run("show", "--state", state, "--actor", "north", "--json") == Done(0, "[]\n", said)
 
 
 def test_verify_prints_count_and_head(run: Run, state: Path) -> None:

@@ -96,7 +96,14 @@ class Site:
 
 def heart() -> dict[str, Any]:
     mixers = [{"name": name, "address": f"127.0.0.1:{free_port()}"} for name in "ab"]
-    return changed(HEART, (("mixers",), mixers), (("policy", "timeout"), 5.0))
+    return changed(HEART, (("mixers",), mixers), (("policy", "timeout"), 60.0))
+
+
+@pytest.fixture(autouse=True)
+def calm(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("lookup", "route", "peers", "health"):
+        monkeypatch.setattr(f"mixbayes.node.doctor.{module}.PATIENCE", 60.0)
+    monkeypatch.setattr("mixbayes.transport.probe.PATIENCE", 60.0)
 
 
 @pytest.fixture(autouse=True)
@@ -135,12 +142,32 @@ def test_all_is_well_at_a_hospital(site: Site) -> None:
     assert (done.exit_code, problems(done)) == (0, {}), done.output
     found = lines(done)
     assert list(found) == [
-        "agreement", "software", "private key", "certificate", "authority", "certificate and key belong together",
-        "name in the certificate", "use of the certificate", "signature of the authority", "validity", "state key",
-        "proxy variables", "host name of mixer a", "port of mixer a", "TLS with mixer a",
-        "agreement and version of mixer a", "host name of mixer b", "port of mixer b", "TLS with mixer b",
-        "agreement and version of mixer b", "clock", "state folder", "disk", "table", "round",
-    ]  # fmt: skip
+        "agreement",
+        "software",
+        "private key",
+        "certificate",
+        "authority",
+        "certificate and key belong together",
+        "name in the certificate",
+        "use of the certificate",
+        "signature of the authority",
+        "validity",
+        "state key",
+        "proxy variables",
+        "host name of mixer a",
+        "port of mixer a",
+        "TLS with mixer a",
+        "agreement and version of mixer a",
+        "host name of mixer b",
+        "port of mixer b",
+        "TLS with mixer b",
+        "agreement and version of mixer b",
+        "clock",
+        "state folder",
+        "disk",
+        "table",
+        "round",
+    ]
     assert read_federation(site.agreement).digest() in found["agreement"]
     assert "the same agreement" in found["agreement and version of mixer b"]
     assert "3 rows keep to the dictionary" in found["table"]
@@ -252,7 +279,11 @@ def test_a_port_without_tls_is_told(site: Site) -> None:
     assert "does not speak TLS" in problems(done)["TLS with mixer a"]
 
 
-def test_an_unknown_name_is_told(site: Site) -> None:
+def test_an_unknown_name_is_told(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*asked: object, **how: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr("mixbayes.node.doctor.lookup.socket.getaddrinfo", unknown)
     content = heart()
     content["mixers"][0]["address"] = "no-such-host.invalid:8443"
     done = site.doctor("north", agreement=site.agree(content, "unknown.toml"))
@@ -260,14 +291,14 @@ def test_an_unknown_name_is_told(site: Site) -> None:
 
 
 def test_no_name_server_answers(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mixbayes.node.doctor.lookup.PATIENCE", 0.1)
+    monkeypatch.setattr("mixbayes.node.doctor.lookup.PATIENCE", 1.0)
     gate = threading.Event()
     monkeypatch.setattr("mixbayes.node.doctor.lookup.socket.getaddrinfo", lambda *_, **__: gate.wait(30) and [])
     try:
         done = site.doctor("north")
     finally:
         gate.set()
-    assert "no answer in 0.1 s" in problems(done)["host name of mixer a"]
+    assert "no answer in 1 s" in problems(done)["host name of mixer a"]
 
 
 def test_a_table_that_breaks_the_dictionary_is_told_by_column(site: Site) -> None:
@@ -366,6 +397,7 @@ def test_the_look_at_the_lock_leaves_it(site: Site) -> None:
 
 def test_a_port_of_another_program_is_a_problem(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mixbayes.node.doctor.health.PATIENCE", 0.5)
+    monkeypatch.setattr("mixbayes.transport.probe.PATIENCE", 0.5)
     with closing(socket.create_server(("127.0.0.1", site.port("b")))) as server:
         threading.Thread(target=lambda: server.accept()[0].close(), daemon=True).start()
         done = site.doctor("b")

@@ -41,9 +41,20 @@ def told(capsys: pytest.CaptureFixture[str], *tables: Columns, nominal: tuple[st
         repeated("f", "m", "?"),
         repeated("1", "2", "not known"),
         [str(i % 50) for i in range(ROWS)],
+        [str(i % 30) for i in range(ROWS)] + [f"{i % 30}.0" for i in range(ROWS)],
+        [f"0.{i % 50:02}" for i in range(ROWS)],
         repeated("?"),
     ],
-    ids=["measured", "measured and all different", "names", "grades", "whole numbers", "nothing"],
+    ids=[
+        "measured",
+        "measured and all different",
+        "names",
+        "grades",
+        "whole numbers",
+        "both ways",
+        "parts of one",
+        "nothing",
+    ],
 )
 def test_usual_columns_raise_no_doubt(capsys: pytest.CaptureFixture[str], cells: list[str]) -> None:
     assert told(capsys, table(column=cells)) == []
@@ -54,12 +65,14 @@ def test_usual_columns_raise_no_doubt(capsys: pytest.CaptureFixture[str], cells:
     [
         ([f"P{i:04}" for i in range(ROWS)], "another value in every row"),
         ([*map(str, range(1000, 1000 + ROWS - 1)), "?"], "another value in every row"),
+        ([f"{i % 50:03}" for i in range(ROWS)], "begin with a zero"),
+        (repeated("1", "2", "1.0"), "1 and 1.0"),
         (COMMAS, "a decimal comma"),
         ([*DECIMALS, "n/a", "n/a"], "words among them"),
         (repeated("yes", "no", "Yes"), "only in capitals or blanks"),
         (repeated("yes", "no", "no "), "only in capitals or blanks"),
     ],
-    ids=["identity", "number of a patient", "comma", "words", "capitals", "blanks"],
+    ids=["identity", "number of a patient", "codes", "spellings", "comma", "words", "capitals", "blanks"],
 )
 def test_an_oversight_is_one_line_without_a_cell(
     capsys: pytest.CaptureFixture[str], cells: list[str], said: str
@@ -70,12 +83,18 @@ def test_an_oversight_is_one_line_without_a_cell(
     assert not [cell for cell in cells if len(cell) > 3 and cell in line]
 
 
+def test_a_blank_in_a_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    (line,) = told(capsys, table(**{" class": repeated("yes", "no")}))
+    assert line.startswith("mixbayes: column ' class' has a blank")
+
+
 def test_commas_and_words_are_both_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(told(capsys, table(crp=[*COMMAS, "none"]))) == 2
 
 
 def test_what_is_meant_to_be_names_is_let_be(capsys: pytest.CaptureFixture[str]) -> None:
     assert told(capsys, table(code=COMMAS * 2), nominal=("code",)) == []
+    assert told(capsys, table(code=[f"{i % 50:03}" for i in range(ROWS)]), nominal=("code",)) == []
 
 
 def test_spellings_are_compared_across_hospitals_and_identities_within(capsys: pytest.CaptureFixture[str]) -> None:

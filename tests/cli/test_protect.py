@@ -228,9 +228,27 @@ def test_a_folder_that_is_not_there_is_noticed_before_the_work(protect: Command,
     assert "drawing" not in done.err
 
 
+@pytest.mark.parametrize("name", ["out.xlsx", "out.csv.gz"])
+def test_a_name_that_promises_another_kind_of_file_is_refused(protect: Command, patients: Path, name: str) -> None:
+    done = protect(patients, patients.parent / name, "--method", "condensation", "--set", "k=10")
+    assert done.code == 2
+    assert f"{name}: CSV or, by its name, Parquet can be written, not {Path(name).suffix}" in done.err
+    assert not (patients.parent / name).exists()
+
+
+def test_a_number_that_is_its_groups_mean_does_not_stand_out_by_its_spelling(protect: Command, tmp_path: Path) -> None:
+    ages = [["30.0", "1.0"], ["40.0", "2.0"], ["50.0", "3.0"], ["80", "4.0"], ["81", "5.0"], ["82", "6.0"]]
+    source, target = write(tmp_path / "in.csv", ["age", "day"], ages), tmp_path / "out.csv"
+    told = protect(
+        source, target, "--method", "microaggregation", "--set", "k=3", "--set", "confidential=age", "--json"
+    )
+    assert told.document["guarantee"]["holds"] is True
+    assert read(target)[1] == [[str(40 if i < 3 else 81), day] for i, (_, day) in enumerate(ages)]
+
+
 def test_stopped_it_leaves_what_was_there(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
-    source = write(tmp_path / "in.csv", ["a", "b"], random.normal(size=(20_000, 2)).tolist())
+    source = write(tmp_path / "in.csv", ["a", "b"], random.normal(size=(200_000, 2)).tolist())
     target = tmp_path / "out.csv"
     target.write_text("before")
     command = [*COMMAND, "protect", source, target, "--method", "condensation", "--set", "k=3"]
@@ -240,6 +258,7 @@ def test_stopped_it_leaves_what_was_there(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "mixbayes: stopped"
     assert "Traceback" not in err
     assert target.read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]

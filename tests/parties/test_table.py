@@ -114,9 +114,10 @@ def test_ragged_lines_after_the_twentieth_are_counted() -> None:
         ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
         ("straße\n1\n".encode("latin-1"), "not UTF-8"),
         (b"a;b\n1,5;2\n", "separated by commas, not by semicolons"),
+        (b"a\tb\n1\t2\n", "separated by commas, not by semicolons or tabs"),
         (b"a\n" + b"x" * 200_000, "Line 2 is not CSV"),
     ],
-    ids=["empty", "blank", "duplicate", "nul", "utf16", "latin1", "semicolons", "endless"],
+    ids=["empty", "blank", "duplicate", "nul", "utf16", "latin1", "semicolons", "tabs", "endless"],
 )
 def test_what_is_no_table_is_refused(content: bytes, words: str) -> None:
     assert words in refusal(content)
@@ -145,6 +146,7 @@ def test_parquet_numbers_are_their_shortest_text_and_null_is_empty() -> None:
         parquet(
             whole=[1, None, -3],
             real=[1.0, 0.1, None],
+            unreal=[1.0, float("nan"), None],
             single=pa.array([0.1, 2.5, 3.0], pa.float32()),
             large=[1e20, 1e-7, 5e-324],
             exact=[decimal.Decimal("1.50"), None, decimal.Decimal("2.00")],
@@ -160,6 +162,7 @@ def test_parquet_numbers_are_their_shortest_text_and_null_is_empty() -> None:
     assert dict(zip(columns.names, (column.tolist() for column in columns.cells), strict=True)) == {
         "whole": ["1", "", "-3"],
         "real": ["1", "0.1", ""],
+        "unreal": ["1", "", ""],
         "single": ["0.1", "2.5", "3"],
         "large": ["1e+20", "1e-7", "5e-324"],
         "exact": ["1.5", "", "2"],

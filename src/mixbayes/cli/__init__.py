@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 
 from mixbayes.protocol.errors import MixbayesError
 
@@ -16,10 +17,20 @@ def main() -> None:
     try:
         from mixbayes.cli.app import app  # slow to import, and somebody may stop it meanwhile
 
-        app()
+        _run(app)
     except MixbayesError as error:
         print(f"mixbayes: {error} [{error.code}]", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print("mixbayes: stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)
+
+
+def _run(app: Callable[[], None]) -> None:
+    """Ctrl-C reaches typer first, which says nothing and exits."""
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise

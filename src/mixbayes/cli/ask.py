@@ -15,7 +15,7 @@ from rich.text import Text
 
 from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.nodes import Agreed, Keys, Name
-from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable, unfinished, write_whole
+from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.federation.agreement import Federation
 from mixbayes.federation.files import read_federation
@@ -77,7 +77,7 @@ def classify(
 
     Stopped half-way, the same command goes on: what was answered is not charged again.
     """
-    refuse_unwritable(out)
+    refuse_unwritable_labels(out)
     if out.exists() and table.exists() and out.samefile(table):
         raise Unsupported(f"-o {out} names the table itself. Give the labels another name.")
     agreed = read_federation(federation)

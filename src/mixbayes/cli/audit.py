@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -67,13 +68,16 @@ def show(
 
     It is printed unchecked; `verify` checks it.
     """
-    wanted = (
+    wanted: Iterator[Record] = (
         record
         for record in entries(state)
         if (since is None or record.entry.time >= since)
         and verb in (None, record.entry.verb)
         and actor in (None, record.entry.actor)
     )
+    if (first := next(wanted, None)) is None:
+        typer.echo("No record is there that fits.", err=True)
+    wanted = chain([first] if first else [], wanted)
     for line in _json_lines(wanted) if as_json else map(_line, wanted):
         typer.echo(line)
 

@@ -23,6 +23,8 @@ def tell_doubts(tables: Sequence[Columns], nominal: Collection[str] = ()) -> Non
     """A line for each doubt about columns that all tables have. `nominal` are meant to be names."""
     names = [name for name in tables[0].names if all(name in table.names for table in tables)]
     for name in names:
+        if name != name.strip():
+            _tell(f"column {name!r} has a blank at an end of its name, which is a part of it")
         for doubt in _doubts([table.column(name)[:ROWS_LOOKED_AT] for table in tables], name in nominal):
             _tell(f"column {name!r} {doubt}")
 
@@ -57,6 +59,10 @@ def _doubts(parts: Sequence[Texts], named: bool) -> Iterator[str]:
     yield from of_numbers
     if not of_numbers and any(map(_one_of_a_kind, parts)):
         yield "has another value in every row. If it tells patients apart, remove it"
+    elif not named and not words.any() and distinct.size > NUMERIC_ABOVE and _zeros_lead(distinct):
+        yield "has numbers that begin with a zero, and counts as measurements. If they are codes, name it in --nominal"
+    if (named or words.any() or _numbers(distinct).size <= NUMERIC_ABOVE) and _one_number_twice(distinct):
+        yield "has a number in several spellings, as 1 and 1.0 are; among names they count as different ones"
     if words.any() and _spelled(distinct) < distinct.size:
         yield "has values that differ only in capitals or blanks; they count as different ones"
 
@@ -77,6 +83,19 @@ def _doubts_of_numbers(distinct: Texts, words: NDArray[np.bool_]) -> Iterator[st
         yield "has numbers with a decimal comma, which count as names. Write decimal points"
     if not meant.all():
         yield "has numbers, and words among them, so that all count as names. Leave cells without a number empty"
+
+
+def _numbers(distinct: Texts) -> NDArray[np.float64]:
+    values = numbers(distinct)
+    return np.unique(values[~np.isnan(values)])
+
+
+def _one_number_twice(distinct: Texts) -> bool:
+    return bool(_numbers(distinct).size < np.count_nonzero(~np.isnan(numbers(distinct))))
+
+
+def _zeros_lead(distinct: Texts) -> bool:
+    return any(text[0] == "0" and text[1:2].isdigit() for text in map(str.strip, distinct.tolist()))
 
 
 def _spelled(distinct: Texts) -> int:

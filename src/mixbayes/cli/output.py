@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mixbayes.protocol.errors import BadData
+from mixbayes.parties.table import PARQUET
+from mixbayes.protocol.errors import BadData, Unsupported
 
 _ID_BYTES = 16
+_NO_TEXT = (".xlsx", ".xls", ".ods", ".gz", ".bz2", ".xz", ".zip")
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -64,6 +66,18 @@ def refuse_unwritable(path: Path) -> None:
         raise BadData(f"{path} cannot be written: there is no folder {path.parent}.")
     if not os.access(path.parent, os.W_OK):
         raise BadData(f"{path} cannot be written: the folder {path.parent} does not allow it.")
+
+
+def refuse_other_format(path: Path, written: str, *others: str) -> None:
+    """A name that promises what the file will not be is refused; `others` are such endings besides the usual ones."""
+    if path.suffix.lower() in (*_NO_TEXT, *others):
+        raise Unsupported(f"{path}: {written} can be written, not {path.suffix}. Give it another name.")
+
+
+def refuse_unwritable_labels(path: Path) -> None:
+    """Say before long work why labels cannot be there."""
+    refuse_other_format(path, "labels as CSV", *PARQUET)
+    refuse_unwritable(path)
 
 
 def labels_text(labels: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
 import typer
@@ -19,7 +19,7 @@ from rich.text import Text
 from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.measure import DISTORTION, RISK, figure
 from mixbayes.cli.options import names_in
-from mixbayes.cli.output import refuse_unwritable, write_whole
+from mixbayes.cli.output import refuse_other_format, refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.table_output import projection_files, refuse_other_folder, table_file, write_folder
 from mixbayes.cli.tenths import Tenths
@@ -32,6 +32,7 @@ from mixbayes.protocol.errors import BadData, Unsupported
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
+    from mixbayes.local_methods.dmpd import DMPD
     from mixbayes.local_methods.projections import Projection
 
 EXAMPLES = """Examples:
@@ -78,9 +79,10 @@ def protect(
 
 
 def _refuse_target(target: Path, method: LocalMethod) -> None:
-    if hasattr(method, "projections"):
+    if method.RELEASES_PROJECTIONS:
         refuse_other_folder(target)
     else:
+        refuse_other_format(target, "CSV or, by its name, Parquet")
         refuse_unwritable(target)
 
 
@@ -149,17 +151,16 @@ def _released(
 def _projections(
     method: LocalMethod, released: Table, label: str | None, columns: Columns
 ) -> Sequence[Projection] | None:
-    from mixbayes.local_methods.dmpd import DMPD  # slow to import
-
-    if label is None or not isinstance(method, DMPD):
+    if label is None or not method.RELEASES_PROJECTIONS:
         return None
-    if not method.projections_:
+    dmpd = cast("DMPD", method)
+    if not dmpd.projections_:
         raise BadData(
-            f"{columns.source}: k = {method.k}: no column can be released. Each has a value that fewer rows share, or "
+            f"{columns.source}: k = {dmpd.k}: no column can be released. Each has a value that fewer rows share, or "
             "is of numbers of which no interval tells the classes apart."
         )
     labels = released.column(label)
-    return method.projections(released, labels) if isinstance(labels, Nominal) else None
+    return dmpd.projections(released, labels) if isinstance(labels, Nominal) else None
 
 
 def _whole(names: Sequence[str], attributes: Table, label: str | None, labels: Nominal | None) -> Table:

@@ -15,14 +15,13 @@ from rich.text import Text
 
 from mixbayes.cli.doubts import tell_doubts, tell_unknown
 from mixbayes.cli.options import Protocol, names_in, smoothing_text
-from mixbayes.cli.output import labels_text, refuse_unwritable, write_whole
+from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.parties.breast_cancer import breast_cancer
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.inference import infer
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.run import simulate as run_simulation
 
@@ -84,9 +83,9 @@ def simulate(
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Train and classify on this machine, mixers and asker in processes of their own, and compare with pooling."""
+    """Train and classify on this machine, every node in a process of its own, and compare with pooling."""
     if labels:
-        refuse_unwritable(labels)
+        refuse_unwritable_labels(labels)
         _refuse_to_overwrite(labels, [*(tables or []), *([classify] if classify else [])])
     page = ReportFile(report) if report else None
     given = _tables(tables or [])
@@ -109,10 +108,9 @@ def simulate(
             numeric=names_in(numeric),
             protect=_protections(protect or []),
             seed=seed,
+            agreed=lambda dictionary: tell_unknown(dictionary, asked) if asked else None,
             progress=talk,
         )
-    if asked:
-        tell_unknown(infer(list(given.values()), class_column, names_in(nominal), names_in(numeric), bins), asked)
     if labels:
         write_whole(labels, labels_text(outcome.labels))
         typer.echo(f"The labels are in {labels}.", err=True)
