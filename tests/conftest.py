@@ -3,14 +3,20 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import mixbayes  # before anybody imports gRPC: it says which TLS gRPC speaks
 
-# No deadline: the first call of a numpy or cryptography routine is much slower than the next.
+# No deadlines: first calls of numpy and cryptography are much slower than the next, and machines stand still.
 assert mixbayes.__version__
-settings.register_profile("mixbayes", deadline=None, derandomize="CI" in os.environ)
+SLOW = [HealthCheck.too_slow]
+settings.register_profile("mixbayes", deadline=None, suppress_health_check=SLOW, derandomize="CI" in os.environ)
 settings.load_profile("mixbayes")
+
+# Whoever runs the tests in the background has these ignored, and so would every process that a test starts and stops.
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

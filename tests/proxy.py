@@ -24,7 +24,9 @@ def proxy(status: bytes, asked_for: list[str] | None = None) -> Iterator[int]:
         with wire, suppress(OSError):
             asked = b""
             while b"\r\n\r\n" not in asked:
-                asked += wire.recv(1 << 12)
+                if not (more := wire.recv(1 << 12)):
+                    return
+                asked += more
             host, _, port = asked.split()[1].decode().rpartition(":")
             if asked_for is not None:
                 asked_for.append(f"{host}:{port}")

@@ -111,7 +111,8 @@ class Node:
             )
 
     def said(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        lines = self.log.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
 
     def wait_for(self, event: str) -> None:
         until = time.monotonic() + PATIENCE

@@ -142,8 +142,10 @@ def test_services_get_ready_are_healthy_and_stop(world: World) -> None:
         for node in nodes.values():
             node.wait_for("ready")
         for name in ("b", "north"):
-            done = run(entry("HEALTHCHECK"), told[name])
-            assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), name
+            asked = (run(entry("HEALTHCHECK"), told[name]) for _ in range(3))  # as often as the container is
+            healthy = next((done for done in asked if done.returncode == 0), None)
+            assert healthy is not None, name
+            assert (healthy.stdout, healthy.stderr) == ("", "")
         assert stopped(nodes.values()) == [0] * len(nodes)
         assert run(entry("HEALTHCHECK"), told["a"]).returncode == 3
         assert "Traceback" not in "".join(node.log.read_text() for node in nodes.values())

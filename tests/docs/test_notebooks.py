@@ -23,7 +23,7 @@ def code_cells(path: Path) -> list[dict[str, Any]]:
 
 
 def run(path: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, RUNNER, path], capture_output=True, text=True, timeout=110, check=False)
+    return subprocess.run([sys.executable, RUNNER, path], capture_output=True, text=True, timeout=280, check=False)
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)

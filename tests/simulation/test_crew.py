@@ -16,14 +16,23 @@ from typing import Any, NoReturn
 
 import pytest
 
-from mixbayes.protocol.errors import BadData, LocalError, OutOfRange, PeerError, PeerGone, PeerSilent, WrongLength
+from mixbayes.protocol.errors import (
+    BadData,
+    LocalError,
+    OutOfRange,
+    PeerError,
+    PeerGone,
+    PeerSilent,
+    Unsupported,
+    WrongLength,
+)
 from mixbayes.simulation import crew as module
 from mixbayes.simulation import roles
 from mixbayes.simulation.crew import Crew, ended_in_order
 from mixbayes.simulation.links import Link
 from mixbayes.transport.local import channel
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """The deadline where none should be met."""
 HASTE = 0.3
 """The deadline where one must be met, once a role has said that it is there."""
@@ -168,8 +177,9 @@ def test_error_of_any_role_is_raised_to_whoever_hears_another() -> None:
         play(scene)
 
 
-def test_cause_is_raised_and_not_what_followed_from_it() -> None:
+def test_cause_is_raised_and_not_what_followed_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a, b is gone; only then b is heard to have failed for a reason of its own."""
+    monkeypatch.setattr(module, "_GRACE", PATIENCE)
 
     def scene(crew: Crew) -> None:
         start(crew, "mixer a", raises_when_told, PeerGone("mixer b", "labels", "the connection was closed"))
@@ -314,6 +324,18 @@ def test_roles_are_told_and_heard_one_by_one_and_in_order() -> None:
     play(scene)
 
 
+def test_why_no_role_can_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scene(crew: Crew) -> None:
+        def too_long(process: object) -> NoReturn:
+            raise OSError("AF_UNIX path too long")
+
+        monkeypatch.setattr(crew._context.Process, "start", too_long)
+        crew.start("mixer a", stays)
+
+    with pytest.raises(Unsupported, match=r"no more nodes \(AF_UNIX path too long\).* set TMPDIR to a shorter one"):
+        play(scene)
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_nothing_is_left_whatever_happens_here(error: type[BaseException]) -> None:
     def scene(crew: Crew) -> None:
@@ -387,7 +409,10 @@ def tidies_up(line: Connection, note: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt])
-def test_role_is_given_time_to_tidy_up(tmp_path: Path, error: type[BaseException] | None) -> None:
+def test_role_is_given_time_to_tidy_up(
+    tmp_path: Path, error: type[BaseException] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_FAREWELL", PATIENCE)
     note = tmp_path / "note"
 
     def scene(crew: Crew) -> None:

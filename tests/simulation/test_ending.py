@@ -53,7 +53,10 @@ def starts_processes(running: Running, temporary: Path) -> None:
 def says(words: str) -> Callable[[Running, Path], None]:
     def moment(running: Running, temporary: Path) -> None:
         assert running.stderr
-        assert any(words in line for line in iter(running.stderr.readline, ""))
+        said: list[str] = []
+        while words not in "".join(said[-1:]):
+            said.append(running.stderr.readline())
+            assert said[-1], said
 
     return moment
 
@@ -75,40 +78,34 @@ BY_PAILLIER = ["--two-party", "--protocol", "paillier"]
     ids=["folder", "processes", "contributed", "training", "paillier", "rows"],
 )
 def test_stopped(
-    tmp_path: Path, moment: Callable[[Running, Path], None], number: signal.Signals, how: list[str]
+    tmp_path: Path, temporary: Path, moment: Callable[[Running, Path], None], number: signal.Signals, how: list[str]
 ) -> None:
     """Ctrl-C goes to the whole group, as a terminal sends it; SIGTERM to the command alone."""
-    table, out, temporary = tmp_path / "many.csv", tmp_path / "labels.csv", tmp_path / "a folder"
+    table, out = tmp_path / "many.csv", tmp_path / "labels.csv"
     rng = np.random.default_rng(0)
     rows = [f"{'xy'[i]},c{j}" for i, j in rng.integers(0, 2, (100, 2))]
-    table.write_text("\n".join(["a,class", *(rows * 2000), ""]))
+    table.write_text("\n".join(["a,class", *(rows * 6000), ""]))
     out.write_text("before")
-    temporary.mkdir()
     job = [*COMMAND, "simulate", str(table), "--classify", str(table), "--labels", str(out), "--json", *how]
-    running = subprocess.Popen(
-        job,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env=os.environ | {"TMPDIR": str(temporary)},
-    )
-    try:
-        moment(running, temporary)
-        (os.killpg if number == signal.SIGINT else os.kill)(running.pid, number)
-        data, talk = running.communicate(timeout=PATIENCE)
-        wait_until(lambda: not members(running.pid))
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGKILL)
-        running.wait()
+    told = os.environ | {"TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        job, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=told
+    ) as running:
+        try:
+            moment(running, temporary)
+            (os.killpg if number == signal.SIGINT else os.kill)(running.pid, number)
+            data, talk = running.communicate(timeout=PATIENCE)
+            wait_until(lambda: not members(running.pid))
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
     assert (running.returncode, data) == (130 if number == signal.SIGINT else 128 + number, "")
     assert "Traceback" not in talk
     assert "resource_tracker" not in talk
     assert "Error" not in talk
     assert out.read_text() == "before"
     assert list(temporary.iterdir()) == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a folder", "labels.csv", "many.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.csv", "many.csv"]
 
 
 INTERRUPTED_WHILE_IMPORTING = """

@@ -26,14 +26,12 @@ PATIENCE = 30.0
 
 
 @pytest.fixture(autouse=True)
-def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No process, and no folder in one whose name has a space."""
-    folder = tmp_path / "a folder"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+def nothing_left(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process, and no folder."""
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     yield
     assert multiprocessing.active_children() == []
-    assert list(folder.glob("mixbayes*")) == []
+    assert list(temporary.glob("mixbayes*")) == []
 
 
 def small_table(rows: int = 30) -> Columns:
@@ -103,7 +101,7 @@ def test_port_that_somebody_takes_meanwhile(taken: int, two_party: bool, monkeyp
     monkeypatch.setattr(stage, "free_ports", free_ports)
     outcome = simulate({"all": small_table()}, two_party=two_party, deadline=PATIENCE)
     assert outcome.instances > 0
-    assert len(stages) == 2
+    assert len(stages) >= 2  # more if somebody takes one of these, too
 
 
 def test_no_port_to_be_had(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ PATIENCE = 600.0
 _FILES, _FILES_OF_ROLE = 64, 4
 """Open files that this process, or a role that talks with all others, needs at most."""
 _GRACE = 1.0
-_FAREWELL = 5.0
+_FAREWELL = 15.0
 """Seconds for the roles to tidy up once all is said, or once they are told to end."""
 
 
@@ -73,10 +73,12 @@ class Crew:
                 process.start()
                 self._processes[name], self._lines[name], self._heard[name] = process, here, []
         except (OSError, EOFError) as error:
-            why = error.strerror if isinstance(error, OSError) else "the process that starts them has ended"
+            why = "the process that starts them has ended"
+            if isinstance(error, OSError):
+                why = error.strerror or str(error)
             raise Unsupported(
-                f"The system lets this process start no more nodes ({why}). "
-                "Simulate fewer hospitals, or raise its limits (ulimit -n, ulimit -u)."
+                f"The system lets this process start no more nodes ({why}). Simulate fewer hospitals, raise its limits "
+                "(ulimit -n, ulimit -u), or, if a path is too long, set TMPDIR to a shorter one."
             ) from None
         there.close()
         for end in _sockets(arguments):

@@ -76,12 +76,14 @@ def simulate(
     protect: Mapping[str, str] | str = "",
     seed: int = 0,
     deadline: float = DEADLINE,
+    agreed: Callable[[Dictionary], None] = lambda dictionary: None,
     progress: Progress = lambda what, done, total: None,
 ) -> Outcome:
     """Train on the union of the hospitals' tables and classify, every node a process with TLS between them.
 
     `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
-    randomness of the protocol. Nodes are new processes: a script calls this under `if __name__ == "__main__"`.
+    randomness of the protocol. `agreed` is told the dictionary before the nodes start. Nodes are new processes: a
+    script calls this under `if __name__ == "__main__"`.
     """
     if protocol == PAILLIER and not two_party:
         raise Unsupported(
@@ -93,6 +95,7 @@ def simulate(
     dictionary = infer(training, class_column, nominal, numeric, bins=bins, smoothing=smoothing, max_rows=max_rows)
     _refuse_unfit(dictionary, protocol)
     prepared = prepare(planned, Layout(dictionary), protect, seed, progress)
+    agreed(dictionary)
     make_room(len(prepared.held) + (0 if two_party else 2))
     with ended_in_order():
         answers = _staged(
