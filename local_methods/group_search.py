@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from mixbayes.local_methods.base import Progress, RandomState, columns_with_cells, generator, refuse_parameters, silent
 from mixbayes.local_methods.class_wise import ClassWiseCondensation
+from mixbayes.local_methods.classifiers import NAIVE_BAYES, SVM, TREE, train
 from mixbayes.local_methods.condensing import CONDENSING_CONSTRAINTS, LEAST_ROWS
 from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns, read_labels
 from mixbayes.local_methods.coordinates import Coordinates
@@ -68,8 +69,8 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         The loss of accuracy, in shares of it, that more privacy is worth.
     most_sizes : int or None, default=100
         The exhaustive search tries so many sizes at equal distances; None for every single one.
-    classifier : classifier of scikit-learn or None, default=None
-        What is trained on the release; None is the nearest neighbour, as in the paper.
+    classifier : {"naive-bayes", "tree", "svm"}, classifier of scikit-learn or None, default=None
+        What is trained on the release: by name those of the measures; None is the nearest neighbour, as in the paper.
     test_share : float, default=0.1
         The share of rows that the accuracy is measured on; they are never condensed.
     repeats : int, default=3
@@ -115,7 +116,7 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         "search": [StrOptions({"rule", "exhaustive"})],
         "accuracy_gap": [Interval(Real, 0, 1, closed="both")],
         "most_sizes": [Interval(Integral, 2, None, closed="left"), None],
-        "classifier": [HasMethods(["fit", "predict"]), None],
+        "classifier": [StrOptions({NAIVE_BAYES, TREE, SVM}), HasMethods(["fit", "predict"]), None],
         "test_share": [Interval(Real, 0, 1, closed="neither")],
         "repeats": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
@@ -128,7 +129,7 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         search: str = "rule",
         accuracy_gap: float = 0.05,
         most_sizes: int | None = 100,
-        classifier: ClassifierMixin | None = None,
+        classifier: str | ClassifierMixin | None = None,
         test_share: float = 0.1,
         repeats: int = 3,
         distribution: str = "gaussian",
@@ -266,17 +267,19 @@ class _Trial:
         method = self.method(size, seed)
         released, labels = method.fit_resample(self.table, self.labels)
         original = self.table.take(method.kept_rows_)
-        place = Coordinates.of(self.table)
-        given = self._labelled(_points(place, released), labels.codes, _points(place, self.test))
-        accuracy = float((given == self.test_codes).mean())
+        accuracy = float((self._given(released, labels) == self.test_codes).mean())
         return accuracy, confidence_interval(original.numbers(), released.numbers()) if original.numeric else nan
 
-    def _labelled(self, points: Points, codes: Codes, asked: Points) -> Codes:
+    def _given(self, released: Table, labels: Nominal) -> Codes:
         """What the classifier says of the rows asked about. One class needs no learning, and some refuse it."""
+        codes = labels.codes
+        if isinstance(self.classifier, str):
+            return train(self.classifier, released, labels, self.seed)(self.test)
         if (codes == codes[0]).all():
-            return np.full(len(asked), codes[0])
+            return np.full(self.test.rows, codes[0])
         classifier: Any = clone(self.classifier)
-        return classifier.fit(points, codes).predict(asked)
+        place = Coordinates.of(self.table)
+        return classifier.fit(_points(place, released), codes).predict(_points(place, self.test))
 
 
 def _nearest_neighbour(rows: int) -> KNeighborsClassifier:

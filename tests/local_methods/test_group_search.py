@@ -16,7 +16,9 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from mixbayes.local_methods import BadParameter, ClassWiseCondensation, GroupSizeSearch, UnfitTable
+from mixbayes.local_methods.classifiers import NAIVE_BAYES, SVM, TREE, Predict, train
 from mixbayes.local_methods.group_search import Tried, best_of, exhaustive, rule_based
+from mixbayes.local_methods.tables import Nominal, Table
 from tests.local_methods.mixed import classes, mixed_table
 
 
@@ -117,6 +119,20 @@ def test_any_classifier_of_scikit_learn_and_mixed_tables_with_gaps() -> None:
     table, labels = mixed_table(200, gaps=0.1), classes(120, 80)
     search = GroupSizeSearch(t=20, repeats=1, classifier=GaussianNB(), random_state=0).fit(table, labels)
     assert search.best_ in search.tried_
+
+
+@pytest.mark.parametrize("name", [NAIVE_BAYES, TREE, SVM])
+def test_a_classifier_by_name_is_the_one_of_the_measures(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained = []
+
+    def noted(classifier: str, table: Table, labels: Nominal, seed: int) -> Predict:
+        trained.append(classifier)
+        return train(classifier, table, labels, seed)
+
+    monkeypatch.setattr("mixbayes.local_methods.group_search.train", noted)
+    table, labels = mixed_table(200, gaps=0.1), classes(120, 80)
+    search = GroupSizeSearch(t=30, repeats=1, classifier=name, random_state=0).fit(table, labels)
+    assert trained == [name] * len(search.tried_)
 
 
 def test_a_table_without_numbers_has_no_privacy_but_a_size() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from enum import StrEnum
 from math import isnan
 from pathlib import Path
@@ -123,7 +122,7 @@ def tune(
         search=search.value,
         accuracy_gap=gap,
         most_sizes=most_sizes,
-        classifier=_classifier(classifier or Classifier.NEAREST_NEIGHBOUR, seed),
+        classifier=None if classifier in (None, Classifier.NEAREST_NEIGHBOUR) else classifier.value,
         repeats=repeats,
         n_jobs=jobs,
         random_state=seed,
@@ -203,20 +202,6 @@ def _read(
     classes = table.column(label)
     attributes = table.select([at for at, name in enumerate(table.names) if name != label])
     return attributes, classes if isinstance(classes, Nominal) else None
-
-
-def _classifier(kind: Classifier, seed: int) -> Any:
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.svm import SVC
-    from sklearn.tree import DecisionTreeClassifier
-
-    makers: dict[Classifier, Callable[[], Any]] = {
-        Classifier.NEAREST_NEIGHBOUR: lambda: None,  # the default of the search
-        Classifier.NAIVE_BAYES: GaussianNB,
-        Classifier.TREE: lambda: DecisionTreeClassifier(random_state=seed),
-        Classifier.SVM: lambda: SVC(random_state=seed),
-    }
-    return makers[kind]()
 
 
 def _document(looked: GroupSizeSearch, seconds: float) -> dict[str, Any]:
