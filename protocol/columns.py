@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -47,3 +47,15 @@ class Columns:
         """The table with only these rows, by their positions or by a mask."""
         cells = tuple(column[rows] for column in self.cells)
         return Columns(self.names, cells, len(np.arange(self.rows)[rows]), self.source)
+
+
+def stacked(tables: Sequence[Columns]) -> Columns:
+    """The rows of several tables with the same columns, in the first one's order of columns."""
+    first = tables[0]
+    for table in tables[1:]:
+        if set(table.names) != set(first.names):
+            one, other = table.source or "A table", first.source or "the first one"
+            raise BadData(f"{one} has other columns than {other}. Give all the same header.")
+    cells = tuple(np.concatenate([table.column(name) for table in tables]) for name in first.names)
+    sources = ", ".join(dict.fromkeys(table.source for table in tables if table.source))
+    return Columns(first.names, cells, sum(table.rows for table in tables), sources)

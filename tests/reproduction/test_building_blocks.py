@@ -10,7 +10,7 @@ from mixbayes.local_methods.utility import Labelled
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData
 from mixbayes.reproduction import jena, kim, li_xi, peters, roy
-from mixbayes.reproduction.attributes import labelled, numeric_attributes, together
+from mixbayes.reproduction.attributes import labelled, numeric_attributes
 from mixbayes.reproduction.experiment import Laboratory
 
 
@@ -42,13 +42,6 @@ def test_numbers_that_are_names_are_nominal_where_it_is_said() -> None:
     read = columns("sex age class", "1 30 0", "0 40 1")
     assert labelled(read, {"sex", "thal"}).table.nominal == [0]
     assert numeric_attributes(read).names == ("sex", "age")
-
-
-def test_tables_together_have_the_columns_of_the_first() -> None:
-    both = together([columns("x class", "1 a"), columns("class x", "b 2", "c 3")])
-    assert both.column("x").tolist() == ["1", "2", "3"]
-    with pytest.raises(BadData, match="other columns"):
-        together([columns("x class", "1 a"), columns("y class", "1 a")])
 
 
 def test_a_laboratory_makes_things_once() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, Unsupported
-from mixbayes.simulation.plan import Plan, joined, plan, split_at_random
+from mixbayes.simulation.plan import Plan, plan, split_at_random
 
 seeds = st.integers(0, 2**32)
 
@@ -125,21 +125,3 @@ def test_other_number_of_tables_is_refused(number: int, hospitals: int | None, t
     tables = {f"h{i}": table(3) for i in range(number)}
     with pytest.raises(Unsupported, match=re.escape(why)):
         planned(tables, hospitals=hospitals, two_party=two_party)
-
-
-def test_tables_are_joined_by_the_names_of_their_columns() -> None:
-    first, second = table(2), table(2, 100)
-    turned = Columns(("class", "id"), (second.column("class"), second.column("id")), 2)
-    both = joined([first, turned])
-    assert both.names == ("id", "class")
-    assert ids(both) == [0, 1, 100, 101]
-
-
-def test_longer_cells_of_a_later_table_are_kept() -> None:
-    assert ids(joined([table(1), table(1, 123456)])) == [0, 123456]
-
-
-def test_tables_of_other_columns_are_not_joined() -> None:
-    other = Columns(("id", "sick"), (np.array(["1"]), np.array(["c1"])), 1)
-    with pytest.raises(BadData, match="different columns"):
-        joined([table(1), other])

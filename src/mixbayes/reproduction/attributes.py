@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 
@@ -23,16 +23,6 @@ def labelled(columns: Columns, nominal: Collection[str] = (), complete: bool = F
     if not isinstance(labels, Nominal) or labels.missing.any():
         raise BadData(f"{columns.source} has rows without a class. Remove them.")
     return Labelled(without_class(table), labels)
-
-
-def together(tables: Sequence[Columns]) -> Columns:
-    """The rows of several tables with the columns of the first."""
-    first = tables[0]
-    other = next((table for table in tables if set(table.names) != set(first.names)), None)
-    if other is not None:
-        raise BadData(f"{other.source} has other columns than {first.source}. Give both the same header.")
-    cells = tuple(np.concatenate([table.column(name) for table in tables]) for name in first.names)
-    return Columns(first.names, cells, sum(table.rows for table in tables), first.source)
 
 
 def without_class(table: Table) -> Table:

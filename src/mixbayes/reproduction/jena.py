@@ -24,8 +24,9 @@ from mixbayes.local_methods.discretisation import Discretiser, entropy
 from mixbayes.local_methods.folds import fold_of_rows
 from mixbayes.local_methods.tables import Column, Floats, Nominal, Numeric, Table, nominal_from
 from mixbayes.local_methods.utility import Labelled
+from mixbayes.protocol.columns import stacked
 from mixbayes.reproduction import public_tables as public
-from mixbayes.reproduction.attributes import labelled, together
+from mixbayes.reproduction.attributes import labelled
 from mixbayes.reproduction.experiment import Experiment, Figures, Laboratory, Part, Row
 from mixbayes.reproduction.public_tables import PublicTable
 
@@ -63,7 +64,7 @@ class Case:
     """Whether rows with missing cells are left out."""
 
     def read(self, lab: Laboratory) -> Labelled:
-        return labelled(together([lab.read(table) for table in self.tables]), complete=self.complete)
+        return labelled(stacked([lab.read(table) for table in self.tables]), complete=self.complete)
 
 
 ADULT = (public.ADULT, public.ADULT_TEST)
@@ -360,7 +361,7 @@ def figure_8(table: PublicTable, listed: Sequence[str], lab: Laboratory) -> Iter
 
 
 def figure_9(lab: Laboratory) -> Iterator[Row]:
-    rows = labelled(together([lab.read(table) for table in ADULT]), complete=True)
+    rows = labelled(stacked([lab.read(table) for table in ADULT]), complete=True)
     for title, identifiers in (("top 5", ADULT_TOP5), ("top 9", ADULT_TOP9)):
         for inducer in INDUCERS:
             search = AnonymityTradeoff(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.columns import Columns, stacked
 from mixbayes.protocol.errors import BadData, Unsupported
 
 
@@ -68,14 +68,4 @@ def _held_out(held: Mapping[str, Columns], share: float, random: np.random.Gener
         out = round(share * table.rows)
         questions.append(table.take(np.sort(order[:out])))
         training[name] = table.take(np.sort(order[out:]))
-    return Plan(training, joined(questions))
-
-
-def joined(tables: Sequence[Columns]) -> Columns:
-    """The rows of several tables with the same columns, in the first one's order of columns."""
-    names = tables[0].names
-    for table in tables[1:]:
-        if set(table.names) != set(names):
-            raise BadData("The tables have different columns. All hospitals need the same ones.")
-    cells = tuple(np.concatenate([table.column(name) for table in tables]) for name in names)
-    return Columns(names, cells, sum(table.rows for table in tables))
+    return Plan(training, stacked(questions))

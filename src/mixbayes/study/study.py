@@ -12,14 +12,13 @@ from mixbayes.parties.protection import read_protection
 from mixbayes.parties.table_check import counted, protected
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.cells import missing, positions
-from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.columns import Columns, stacked
 from mixbayes.protocol.dictionary import Dictionary
 from mixbayes.protocol.encoding import encode_query
 from mixbayes.protocol.errors import BadData
 from mixbayes.protocol.inference import infer
 from mixbayes.protocol.layout import Layout
 from mixbayes.simulation.outcome import Labels
-from mixbayes.simulation.plan import joined
 from mixbayes.simulation.run import simulate
 from mixbayes.study.arms import Asked, Classifier, Record, asked, reference, textbook
 from mixbayes.study.hospitals import CLASS, CLASSES, zeros, zeros_as_missing
@@ -352,7 +351,7 @@ def _releases(
 def _on_nodes(federation: Federation, split: Split, seed: int, progress: Progress) -> list[Nodes]:
     """The first split on real services, without protection and with one."""
     learned = {name: table.take(split.learned[name]) for name, table in federation.tables.items()}
-    questions = joined([table.take(split.asked[name]) for name, table in federation.tables.items()])
+    questions = stacked([table.take(split.asked[name]) for name, table in federation.tables.items()])
     found = []
     for protection in ("", ON_NODES):
         outcome = simulate(
