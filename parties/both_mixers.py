@@ -14,7 +14,7 @@ from mixbayes.node.log import printable
 from mixbayes.node.rounds import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, OverBudget, TooEarly
-from mixbayes.transport.conversation import AHEAD, ASKING, NOW, conversation
+from mixbayes.transport.conversation import AHEAD, ASKING, NOW, Bound, conversation
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport
@@ -122,11 +122,11 @@ class BothMixers:
     @contextmanager
     def conversation(self) -> Iterator[tuple[Sequence[Channel], Sequence[Channel]]]:
         """Channels to mixer a and to mixer b, each for now and ahead, in one conversation of the three."""
-        key = secrets.token_hex(16)
+        key, bound = secrets.token_hex(16), Bound()
         with ExitStack() as stack:
             to_a, to_b = (
-                stack.enter_context(conversation(peer, self._stubs[name].Ask, (NOW, AHEAD), ASKING, "", key))
-                for name, peer in self.peers.items()
+                stack.enter_context(conversation(peer, stub.Ask, (NOW, AHEAD), ASKING, "", key, bound=bound))
+                for peer, stub in zip(self.peers.values(), self._stubs.values(), strict=True)
             )
             yield to_a, to_b
 

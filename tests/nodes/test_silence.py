@@ -10,9 +10,12 @@ import pytest
 from mixbayes.pair import command
 from mixbayes.pair.command import Command, Kind
 from mixbayes.parties.asking import Asking
+from mixbayes.parties.both_mixers import BothMixers
 from mixbayes.parties.numbering import numbering
 from mixbayes.protocol.errors import PeerSilent, Unreachable
 from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.pool import connect_asker
+from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport import probe
 from tests.nodes.helpers import CALM, Relay, Site, hurry, make_site, wait_until
 from tests.ports import free_port
@@ -133,3 +136,11 @@ def test_a_hospital_that_asks_one_mixer_alone_is_named_and_holds_up_nobody(servi
         assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])
         with pytest.raises(PeerSilent, match=f"party north or {other}"):
             command.receive_verdict(line)
+
+
+def test_who_waits_for_a_mixer_that_waits_for_the_one_that_cannot_be_reached_is_told_so(serving: Site) -> None:
+    nowhere = f"127.0.0.1:{free_port()}"
+    with serving.dialled("north", "a") as a, serving.dialled("north", "b", nowhere) as b:
+        both = BothMixers({"a": a, "b": b})
+        with pytest.raises(Unreachable, match=r"mixer b, at .*nothing listens"), both.conversation() as (to_a, _):
+            connect_asker(to_a[1], Randomness.from_system())

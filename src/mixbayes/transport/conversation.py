@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from mixbayes.protocol.channel import Channel
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE, Peer
@@ -15,6 +16,26 @@ NOW, AHEAD = "now", "ahead"
 """The channels between two nodes: for the protocol, and for transfers made ahead."""
 
 
+class Bound:
+    """Streams that are of use only together: if a connection breaks, nobody waits for what the others would bring."""
+
+    def __init__(self) -> None:
+        self._wires: list[CallerWire] = []
+        self._lost: CallerWire | None = None
+
+    def add(self, wire: CallerWire) -> None:
+        self._wires.append(wire)
+        wire.when_abandoned(partial(self._give_up, wire))
+        if self._lost:
+            wire.give_up(self._lost.lost)
+
+    def _give_up(self, lost: CallerWire) -> None:
+        self._lost = self._lost or lost
+        for wire in self._wires:
+            if wire is not lost:
+                wire.give_up(self._lost.lost)
+
+
 @contextmanager
 def conversation(
     peer: Peer,
@@ -24,11 +45,18 @@ def conversation(
     whose: str,
     key: str,
     patience: Mapping[str, float] = {},
+    bound: Bound | None = None,
 ) -> Iterator[Sequence[Channel]]:
-    """The channels to one peer, in the order of their names; broken off if the block raises."""
+    """The channels to one peer, in the order of their names; broken off if the block raises.
+
+    `bound` is given where a second peer takes part in the conversation.
+    """
+    bound = bound or Bound()
     about = {PURPOSE: purpose, WHOSE: whose, CONVERSATION: key}
     with ExitStack() as stack:
         wires = [stack.enter_context(_open(peer.stream(method, {**about, CHANNEL: n}, patience))) for n in channels]
+        for wire in wires:
+            bound.add(wire)
         opened = [Channel(peer.title, wire) for wire in wires]
         peer.meter.begin(purpose, opened)
         stack.callback(peer.meter.end, purpose, opened)

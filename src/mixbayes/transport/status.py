@@ -86,6 +86,12 @@ def error_from(call: grpc.Call, peer: str, step: str) -> MixbayesError:
     return PeerError(peer, step, f"it failed ({number.name})")
 
 
+def connection_broke(call: object) -> bool:
+    """Whether a call ended with the connection, and not by a word of the peer."""
+    broken = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+    return isinstance(call, grpc.Call) and call.code() in broken and _reported(call, "") is None
+
+
 def _reported(call: grpc.Call, peer: str) -> MixbayesError | None:
     try:
         status = rpc_status.from_call(call)

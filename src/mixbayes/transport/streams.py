@@ -10,14 +10,14 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 import grpc
 import numpy as np
 
 from mixbayes.protocol.channel import Buffer
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
-from mixbayes.transport.status import error_from
+from mixbayes.transport.status import connection_broke, error_from
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 
@@ -34,6 +34,8 @@ class Replies(Protocol[Reply]):
     def __next__(self) -> Reply: ...
 
     def cancel(self) -> object: ...
+
+    def add_callback(self, callback: Callable[[], None]) -> bool: ...
 
 
 class StreamWire:
@@ -54,6 +56,7 @@ class StreamWire:
         self._closed = False
         self._ended = threading.Event()
         self._on_end: Callable[[], None] = lambda: None
+        self._given_up: Callable[[str], MixbayesError] | None = None
         self.waiting_until: float | None = None
 
     def attach(self, incoming: Iterator[Chunk], cancel: Callable[[], object]) -> StreamWire:
@@ -94,6 +97,11 @@ class StreamWire:
         self._late = True
         self._cancel()
 
+    def give_up(self, why: Callable[[str], MixbayesError]) -> None:
+        """Break off; whoever waits here, or will, is told why, of the step in question."""
+        self._given_up = why
+        self._cancel()
+
     def leaving(self) -> Iterator[Chunk]:
         """What gRPC sends, until the end is closed."""
         try:
@@ -112,7 +120,7 @@ class StreamWire:
         self._on_end()
 
     def when_abandoned(self, act: Callable[[], None]) -> None:
-        """Called once the stream has ended under us, or at once if it has."""
+        """Called once the stream has ended under us, or at once if it has; at a caller if the connection broke."""
         self._on_end = act
         if self._ended.is_set():
             act()
@@ -127,6 +135,8 @@ class StreamWire:
             if self._late:
                 slow = time.monotonic() > latest and "its message was not complete in time"
                 raise PeerSilent(self.peer, step, slow or f"nothing came within {patience:g} s") from None
+            if self._given_up:
+                raise self._given_up(step) from None
             if isinstance(error, StopIteration):
                 raise PeerGone(self.peer, step, "it hung up") from None
             raise self._gone(error, step) from None
@@ -163,7 +173,18 @@ class CallerWire(StreamWire):
     def call(self, method: Callable[[Iterator[Chunk]], Replies[Chunk]]) -> CallerWire:
         call = method(self.leaving())
         self.attach(call, call.cancel)
+        if not call.add_callback(self._over):
+            self._over()
         return self
+
+    def lost(self, step: str) -> MixbayesError:
+        """What became of a connection that broke."""
+        return self._gone(cast("grpc.RpcError", self._incoming), step)
+
+    def _over(self) -> None:
+        """The call has ended. What the peer itself says of that is read where its next message was to be."""
+        if not (self._closed or self._late or self._given_up) and connection_broke(self._incoming):
+            self.abandoned()
 
     def close(self) -> None:
         """Say that nothing more comes, and wait for the other end to have taken it all."""
