@@ -23,7 +23,8 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.validity import honest
 from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.links import MIXERS, Link, Seen
+from mixbayes.simulation.links import MIXERS, Link
+from mixbayes.transport.meter import Moved
 
 HOSPITALS = 10
 LIAR = 3
@@ -110,9 +111,9 @@ def mixer(report: Connection, role: int, other: Link) -> None:
         shares = contributions(layout, role)
         for _ in range(1 + REPEATS):  # the first one warms allocators and caches
             channel.swap("ready", b"")
-            before, taken, start = Seen.by(channel, ahead), pool.taken, time.perf_counter()
+            before, taken, start = Moved.by(channel) + Moved.by(ahead), pool.taken, time.perf_counter()
             verdicts = honest(me, layout, shares)
-            seconds, after = time.perf_counter() - start, Seen.by(channel, ahead)
+            seconds, after = time.perf_counter() - start, Moved.by(channel) + Moved.by(ahead)
             assert verdicts == [hospital != LIAR for hospital in range(HOSPITALS)]
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             moved, rounds = after.bytes - before.bytes, after.rounds - before.rounds

@@ -133,7 +133,7 @@ def contributions_of(node: MixerNode, number: int) -> list[Contribution]:
         found = connection.execute(
             "SELECT hospital, message FROM contribution WHERE round = ? AND verdict <> ?", (number, LEFT_OUT)
         ).fetchall()
-    opened = {name: rounds._opened("contribution", "message", message, number, name) for name, message in found}
+    opened = {name: rounds._decrypted("contribution", "message", message, number, name) for name, message in found}
     digest = store.federation.digest()
     return [checked(store.role, store.layout, digest, name, name, message) for name, message in opened.items()]
 

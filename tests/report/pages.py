@@ -11,7 +11,7 @@ from mixbayes.report.measured import Release, measured_release
 from mixbayes.report.page import Run, built
 from mixbayes.report.simulated import simulated
 from mixbayes.report.tuned import Point, Tuning, tuned
-from mixbayes.simulation.outcome import Accuracy, Flow, Hospital, Moved, Outcome, Rounds, Seconds
+from mixbayes.simulation.outcome import Accuracy, Flow, Hospital, Outcome, Rounds, Seconds, Volumes
 
 EVIL = '</text><script>hacked = 1; parent.hacked = 1</script>"\'& onload="hacked=1" <img src=x onerror=hacked=1>'
 RUN = Run(f"mixbayes simulate {EVIL}", "0.1.0", datetime(2026, 3, 1, 8, 30, tzinfo=UTC))
@@ -36,7 +36,7 @@ def outcome(names: list[str], classes: list[str], protect: str | None = None) ->
         agreement_with_pooled=0.9876,
         accuracy=Accuracy(0.8125, 0.8225, 0.8325, {name: 0.5 + i / 1000 for i, name in enumerate(names)}),
         seconds=Seconds(1.234, 0.345, 2.456, 0.567),
-        bytes=Moved(sum(flow.bytes for flow in flows), 3_300_017, 880_023),
+        bytes=Volumes(sum(flow.bytes for flow in flows), 3_300_017, 880_023),
         rounds=Rounds(501, 62),
         labels=[],
         flows=[

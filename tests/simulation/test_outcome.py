@@ -11,7 +11,7 @@ from mixbayes.protocol.counts import count
 from mixbayes.protocol.dictionary import Dictionary, Nominal
 from mixbayes.protocol.encoding import encode_query, encode_training
 from mixbayes.protocol.layout import Layout
-from mixbayes.simulation.outcome import Accuracy, Hospital, Moved, Outcome, Rounds, Seconds, compare, pooled_labels
+from mixbayes.simulation.outcome import Accuracy, Hospital, Outcome, Rounds, Seconds, Volumes, compare, pooled_labels
 
 NO, YES = 0, 1
 LAYOUT = Layout(
@@ -106,7 +106,7 @@ def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
         agreement_with_pooled=1.0,
         accuracy=Accuracy(None, None, None, {"north": None, "south": 0.5}),
         seconds=Seconds(0.5, 0.25, 1.0, 2.0),
-        bytes=Moved(1, 2, 3),
+        bytes=Volumes(1, 2, 3),
         rounds=Rounds(4, 5),
         labels=["yes"],
     )

@@ -156,7 +156,7 @@ class Rounds:
             found = connection.execute(
                 "SELECT hospital, message FROM contribution WHERE round = ? AND verdict <> ?", (number, LEFT_OUT)
             ).fetchall()
-        return {name: self._opened("contribution", "message", message, number, name) for name, message in found}
+        return {name: self._decrypted("contribution", "message", message, number, name) for name, message in found}
 
     def hold(self, number: int, hospital: str, contribution: bytes, message: bytes) -> None:
         """Write down a contribution, or recognise it. Another one of the same hospital and round is refused."""
@@ -174,7 +174,7 @@ class Rounds:
                     "in the next round."
                 )
             self._in_state(_last(connection), number, COLLECTING)
-            sealed = self._closed("contribution", "message", message, number, hospital)
+            sealed = self._encrypted("contribution", "message", message, number, hospital)
             connection.execute(
                 "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
                 (number, hospital, contribution, digest, sealed, HELD),
@@ -218,7 +218,7 @@ class Rounds:
         refused = set(refused)
         with self._change() as connection:
             self._in_state(_last(connection), number, SEALED, TRAINED)
-            sealed = self._closed("round", "model", model, number)
+            sealed = self._encrypted("round", "model", model, number)
             connection.execute("UPDATE round SET run = ?, model = ? WHERE number = ?", (run, sealed, number))
             connection.execute(
                 "UPDATE contribution SET verdict = ? WHERE round = ? AND verdict <> ?", (COUNTED, number, LEFT_OUT)
@@ -259,7 +259,7 @@ class Rounds:
             row = connection.execute("SELECT run, model FROM round WHERE number = ?", (number,)).fetchone()
         if not row or row[1] is None:
             raise TooEarly(f"{self.me} has no model of round {number}.")
-        return row[0], self._opened("round", "model", row[1], number)
+        return row[0], self._decrypted("round", "model", row[1], number)
 
     def fail(self, number: int, reason: str) -> None:
         """End it without a model, for a reason that everybody may read."""
@@ -389,10 +389,10 @@ class Rounds:
         now = datetime.fromtimestamp(self.clock(), UTC)
         audit.append(connection, audit.Entry(now, self.me, actor, verb, subject, about))
 
-    def _closed(self, table: str, column: str, plain: bytes, *row: str | int) -> bytes:
+    def _encrypted(self, table: str, column: str, plain: bytes, *row: str | int) -> bytes:
         return self.database.seal.close(plain, place(table, column, *row))
 
-    def _opened(self, table: str, column: str, sealed: bytes, *row: str | int) -> bytes:
+    def _decrypted(self, table: str, column: str, sealed: bytes, *row: str | int) -> bytes:
         return self.database.seal.open(sealed, place(table, column, *row))
 
 

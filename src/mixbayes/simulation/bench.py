@@ -32,7 +32,8 @@ from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.training import train
 from mixbayes.simulation.crew import Crew
-from mixbayes.simulation.links import MIXERS, Link, Seen
+from mixbayes.simulation.links import MIXERS, Link
+from mixbayes.transport.meter import Moved
 
 ATTRIBUTES, VALUES, GAUSSIANS, MAX_ROWS = 13, 10, 30, 2**20
 ASKER = "asker"
@@ -104,8 +105,8 @@ class _Lap:
     """What one role saw of one run."""
 
     seconds: float
-    now: Seen
-    ahead: Seen
+    now: Moved
+    ahead: Moved
     peak_megabytes: float
 
 
@@ -232,16 +233,16 @@ class _Timed:
         self._report, self._now, self._ahead = report, now, ahead
 
     def __enter__(self) -> None:
-        self._before = Seen.by(*self._now), Seen.by(*self._ahead)
+        self._before = self._moved()
         self._report.send("ready")
         self._report.recv()
         self._start = time.perf_counter()
 
     def __exit__(self, *error: object) -> None:
         seconds = time.perf_counter() - self._start
-        now, ahead = (
-            Seen(after.bytes - before.bytes, after.rounds - before.rounds)
-            for after, before in zip((Seen.by(*self._now), Seen.by(*self._ahead)), self._before, strict=True)
-        )
+        now, ahead = (after - before for after, before in zip(self._moved(), self._before, strict=True))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         self._report.send(_Lap(seconds, now, ahead, peak))
+
+    def _moved(self) -> tuple[Moved, Moved]:
+        return sum(map(Moved.by, self._now), Moved()), sum(map(Moved.by, self._ahead), Moved())

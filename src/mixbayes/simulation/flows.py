@@ -14,7 +14,7 @@ from mixbayes.transport.meter import Moved
 SEED, MASKED = "seed", "masked counts"
 BOTH = "both mixers"
 
-Seen = Mapping[str, Mapping[str, Moved]]
+ByNode = Mapping[str, Mapping[str, Moved]]
 """What the nodes that open conversations have moved, by node and purpose."""
 
 
@@ -29,7 +29,7 @@ def contributions(set_up: Stage) -> list[Flow]:
     ]
 
 
-def conversations(set_up: Stage, seen: Seen) -> list[Flow]:
+def conversations(set_up: Stage, seen: ByNode) -> list[Flow]:
     """Between the computing parties, and between the asker and both mixers: those that took place."""
     return [
         Flow(node, _other_end(set_up, node), purpose, moved.bytes, both_ways=True)

@@ -1,4 +1,4 @@
-"""How the processes of a simulation are connected, and what has moved between them."""
+"""How the processes of a benchmark are connected."""
 
 from __future__ import annotations
 
@@ -36,15 +36,3 @@ class Link:
 
     def channels(self, peer: str, deadline: float) -> tuple[Channel, Channel]:
         return local.channel(peer, self.now, deadline), local.channel(peer, self.ahead, deadline)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What one role has moved over its channels so far."""
-
-    bytes: int
-    rounds: int
-
-    @classmethod
-    def by(cls, *channels: Channel) -> Seen:
-        return cls(sum(c.traffic.sent + c.traffic.received for c in channels), sum(c.traffic.rounds for c in channels))

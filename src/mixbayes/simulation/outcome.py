@@ -52,7 +52,7 @@ class Seconds:
 
 
 @dataclass(frozen=True)
-class Moved:
+class Volumes:
     """Bytes over every channel, both directions, transfers made ahead included."""
 
     hospitals_to_mixers: int
@@ -90,7 +90,7 @@ class Outcome:
     agreement_with_pooled: float | None
     accuracy: Accuracy
     seconds: Seconds
-    bytes: Moved
+    bytes: Volumes
     rounds: Rounds
     labels: list[str]
     flows: list[Flow] = field(default_factory=list)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from mixbayes.mixers import node as mixer_node
@@ -20,17 +19,6 @@ from mixbayes.transport.meter import Meter, Moved
 READY = "ready"
 FIRST_ROUND = 1
 PURPOSES = TRAINING, ASKING
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What a node has moved over the conversations that it opened, by purpose."""
-
-    by_purpose: dict[str, Moved]
-
-    @classmethod
-    def by(cls, meters: Sequence[Meter]) -> Seen:
-        return cls({purpose: sum((m.total(purpose) for m in meters), Moved()) for purpose in PURPOSES})
 
 
 def mixer(report: Connection, settings: mixer_node.Settings) -> None:
@@ -52,14 +40,14 @@ def hospital(report: Connection, settings: PartySettings) -> None:
 
 
 def _tell_what_was_seen(report: Connection, meters: Sequence[Meter]) -> None:
-    """Whenever the parent asks, until it has hung up."""
+    """By purpose, over the conversations that this node opened; whenever the parent asks, until it has hung up."""
     while True:
         try:
             report.recv()
         except EOFError:
             tidy_up_undisturbed()
             return
-        report.send(Seen.by(meters))
+        report.send({purpose: sum((meter.total(purpose) for meter in meters), Moved()) for purpose in PURPOSES})
 
 
 def _quiet(name: str) -> Log:

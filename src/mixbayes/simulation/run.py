@@ -29,8 +29,7 @@ from mixbayes.protocol.precision import precision_for
 from mixbayes.simulation import roles
 from mixbayes.simulation.crew import Crew, ended_in_order, make_room
 from mixbayes.simulation.flows import contributions, conversations
-from mixbayes.simulation.outcome import Flow, Hospital, Labels, Outcome, Rounds, Seconds, compare, confusion
-from mixbayes.simulation.outcome import Moved as MovedBytes
+from mixbayes.simulation.outcome import Flow, Hospital, Labels, Outcome, Rounds, Seconds, Volumes, compare, confusion
 from mixbayes.simulation.plan import plan
 from mixbayes.simulation.prepared import Prepared, Progress, prepare
 from mixbayes.simulation.stage import Stage, stage
@@ -53,7 +52,7 @@ class _Answers:
 
     labels: Labels
     seconds: Seconds
-    bytes: MovedBytes
+    bytes: Volumes
     rounds: Rounds
     flows: list[Flow]
 
@@ -184,7 +183,7 @@ def _answers(set_up: Stage, prepared: Prepared, private: bool, progress: Progres
     return _Answers(
         labels,
         Seconds(setup, contributed, training, classification),
-        MovedBytes(sum(flow.bytes for flow in sent), trained.bytes, asked.bytes),
+        Volumes(sum(flow.bytes for flow in sent), trained.bytes, asked.bytes),
         Rounds(trained.rounds, asked.rounds),
         [*sent, *conversations(set_up, seen)],
     )
@@ -239,7 +238,7 @@ def _seen(crew: Crew, set_up: Stage, vectors: Mapping[str, Words]) -> dict[str, 
     seen = {}
     for role in [federation.title("a"), next(iter(vectors))] if federation.mixers else list(vectors):
         crew.tell(role, "what was seen")
-        seen[role] = crew.hear(role).by_purpose
+        seen[role] = crew.hear(role)
     return seen
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from mixbayes.simulation.outcome import Moved, Rounds, Seconds
+from mixbayes.simulation.outcome import Rounds, Seconds, Volumes
 from mixbayes.study.intervals import Interval
 
 
@@ -163,7 +163,7 @@ class Nodes:
     instances: int
     agreement: float | None
     seconds: Seconds
-    bytes: Moved
+    bytes: Volumes
     rounds: Rounds
 
 

@@ -17,8 +17,15 @@ class Moved:
     bytes: int = 0
     rounds: int = 0
 
+    @classmethod
+    def by(cls, channel: Channel) -> Moved:
+        return cls(channel.traffic.sent + channel.traffic.received, channel.traffic.rounds)
+
     def __add__(self, other: Moved) -> Moved:
         return Moved(self.bytes + other.bytes, self.rounds + other.rounds)
+
+    def __sub__(self, other: Moved) -> Moved:
+        return Moved(self.bytes - other.bytes, self.rounds - other.rounds)
 
 
 class Meter:
@@ -37,7 +44,7 @@ class Meter:
         with self._lock:
             for channel in channels:
                 self._open[purpose].remove(channel)
-                self._ended[purpose] += _moved(channel)
+                self._ended[purpose] += Moved.by(channel)
 
     def receive(self, purpose: str, size: int) -> None:
         """A message outside any conversation."""
@@ -46,8 +53,4 @@ class Meter:
 
     def total(self, purpose: str) -> Moved:
         with self._lock:
-            return sum(map(_moved, self._open[purpose]), self._ended[purpose])
-
-
-def _moved(channel: Channel) -> Moved:
-    return Moved(channel.traffic.sent + channel.traffic.received, channel.traffic.rounds)
+            return sum(map(Moved.by, self._open[purpose]), self._ended[purpose])
