@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from joblib import Parallel, parallel_config
+from joblib.externals.loky import get_reusable_executor
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.tree import DecisionTreeClassifier
@@ -79,7 +80,10 @@ def test_room_for_scores_and_workers_change_nothing(inducer: Any, monkeypatch: p
     expected = fitness(coded, fold, inducer).accuracies(population)
     monkeypatch.setattr(module, "MOST_BYTES", 1)
     assert (fitness(coded, fold, inducer).accuracies(population) == expected).all()
-    assert (fitness(coded, fold, inducer, n_jobs=2).accuracies(population) == expected).all()
+    try:
+        assert (fitness(coded, fold, inducer, n_jobs=2).accuracies(population) == expected).all()
+    finally:
+        get_reusable_executor().shutdown()  # else its processes stay for minutes
 
 
 def test_the_callers_backend_of_joblib_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
