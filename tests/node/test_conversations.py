@@ -219,6 +219,19 @@ def test_a_system_without_threads_takes_no_place_for_ever(
     assert not conversations._open
 
 
+def test_without_threads_who_waits_for_one_that_has_left_is_broken_off(
+    conversations: Conversations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    leaving, waiting = (join(conversations, channel, peer) for channel, peer in list(NEEDED.items())[:2])
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    leaving.abandoned()
+    assert waiting.cut.is_set()
+    assert not conversations._open
+
+
 def test_nothing_begins_once_it_is_closed(conversations: Conversations) -> None:
     conversations.close()
     for channel, peer in NEEDED.items():

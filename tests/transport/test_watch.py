@@ -29,6 +29,22 @@ def test_a_message_that_does_not_come_breaks_the_caller_off(first: float, later:
     with pytest.raises(BrokenOff):
         got.extend(in_time(sent(ended, *messages), ended.set, Watch(SHORT), first, later))
     assert ended.is_set()
+    assert got == messages
+
+
+def test_a_moment_without_threads_is_over_with_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, ended = Watch(SHORT), threading.Event()
+
+    def none_left(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as moment:
+        moment.setattr(threading.Thread, "start", none_left)
+        with pytest.raises(RuntimeError):
+            list(in_time(iter(["one"]), ended.set, watch, SHORT, SHORT))
+    assert not watch._watched
+    with pytest.raises(BrokenOff):
+        list(in_time(sent(ended), ended.set, watch, SHORT, SHORT))
 
 
 def test_what_is_done_between_two_messages_takes_its_time() -> None:

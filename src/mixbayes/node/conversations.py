@@ -74,8 +74,7 @@ class Conversations:
             gatherings = list(self._open.values())
         for gathering in gatherings:
             gathering.timer.cancel()
-            for wire in gathering.wires.values():
-                wire.break_off()
+            _break_off(gathering)
         with self._changed:
             self._changed.wait_for(lambda: not any(g.at_work for g in self._open.values()), _FAREWELL)
 
@@ -107,14 +106,16 @@ class Conversations:
             del self._open[whose, key]
         gathering.timer.cancel()
         error = PeerGone(peer, _STEP, "it hung up")
-        threading.Thread(target=self._end, args=(gathering, error), name="farewell", daemon=True).start()
+        try:
+            threading.Thread(target=self._end, args=(gathering, error), name="farewell", daemon=True).start()
+        except RuntimeError:  # the system has none left now: then without a reason
+            _break_off(gathering)
 
     def _give_back(self, whose: str, key: str, gathering: _Gathering) -> None:
         """Nobody can work on it: its place is free again."""
         with self._lock:
             del self._open[whose, key]
-        for wire in gathering.wires.values():
-            wire.break_off()
+        _break_off(gathering)
 
     def _run(self, whose: str, key: str, gathering: _Gathering) -> None:
         error: MixbayesError | None = None
@@ -140,3 +141,8 @@ class Conversations:
                 wire.fail(error)
             else:
                 wire.close()
+
+
+def _break_off(gathering: _Gathering) -> None:
+    for wire in gathering.wires.values():
+        wire.break_off()

@@ -50,10 +50,11 @@ class Watch:
 
     def add(self, stream: Waiting) -> None:
         with self._lock:
-            self._watched.add(stream)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="deadlines", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="deadlines", daemon=True)
+                thread.start()  # raises if the system has no more; then the next one tries again
+                self._thread = thread
+            self._watched.add(stream)
 
     def remove(self, stream: Waiting) -> None:
         with self._lock:
