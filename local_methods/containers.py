@@ -53,9 +53,11 @@ def read_labels(y: OneColumn) -> tuple[Nominal, Callable[[Nominal], OneColumn]]:
 
 
 def _refuse_unlabelled(labels: Nominal) -> None:
-    unlabelled = int(labels.missing.sum())
-    if unlabelled:
-        raise UnfitTable(f"{unlabelled} rows have no class. Remove them, or give them one.")
+    unlabelled = np.flatnonzero(labels.missing) + 1
+    if unlabelled.size:
+        raise UnfitTable(
+            f"Rows without a class: {unlabelled.size}, the first is row {unlabelled[0]}. Remove them, or give them one."
+        )
 
 
 def _checked(X: Any) -> NDArray[Any]:

@@ -84,6 +84,15 @@ def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns
     return as_texts(released, original.take(method.kept_rows_) if paired else None)
 
 
+def left_as_they_were(method: LocalMethod, original: Columns, texts: Columns) -> list[str]:
+    """The columns that say of every row that took part what the table says, and say anything."""
+    if not method.KEEPS_ORDER or texts.rows != len(method.kept_rows_):
+        return []
+    before = original.take(method.kept_rows_)
+    pairs = ((name, before.column(name), texts.column(name)) for name in texts.names)
+    return [name for name, old, new in pairs if np.array_equal(old, new) and not missing(old).all()]
+
+
 def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
     from mixbayes.local_methods.registry import configured  # slow to import
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,10 @@ BLOCK = 1 << 12  # rows read at a time: Python's lists of them stay in the cache
 WIDEST = 1 << 32  # bytes of one column in memory, where its longest cell sets the width of all
 MOST_SHOWN = 20
 OTHER_SEPARATORS = ";\t|"
+LONGEST_SHOWN = 60
 COMMAS = "Cells are separated by commas, not by semicolons or tabs."
+
+Found = TypeVar("Found")
 
 
 class _Lines(Protocol):
@@ -52,13 +55,17 @@ def read_table(path: str | Path) -> Columns:
 
 def _read_csv(path: Path) -> Columns:
     _refuse_binary(path)
+    try:
+        return _with_reader(path, _from_rows)
+    except _Ragged:
+        raise BadData(_with_reader(path, _lines_above) or _with_reader(path, _ragged)) from None
+
+
+def _with_reader(path: Path, read: Callable[[_Lines], Found]) -> Found:
     with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.reader(file)
         try:
-            return _from_rows(reader)
-        except _Ragged:
-            file.seek(0)
-            raise BadData(_ragged(csv.reader(file))) from None
+            return read(reader)
         except UnicodeDecodeError as error:
             raise BadData("The file is not UTF-8 text. Save it as CSV in UTF-8, with commas between cells.") from error
         except csv.Error as error:
@@ -93,8 +100,24 @@ def _from_rows(reader: Iterator[list[str]]) -> Columns:
     return Columns(tuple(names), columns, len(columns[0]))
 
 
+def _lines_above(reader: _Lines) -> str:
+    """What to say if lines with fewer cells stand above a table that is in order, else nothing."""
+    runs = groupby(filter(None, reader), len)
+    width, top = next(runs)
+    shown, at = next(top)[0][:LONGEST_SHOWN], reader.line_num
+    cells, _ = next(runs)
+    line = reader.line_num
+    about = width == 1 or shown.startswith("#")
+    if not about or cells < width + 2 or next(runs, None):  # a cell or two too many may be unquoted commas
+        return ""
+    return (
+        f"Line {at}, {shown!r}, has {width} cell{'s' * (width > 1)}, line {line} and all after it have {cells}. Remove "
+        "the lines above the header."
+    )
+
+
 def _ragged(reader: _Lines) -> str:
-    """Name the lines; the file is read a second time, because only now they matter."""
+    """Name the lines; the file is read again, because only now they matter."""
     rows = filter(None, reader)
     width = len(next(rows))
     wrong = ((reader.line_num, len(row)) for row in rows if len(row) != width)

@@ -49,6 +49,12 @@ class Columns:
         return Columns(self.names, cells, len(np.arange(self.rows)[rows]), self.source)
 
 
+def rows_that(where: NDArray[np.bool_]) -> str:
+    """Which rows these are, for a message that goes on with what they have: one is named, else the first of them."""
+    at = np.flatnonzero(where) + 1
+    return f"row {at[0]} below the header has" if at.size == 1 else f"{at.size} rows (first row {at[0]}) have"
+
+
 def stacked(tables: Sequence[Columns]) -> Columns:
     """The rows of several tables with the same columns, in the first one's order of columns."""
     first = tables[0]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.cells import Texts, missing, numbers, positions
-from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.columns import Columns, rows_that
 from mixbayes.protocol.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
 from mixbayes.protocol.errors import BadData, TableMismatch
 from mixbayes.protocol.layout import NUMERIC_BITS
@@ -21,6 +21,7 @@ NO_NUMBER = -1
 """The code of a missing cell of a numeric attribute; elsewhere it is the attribute's size."""
 
 MOST_SHOWN = 20
+_CORRECT = "Correct the spelling, leave missing cells empty, or agree on the value"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,26 +109,37 @@ def _stacked(readings: Sequence[_Reading]) -> NDArray[np.int32]:
 
 
 def _absent(columns: Columns, names: Sequence[str]) -> list[str]:
-    return [f"column {name!r} is missing" for name in names if name not in columns.names]
+    return [f"column {name!r} is missing. Add it" for name in names if name not in columns.names]
 
 
 def _too_many(rows: int, most: int) -> list[str]:
-    return [f"it has {rows} rows, all hospitals together may have {most}"] if rows > most else []
+    return [f"it has {rows} rows, all hospitals together may have {most}. Agree on more"] if rows > most else []
 
 
 def _class_problems(dictionary: Dictionary, labels: Texts) -> list[str]:
     column = f"column {dictionary.class_column!r}"
-    without = np.count_nonzero(missing(labels))
+    without = missing(labels)
     foreign = _said(labels, positions(labels, dictionary.classes) == len(dictionary.classes))
     return [
-        *([f"{column}: {without} rows have no class. A row without a class is refused"] if without else []),
-        *([f"{column}: {_shown(foreign)} not among the classes"] if foreign.size else []),
+        *([f"{column}: {rows_that(without)} no class. Fill it in, or remove the row"] if without.any() else []),
+        *([f"{column}: {_shown(foreign)} not among the classes. {_CORRECT}"] if foreign.size else []),
     ]
 
 
 def _problems(attribute: Attribute, reading: _Reading) -> list[str]:
-    why = "not in the list of values" if isinstance(attribute, Nominal) else "not a number"
-    return [f"column {attribute.name!r}: {_shown(reading.foreign)} {why}"] if reading.foreign.size else []
+    if not reading.foreign.size:
+        return []
+    why = "not in the list of values. " + _CORRECT if isinstance(attribute, Nominal) else _not_numbers(reading.foreign)
+    return [f"column {attribute.name!r}: {_shown(reading.foreign)} {why}"]
+
+
+def _not_numbers(foreign: Texts) -> str:
+    with_comma = ~np.isnan(numbers(np.char.replace(foreign, ",", ".")))
+    remedies = [
+        *(["Write decimal points, not commas"] if with_comma.any() else []),
+        *(["Write numbers without units, and leave missing cells empty"] if not with_comma.all() else []),
+    ]
+    return ". ".join(["not a number", *remedies])
 
 
 def _shown(foreign: Texts) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.cells import Texts, in_order, missing, numbers
-from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.columns import Columns, rows_that
 from mixbayes.protocol.dictionary import Dictionary, dictionary_from
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.layout import Layout
@@ -89,11 +89,22 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _class_column(names: Sequence[str], given: str | None) -> str:
+    if given is None and DEFAULT_CLASS_COLUMN in names:
+        return DEFAULT_CLASS_COLUMN
     if given is None:
-        return DEFAULT_CLASS_COLUMN if DEFAULT_CLASS_COLUMN in names else names[-1]
+        _refuse_nameless(names[-1])
+        return names[-1]
     if given not in names:
         raise BadData(f"There is no class column {given!r}. The columns are {_listed(names)}.")
     return given
+
+
+def _refuse_nameless(last: str) -> None:
+    if not last.strip():
+        raise BadData(
+            "The last column, which would be the class, has no name: the header ends with a comma. Remove the commas "
+            "at the ends of all lines, or name the class column."
+        )
 
 
 def _refuse_unknown(attributes: Sequence[str], named: Sequence[str]) -> None:
@@ -136,10 +147,10 @@ def _classes(tables: Sequence[Columns], class_column: str) -> tuple[str, ...]:
 def refuse_unlabelled(table: Columns, class_column: str | None = None) -> None:
     """Refuse rows without a class."""
     column = _class_column(table.names, class_column)
-    without = np.count_nonzero(missing(table.column(column)))
-    if without:
+    without = missing(table.column(column))
+    if without.any():
         raise BadData(
-            f"A row without a class is refused: {without} rows have none in column {column!r}. "
+            f"A row without a class is refused: {rows_that(without)} none in column {column!r}. "
             "Fill them in, remove them, or name another class column."
         )
 

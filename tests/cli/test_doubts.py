@@ -1,4 +1,4 @@
-"""Oversights in a table are said by column, and never with a cell."""
+"""Oversights in a table are said by column, and with no cells but the words that are to be written otherwise."""
 
 from __future__ import annotations
 
@@ -71,16 +71,46 @@ def test_usual_columns_raise_no_doubt(capsys: pytest.CaptureFixture[str], cells:
         ([*DECIMALS, "n/a", "n/a"], "words among them"),
         (repeated("yes", "no", "Yes"), "only in capitals or blanks"),
         (repeated("yes", "no", "no "), "only in capitals or blanks"),
+        ([f"{1 + i % 28:02}.{1 + i % 12:02}.2024" for i in range(ROWS)], "dates, which count as names"),
+        ([f"2024-01-{1 + i % 28:02} 10:30" for i in range(ROWS)], "dates, which count as names"),
     ],
-    ids=["identity", "number of a patient", "codes", "spellings", "comma", "words", "capitals", "blanks"],
+    ids=[
+        "identity",
+        "number of a patient",
+        "codes",
+        "spellings",
+        "comma",
+        "words",
+        "capitals",
+        "blanks",
+        "days",
+        "moments",
+    ],
 )
-def test_an_oversight_is_one_line_without_a_cell(
+def test_an_oversight_is_one_line_without_a_long_cell(
     capsys: pytest.CaptureFixture[str], cells: list[str], said: str
 ) -> None:
     (line,) = told(capsys, table(grade=cells))
     assert line.startswith("mixbayes: column 'grade' has ")
     assert said in line
     assert not [cell for cell in cells if len(cell) > 3 and cell in line]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([*DECIMALS, "120 mmHg"], "Write '120 mmHg' as 120, and the unit into the header"),
+        ([f"{90 + i} mmHg" for i in range(ROWS)], "Write '100 mmHg' as 100, and the unit into the header"),
+        ([*DECIMALS, "5,2 %", "k.A."], "Write '5,2 %' as 5.2, and the unit into the header; leave 'k.A.' empty"),
+        ([*DECIMALS, "<5"], "Write '<5' as a number, or leave it empty"),
+        ([*DECIMALS, "not known" * 9], "Leave 'not knownnot knownnot knownnot...' empty"),
+        (repeated("yes", "no", "Yes"), "as 'Yes' and 'yes'; they count as different ones"),
+    ],
+    ids=["unit", "units alone", "unit and word", "bound", "long", "capitals"],
+)
+def test_what_is_to_be_written_instead_is_said(capsys: pytest.CaptureFixture[str], cells: list[str], said: str) -> None:
+    (line,) = told(capsys, table(crp=cells))
+    assert line.endswith(said)
 
 
 def test_a_blank_in_a_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,7 +170,7 @@ def test_the_file_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
 
 
 def test_a_federation_begins_with_the_doubts(typed: Prompt, tmp_path: Path) -> None:
-    rows = [f"P{i:04},{crp},{'yes' if i % 3 else 'no'}" for i, crp in enumerate(DECIMALS)]
+    rows = [f"{1000 + i},{crp},{'yes' if i % 3 else 'no'}" for i, crp in enumerate(DECIMALS)]
     (tmp_path / "like.csv").write_text("\n".join(["id,crp,ill", *rows]) + "\n")
     members = ["--party", "north=127.0.0.1:4001", "--party", "south"]
     done = typed("federation", "new", tmp_path, "--name", "pair", *members, "--like", tmp_path / "like.csv")

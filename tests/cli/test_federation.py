@@ -187,6 +187,25 @@ def test_a_table_that_cannot_be_used_is_bad_data(tmp_path: Path, table: Path) ->
     assert "30 rows, the agreed maximum is 20" in str(error)
 
 
+@pytest.mark.parametrize("gap", ["P29", ""])
+def test_names_of_patients_stay_out_of_the_agreement_unless_they_are_asked_for(tmp_path: Path, gap: str) -> None:
+    table = tmp_path / "table.csv"
+    numbers = [*(f"P{i}" for i in range(29)), gap]
+    table.write_text("\n".join(["id,sex,ill", *(f"{n},{'fm'[i % 2]},{i % 2}" for i, n in enumerate(numbers))]) + "\n")
+    error = error_of(new(tmp_path / "heart", table))
+    assert (type(error), error.exit_code) == (BadData, 6)
+    assert "table.csv: column 'id' has another value in every row, and all of them would stand in the" in str(error)
+    assert not (tmp_path / "heart").exists()
+    assert new(tmp_path / "heart", table, "--nominal", "id").exit_code == 0
+
+
+def test_few_values_or_repeated_ones_are_no_names_of_patients(tmp_path: Path) -> None:
+    for values in ([f"v{i}" for i in range(20)], [f"v{i % 29}" for i in range(30)]):
+        table = tmp_path / f"{len(values)}.csv"
+        table.write_text("\n".join(["ward,ill", *(f"{v},{i % 2}" for i, v in enumerate(values))]) + "\n")
+        assert new(tmp_path / f"of {len(values)}", table).exit_code == 0
+
+
 def test_a_folder_that_cannot_be_made(tmp_path: Path, table: Path) -> None:
     error = error_of(new(table / "heart", table))
     assert (type(error), error.exit_code) == (BadData, 6)

@@ -19,7 +19,7 @@ from mixbayes.local_methods.registry import METHODS
 from tests.cli.in_process import Command, command
 
 COMMAND = [sys.executable, str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
-KEYS = ["method", "parameters", "rows_in", "rows_out", "missing", "guarantee", "measures", "seconds"]
+KEYS = ["method", "parameters", "rows_in", "rows_out", "missing", "unchanged", "guarantee", "measures", "seconds"]
 
 Rows = Sequence[Sequence[object]]
 
@@ -96,6 +96,37 @@ def test_text_describes_the_release_for_people(protect: Command, patients: Path,
 def test_a_promise_without_privacy_is_called_so(protect: Command, patients: Path, tmp_path: Path) -> None:
     done = protect(patients, tmp_path / "out.csv", "--method", "svd", "--set", "rank=2")
     assert "protects nobody" in done.out
+
+
+def test_what_is_released_as_it_was_is_named_and_warned_of(protect: Command, tmp_path: Path) -> None:
+    rows = [[f"P{row:05}", "fm"[row % 2], 40 + row, ["ill", "well"][row % 3 % 2]] for row in range(30)]
+    source = write(tmp_path / "in.csv", ["number", "sex", "age", "class"], rows)
+    arguments = (source, tmp_path / "out.csv", "--method", "microaggregation", "--set", "k=5")
+    done = protect(*arguments)
+    assert "Released as they were: number, sex, class." in done.out
+    assert "column 'number' has another value in every row, and is released as it was" in done.err
+    assert done.err.count("is released as it was") == 1
+    assert protect(*arguments, "--json").document["unchanged"] == ["number", "sex", "class"]
+
+
+def test_what_was_changed_is_not_said_to_be_as_it_was(protect: Command, patients: Path, tmp_path: Path) -> None:
+    dropped = ("--set", "t=10", "--set", "missing=drop", "--json")
+    done = protect(patients, tmp_path / "out.csv", "--method", "class-wise-condensation", *dropped)
+    assert done.document["unchanged"] == ["class"]
+    done = protect(patients, tmp_path / "divided", "--method", "dmpd", "--set", "generations=1", "--json")
+    assert done.document["unchanged"] == []
+
+
+def test_parameters_are_explained_to_people(protect: Command, patients: Path, tmp_path: Path) -> None:
+    arguments = ("--method", "dmpd", "--set", "k=5", "--set", "generations=1")
+    text = protect(patients, tmp_path / "divided", *arguments).out
+    projections = protect(patients, tmp_path / "divided", *arguments, "--json").document["parameters"]["projections"]
+    assert "; ".join(", ".join(names) for names in projections) in text
+    assert re.search(r"quasi identifiers +│ all columns ", text)
+    assert re.search(r"class in key +│ no ", text)
+    assert "paired with all of its class in the others" in text
+    tree = protect(patients, tmp_path / "out.csv", "--method", "perturbation-tree", "--set", "leaf_size=8").out
+    assert re.search(r"min group +│ 2 +│ rows in the smallest leaf, and so what is promised", tree)
 
 
 def test_the_same_seed_gives_the_same_bytes(protect: Command, patients: Path, tmp_path: Path) -> None:
@@ -179,7 +210,7 @@ def test_what_cannot_be_is_refused_and_nothing_written(
         ("a,class\n", "0 rows"),
         ("class\nx\nx\n", "0 columns"),
         ("a,class\n?,x\n?,y\n", "No column of the table has a value"),
-        ("a,class\n1,x\n2,\n3,x\n", "1 rows have no class"),
+        ("a,class\n1,x\n2,\n3,x\n", "the first is row 2"),
     ],
 )
 def test_bad_tables_end_with_6(protect: Command, tmp_path: Path, text: str, said: str) -> None:

@@ -364,6 +364,20 @@ def test_people_are_told_where_the_labels_are_and_what_was_unknown(tmp_path: Pat
     assert "The labels are not kept; --labels OUT.csv writes them." in simulated(*words).err
 
 
+@pytest.mark.parametrize("asked", [["--classify"], ["--holdout", "0"]])
+def test_where_no_class_is_known_nothing_is_said_of_accuracy(
+    tmp_path: Path, simulated: Simulated, asked: list[str]
+) -> None:
+    (tmp_path / "patients.csv").write_text("sex,ill\n" + "f,yes\nm,no\n" * 10)
+    (tmp_path / "new.csv").write_text("sex\nf\n")
+    files = [tmp_path / "new.csv"] * (asked == ["--classify"])
+    done = simulated(tmp_path / "patients.csv", "--two-party", *asked, *files)
+    assert "hospital-1 alone" in done.out
+    assert ("equal to the pooled classifier's: 100.00%" in done.out) == bool(files)
+    for word in ("accuracy", "unknown"):
+        assert word not in done.out
+
+
 def test_seed_decides_who_holds_which_rows_and_nothing_else(tmp_path: Path, simulated: Simulated) -> None:
     names = {"left out": [], "same": ["--seed", "0", "--public-instances"], "other": ["--seed", "1"]}
     runs, labels = {}, {}
@@ -449,6 +463,14 @@ def complaint(done: Done, exit_code: int) -> str:
 )
 def test_usage(flags: list[str], said: str, refused: Refused) -> None:
     assert said in refused(2, *flags)
+
+
+def test_the_hospital_is_named_whose_part_of_a_table_cannot_be_protected(tmp_path: Path, refused: Refused) -> None:
+    whole, too_few = tmp_path / "patients.csv", ("--protect", "class-wise-condensation:t=20")
+    whole.write_text("age,ill\n" + "".join(f"{i},{'no' if i % 9 else 'yes'}\n" for i in range(90)))
+    assert f"hospital-1's part of {whole}: Every class needs" in refused(6, "simulate", whole, *too_few)
+    (other := tmp_path / "other.csv").write_text(whole.read_text())
+    assert f": {whole}: Every class needs" in refused(6, "simulate", whole, other, *too_few)
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_a_column_without_any_cell_is_set_aside_and_comes_back_empty(missing: st
     ("rows", "classes", "said"),
     [
         ([[1.0], [2.0]], ["x"], "X has 2 rows, y has 1"),
-        ([[1.0], [2.0]], ["x", None], "1 rows have no class"),
+        ([[1.0], [2.0]], ["x", None], "the first is row 2"),
         ([[1.0], [2.0]], [["x", "y"], ["y", "x"]], "one column of classes"),
         ([[np.inf], [2.0]], None, "infinite"),
         ([[None], [None]], None, "No column of the table has a value"),

@@ -104,6 +104,22 @@ def test_ragged_lines_after_the_twentieth_are_counted() -> None:
     assert "line 22" not in said
 
 
+@pytest.mark.parametrize("above", ["# Export 12.03.2025\n", "Export\nof ward 3\n", "# Export, of ward 3\n"])
+def test_lines_above_the_header_are_called_so(above: str) -> None:
+    said = refusal(f"{above}a,b,c,d\n1,2,3,4\n5,6,7,8\n".encode())
+    first, line = above.split(",")[0].split("\n")[0], above.count("\n") + 1
+    assert f"Line 1, {first!r}, has {1 + above.count(',')} cell" in said
+    assert f", line {line} and all after it have 4. Remove the lines above the header." in said
+
+
+def test_decimal_commas_in_every_row_are_no_table_below_other_lines() -> None:
+    assert "Quote cells that hold commas" in refusal(b"age,crp,class\n61,5,3,2,yes\n58,1,4,5,no\n")
+
+
+def test_a_ragged_file_that_is_not_utf8_further_on_is_refused_too() -> None:
+    assert "not UTF-8" in refusal(b"a,b\n1\n" + b"1,2\n" * 9000 + "straße,2\n".encode("latin-1"))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

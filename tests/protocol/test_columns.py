@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixbayes.protocol.columns import Columns, stacked
+from mixbayes.protocol.columns import Columns, rows_that, stacked
 from mixbayes.protocol.errors import BadData
 
 
@@ -20,6 +20,11 @@ def test_rows_are_stacked_by_the_names_of_their_columns() -> None:
     assert both.column("id").tolist() == ["1", "2", "123456"]
     assert both.column("ill").tolist() == ["no", "yes", "no"]
     assert (both.rows, both.source) == (3, "north.csv, south.csv")
+
+
+def test_rows_are_counted_below_the_header_from_one() -> None:
+    assert f"{rows_that(np.array([False, True]))} none" == "row 2 below the header has none"
+    assert f"{rows_that(np.array([False, True, True]))} none" == "2 rows (first row 2) have none"
 
 
 def test_a_file_that_gave_two_of_the_tables_is_named_once() -> None:

@@ -24,6 +24,9 @@ number_texts = st.one_of(
 )
 
 
+CORRECT = "Correct the spelling, leave missing cells empty, or agree on the value"
+
+
 def dictionary_of(*attributes: Attribute, max_rows: int = 2**20) -> Dictionary:
     return Dictionary(class_column="class", classes=("no", "yes"), attributes=attributes, max_rows=max_rows)
 
@@ -166,13 +169,33 @@ def test_training_lists_every_column_and_value_that_breaks_the_dictionary() -> N
     with pytest.raises(TableMismatch) as caught:
         encode_training(dictionary_of(SEX, AGE, CHOL, max_rows=3), broken)
     assert str(caught.value).splitlines()[1:] == [
-        "  it has 4 rows, all hospitals together may have 3",
-        "  column 'class': 2 rows have no class. A row without a class is refused",
-        "  column 'class': 'maybe' not among the classes",
-        "  column 'sex': 'F', 'x' not in the list of values",
-        "  column 'age': 'nan', 'old' not a number",
-        "  column 'chol': 'lots' not a number",
+        "  it has 4 rows, all hospitals together may have 3. Agree on more",
+        "  column 'class': 2 rows (first row 2) have no class. Fill it in, or remove the row",
+        f"  column 'class': 'maybe' not among the classes. {CORRECT}",
+        f"  column 'sex': 'F', 'x' not in the list of values. {CORRECT}",
+        "  column 'age': 'nan', 'old' not a number. Write numbers without units, and leave missing cells empty",
+        "  column 'chol': 'lots' not a number. Write numbers without units, and leave missing cells empty",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "remedy"),
+    [
+        ("1,5", "Write decimal points, not commas"),
+        ("-", "Write numbers without units, and leave missing cells empty"),
+    ],
+)
+def test_what_is_no_number_is_told_with_what_to_write_instead(cell: str, remedy: str) -> None:
+    with pytest.raises(TableMismatch) as caught:
+        encode_training(dictionary_of(AGE), table(age=["1", cell], **{"class": ["no", "yes"]}))
+    assert str(caught.value).endswith(f"  column 'age': {cell!r} not a number. {remedy}")
+
+
+def test_a_column_that_is_missing_and_a_row_without_a_class_are_told_with_what_to_do() -> None:
+    with pytest.raises(TableMismatch, match=r"column 'age' is missing\. Add it$"):
+        encode_training(dictionary_of(AGE), table(**{"class": ["no", "yes"]}))
+    with pytest.raises(TableMismatch, match=r"row 2 below the header has no class\. Fill it in, or remove the row$"):
+        encode_training(dictionary_of(AGE), table(age=["1", "2"], **{"class": ["no", ""]}))
 
 
 def test_training_shows_20_values_of_a_column_and_counts_the_others() -> None:

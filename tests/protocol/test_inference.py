@@ -205,8 +205,9 @@ REFUSALS: list[tuple[Callable[[], Dictionary], type[Exception], str]] = [
     (
         lambda: infer([table("a,class", "1,x", "1,?", "1,")]),
         BadData,
-        "row without a class is refused: 2 rows",
+        "row without a class is refused: 2 rows (first row 2) have none in column 'class'",
     ),
+    (lambda: infer([table("a,b,", "1,x,", "2,y,")]), BadData, "no name: the header ends with a comma. Remove"),
     (lambda: infer([table("a,class", "1,x", "1,y")], nominal=["b"]), BadData, "no attribute 'b'"),
     (lambda: infer([table("a,class", "1,x", "1,y")], numeric=["class"]), BadData, "no attribute 'class'"),
     (lambda: infer([table("a,class", "1,x", "z,y")], numeric=["a"]), BadData, "no number: 'z'"),

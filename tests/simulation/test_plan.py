@@ -57,6 +57,8 @@ def test_split_gives_every_row_to_one_hospital(hospitals: int, spare: int, seed:
 def test_split_of_too_few_rows_is_refused_with_what_to_do() -> None:
     with pytest.raises(BadData, match="2 rows cannot be split over 3 hospitals: give more rows or fewer hospitals"):
         split_at_random(table(2), 3, np.random.default_rng(0))
+    with pytest.raises(BadData, match="The table: there are no rows below the header"):
+        split_at_random(table(0), 3, np.random.default_rng(0))
 
 
 def test_split_is_at_random() -> None:

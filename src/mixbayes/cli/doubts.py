@@ -1,7 +1,11 @@
-"""What in a table looks like an oversight: said on stderr, refused by nobody. Columns are named, cells never."""
+"""What in a table looks like an oversight: said on stderr, refused by nobody.
+
+Columns are named. Of their cells only words that are to be written otherwise are quoted, one of a kind.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -17,6 +21,9 @@ from mixbayes.protocol.inference import NUMERIC_ABOVE
 
 ROWS_LOOKED_AT = 10_000
 """Of every table: doubts must not cost as much as the work."""
+LONGEST_QUOTED = 30
+_WITH_UNIT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?)(?:\s+[^\W\d_]|\s*[%°])\D*")
+_DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?:[T ].*)?")
 
 
 def tell_doubts(tables: Sequence[Columns], nominal: Collection[str] = ()) -> None:
@@ -45,6 +52,17 @@ def tell_unknown(dictionary: Dictionary, rows: Columns) -> None:
             )
 
 
+def tell_identities(columns: Columns, released: Sequence[str]) -> None:
+    """A line for each of these columns, released as they were, that tells every row from every other."""
+    for name in released:
+        present = columns.column(name)[~missing(columns.column(name))]
+        if np.unique(present).size == present.size > 1:
+            _tell(
+                f"column {name!r} has another value in every row, and is released as it was: whoever knows a patient's "
+                "value knows the row. Remove it from the table"
+            )
+
+
 def _tell(doubt: str) -> None:
     typer.echo(f"mixbayes: {printable(doubt)}", err=True)
 
@@ -57,14 +75,16 @@ def _doubts(parts: Sequence[Texts], named: bool) -> Iterator[str]:
     words = np.isnan(numbers(distinct))
     of_numbers = list(_doubts_of_numbers(distinct, words)) if not named else []
     yield from of_numbers
-    if not of_numbers and any(map(_one_of_a_kind, parts)):
+    if not named and all(map(_DATE.fullmatch, distinct.tolist())):
+        yield "has dates, which count as names, each day another one. Write a number, as a year or an age, or remove it"
+    elif not of_numbers and any(map(_one_of_a_kind, parts)):
         yield "has another value in every row. If it tells patients apart, remove it"
     elif not named and not words.any() and distinct.size > NUMERIC_ABOVE and _zeros_lead(distinct):
         yield "has numbers that begin with a zero, and counts as measurements. If they are codes, name it in --nominal"
     if (named or words.any() or _numbers(distinct).size <= NUMERIC_ABOVE) and _one_number_twice(distinct):
         yield "has a number in several spellings, as 1 and 1.0 are; among names they count as different ones"
-    if words.any() and _spelled(distinct) < distinct.size:
-        yield "has values that differ only in capitals or blanks; they count as different ones"
+    if words.any() and (alike := _spelled_alike(distinct)):
+        yield f"has values that differ only in capitals or blanks, as {alike}; they count as different ones"
 
 
 def _one_of_a_kind(present: Texts) -> bool:
@@ -77,12 +97,24 @@ def _one_of_a_kind(present: Texts) -> bool:
 def _doubts_of_numbers(distinct: Texts, words: NDArray[np.bool_]) -> Iterator[str]:
     """Of a column that has words in it, so that its numbers are names too. In one of numbers alone, none."""
     meant = ~np.isnan(numbers(np.char.replace(distinct, ",", ".")))
-    if np.count_nonzero(meant) <= max(NUMERIC_ABOVE, distinct.size / 2):
+    with_unit = np.array([bool(_WITH_UNIT.fullmatch(text)) for text in distinct.tolist()])
+    if np.count_nonzero(meant | with_unit) <= max(NUMERIC_ABOVE, distinct.size / 2):
         return
     if (meant & words).any():
         yield "has numbers with a decimal comma, which count as names. Write decimal points"
     if not meant.all():
-        yield "has numbers, and words among them, so that all count as names. Leave cells without a number empty"
+        remedies = "; ".join(_as_numbers(distinct[with_unit].tolist(), distinct[~meant & ~with_unit].tolist()))
+        yield f"has numbers, and words among them, so that all count as names. {remedies[:1].upper()}{remedies[1:]}"
+
+
+def _as_numbers(with_unit: Sequence[str], others: Sequence[str]) -> Iterator[str]:
+    """What to write instead of one of each."""
+    if with_unit and (found := _WITH_UNIT.fullmatch(with_unit[0])):
+        yield f"write {_quoted(with_unit[0])} as {found[1].replace(',', '.')}, and the unit into the header"
+    if others:
+        no_number = not any(map(str.isdigit, others[0]))
+        word = _quoted(others[0])
+        yield f"leave {word} empty" if no_number else f"write {word} as a number, or leave it empty"
 
 
 def _numbers(distinct: Texts) -> NDArray[np.float64]:
@@ -98,5 +130,15 @@ def _zeros_lead(distinct: Texts) -> bool:
     return any(text[0] == "0" and text[1:2].isdigit() for text in map(str.strip, distinct.tolist()))
 
 
-def _spelled(distinct: Texts) -> int:
-    return len({" ".join(text.split()).casefold() for text in distinct.tolist()})
+def _spelled_alike(distinct: Texts) -> str:
+    """Two values that people would call one, if there are such."""
+    first: dict[str, str] = {}
+    for text in distinct.tolist():
+        other = first.setdefault(" ".join(text.split()).casefold(), text)
+        if other != text:
+            return f"{_quoted(other)} and {_quoted(text)}"
+    return ""
+
+
+def _quoted(cell: str) -> str:
+    return repr(cell if len(cell) <= LONGEST_QUOTED else cell[:LONGEST_QUOTED] + "...")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from mixbayes.cli.doubts import tell_doubts
@@ -25,10 +26,12 @@ from mixbayes.federation.agreement import (
 from mixbayes.federation.files import read_federation, written
 from mixbayes.node.log import printable
 from mixbayes.parties.table import read_table
+from mixbayes.protocol.cells import missing
+from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.dictionary import MOST_ROWS, Attribute, Dictionary, Nominal, Numeric
 from mixbayes.protocol.errors import BadData, BadFederation, Unsupported
 from mixbayes.protocol.exact import fitting_bits
-from mixbayes.protocol.inference import infer
+from mixbayes.protocol.inference import NUMERIC_ABOVE, infer
 from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.paillier_key import USUAL_BITS
 
@@ -96,7 +99,9 @@ def new(
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
     table = read_table(like)
+    tell_doubts([table], names_in(nominal))
     dictionary = infer([table], class_column, names_in(nominal), names_in(numeric), bins, smoothing, max_rows)
+    _refuse_names_of_patients(dictionary, table, names_in(nominal))
     _refuse_what_cannot_run(protocol.value, dictionary)
     federation = _agreed(
         {
@@ -116,7 +121,6 @@ def new(
     )
     _make(folder)
     write_whole(target, written(federation))
-    tell_doubts([table], names_in(nominal))
     for line in _advice(federation, target):
         typer.echo(line, err=True)
 
@@ -152,6 +156,18 @@ def _refuse_what_cannot_run(protocol: str, dictionary: Dictionary) -> None:
     Layout(dictionary)
     if protocol == Protocol.PAILLIER:
         fitting_bits(dictionary, USUAL_BITS)
+
+
+def _refuse_names_of_patients(dictionary: Dictionary, table: Columns, nominal: Collection[str]) -> None:
+    for attribute in dictionary.attributes:
+        if not isinstance(attribute, Nominal) or attribute.name in nominal:
+            continue
+        rows = np.count_nonzero(~missing(table.column(attribute.name)))
+        if attribute.size == rows > NUMERIC_ABOVE:
+            raise BadData(
+                f"{table.source}: column {attribute.name!r} has another value in every row, and all of them would "
+                "stand in the agreement that everybody gets. Remove it from the table, or name it in --nominal."
+            )
 
 
 def _member(given: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
 
-from mixbayes.cli.doubts import tell_doubts
+from mixbayes.cli.doubts import tell_doubts, tell_identities
 from mixbayes.cli.measure import DISTORTION, RISK, figure
 from mixbayes.cli.options import names_in
 from mixbayes.cli.output import refuse_other_format, refuse_unwritable, write_whole
@@ -25,7 +25,7 @@ from mixbayes.cli.table_output import projection_files, refuse_other_folder, tab
 from mixbayes.cli.tenths import Tenths
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.parties.method_table import as_command_error, as_table, class_column, numeric_names
-from mixbayes.parties.protection import texts_of
+from mixbayes.parties.protection import left_as_they_were, texts_of
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -45,6 +45,17 @@ mixbayes protect patients.csv projections --method dmpd --set k=10 --set quasi_i
 
 mixbayes protect patients.csv released.parquet --method condensation --set k=20 --set seeds=kmeans --seed 7 --json
 """
+
+
+OF_NONE = {"quasi_identifiers": "all columns", "confidential": "all of numbers"}
+"""Whatever a parameter is about if nothing is said."""
+MEANINGS = {
+    "leaf_size": "rows in the largest leaf",
+    "min_group": "rows in the smallest leaf, and so what is promised",
+    "anonymity": "rows with the rarest combination in a projection",
+    "rejoined_anonymity": "the same, if every row of a projection is paired with all of its class in the others",
+    "rejoined_anonymity_with_class": "the same, for who knows the class too",
+}
 
 
 def protect(
@@ -72,6 +83,7 @@ def protect(
     done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
     document = _document(method, chosen, columns, done)
     _write(target, done)
+    tell_identities(columns, done.unchanged)
     if as_json:
         typer.echo(json.dumps(document, indent=2))
     else:
@@ -99,6 +111,8 @@ class _Done:
     """The rows that took part."""
     released: Table
     texts: Columns
+    unchanged: Sequence[str]
+    """The columns that were released as they were."""
     label: str | None
     seconds: float
     projections: Sequence[Projection] | None
@@ -138,10 +152,12 @@ def _released(
         )
     seconds = perf_counter() - begun
     released = _whole(table.names, part, label, labels)
+    texts = texts_of(method, columns, released)
     return _Done(
         table.take(method.kept_rows_),
         released,
-        texts_of(method, columns, released),
+        texts,
+        left_as_they_were(method, columns, texts),
         label,
         seconds,
         _projections(method, released, label, columns),
@@ -181,6 +197,7 @@ def _document(name: str, method: LocalMethod, columns: Columns, done: _Done) -> 
         "rows_in": columns.rows,
         "rows_out": done.released.rows,
         "missing": asdict(method.missing_),
+        "unchanged": list(done.unchanged),
         "guarantee": _plain(asdict(method.guarantee_)),
         "measures": _plain(_measures(done)),
         "seconds": round(done.seconds, 3),
@@ -222,7 +239,7 @@ def _show(target: Path, document: dict[str, Any]) -> None:
     console = Console(highlight=False)
     table = Shown("", "", "", title=f"{document['rows_out']} rows released in {target}", show_header=False)
     for key, value in document["parameters"].items():
-        table.add_row(Text(key.replace("_", " ")), Text(figure(value)), "")
+        table.add_row(Text(key.replace("_", " ")), Text(_setting(key, value)), MEANINGS.get(key, ""))
     gone = document["missing"]
     table.add_row("missing cells", Text(figure(gone["cells"])), Text(f"in {gone['rows']} rows: {gone['treatment']}"))
     table.add_section()
@@ -233,5 +250,19 @@ def _show(target: Path, document: dict[str, Any]) -> None:
     guarantee = document["guarantee"]
     held = "kept" if guarantee["holds"] else "NOT KEPT"
     console.print(Text(f"Promise, checked on the release: {guarantee['claim']} - {held}."))
+    if document["unchanged"]:
+        console.print(Text(f"Released as they were: {', '.join(document['unchanged'])}."))
     if not guarantee["privacy"]:
         console.print(Text("This promise protects nobody in the table."))
+
+
+def _setting(key: str, value: Any) -> str:
+    """A parameter, or what was learned, for people; projections are lists of lists."""
+    if value is None:
+        return OF_NONE.get(key, "none")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        separator = "; " if any(isinstance(part, (list, tuple)) for part in value) else ", "
+        return separator.join(_setting("", part) for part in value) or "none"
+    return figure(value)

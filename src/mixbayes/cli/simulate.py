@@ -167,17 +167,14 @@ def _refuse_to_overwrite(out: Path, read: list[Path]) -> None:
 def _show(outcome: Outcome) -> None:
     """The results for people, on stdout."""
     console = Console(highlight=False)
-    table = Table("", "rows", "accuracy", title=f"{outcome.instances} rows classified, {len(outcome.classes)} classes")
-    for hospital in outcome.hospitals:
-        alone = outcome.accuracy.alone[hospital.name]
-        table.add_row(Text(f"{hospital.name} alone"), str(hospital.rows), _percent(alone))
-    everybody = str(sum(hospital.rows for hospital in outcome.hospitals))
-    if any(hospital.protect for hospital in outcome.hospitals):
-        table.add_row("pooled without protection", "", _percent(outcome.accuracy.pooled_unprotected))
-    table.add_row("all tables pooled", everybody, _percent(outcome.accuracy.pooled))
-    table.add_row("jointly, nothing pooled", everybody, _percent(outcome.accuracy.joint))
+    judged = outcome.accuracy.joint is not None
+    columns = ["", "rows", *(["accuracy"] if judged else [])]
+    table = Table(*columns, title=f"{outcome.instances} rows classified, {len(outcome.classes)} classes")
+    for row in _rows(outcome):
+        table.add_row(*row[: len(columns)])
     console.print(table)
-    console.print(f"Labels equal to the pooled classifier's: {_percent(outcome.agreement_with_pooled)}")
+    if outcome.agreement_with_pooled is not None:
+        console.print(f"Labels equal to the pooled classifier's: {_percent(outcome.agreement_with_pooled)}")
     seconds, moved, rounds = outcome.seconds, outcome.bytes, outcome.rounds
     console.print(
         f"Seconds: set-up {seconds.setup:.2f}, contributions {seconds.contribute:.2f}, "
@@ -189,6 +186,17 @@ def _show(outcome: Outcome) -> None:
         f"classification {moved.classification:,} in {rounds.classification} rounds",
         soft_wrap=True,
     )
+
+
+def _rows(outcome: Outcome) -> Iterator[tuple[Text, str, str]]:
+    """Whose classifier, the rows that it learned from, and its accuracy."""
+    for hospital in outcome.hospitals:
+        yield Text(f"{hospital.name} alone"), str(hospital.rows), _percent(outcome.accuracy.alone[hospital.name])
+    everybody = str(sum(hospital.rows for hospital in outcome.hospitals))
+    if any(hospital.protect for hospital in outcome.hospitals):
+        yield Text("pooled without protection"), "", _percent(outcome.accuracy.pooled_unprotected)
+    yield Text("all tables pooled"), everybody, _percent(outcome.accuracy.pooled)
+    yield Text("jointly, nothing pooled"), everybody, _percent(outcome.accuracy.joint)
 
 
 def _percent(share: float | None) -> str:

@@ -21,6 +21,8 @@ class Plan:
 
 def split_at_random(table: Columns, hospitals: int, random: np.random.Generator) -> dict[str, Columns]:
     """One table over so many hospitals, every row to one of them."""
+    if not table.rows:
+        raise BadData(f"{table.source or 'The table'}: there are no rows below the header.")
     if table.rows < hospitals:
         raise BadData(
             f"{table.source or 'The table'}: {table.rows} rows cannot be split over {hospitals} hospitals: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mixbayes.parties.protection import Protection, read_protection
 from mixbayes.parties.table_check import Counted, counted, protected
@@ -69,6 +69,14 @@ def _protected(
     """What each hospital counts."""
     held = dict(unprotected)
     for number, (name, protection) in enumerate(protections.items(), start=1):
-        held[name] = protected(layout, training[name], protection, seed + number)
+        held[name] = protected(layout, _named(name, training), protection, seed + number)
         progress(f"protected: {name}", number, len(protections))
     return held
+
+
+def _named(name: str, training: Mapping[str, Columns]) -> Columns:
+    """This hospital's table, of which messages say whose part it is if one table was split."""
+    table = training[name]
+    if [other.source for other in training.values()].count(table.source) == 1:
+        return table
+    return replace(table, source=f"{name}'s part of {table.source}" if table.source else name)
