@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixbayes.cli.tune_pareto import _from_one, _large
+from mixbayes.cli.tune_pareto import _from_one, _large, _surfaces
 from mixbayes.local_methods.attainment import Fall
 from tests.cli.in_process import Command, command
 
@@ -174,6 +174,17 @@ def test_text_and_picture(tune: Command, patients: Path, tmp_path: Path) -> None
     assert "the accuracy falls from" in done.out
     assert "searching partitions" in done.err
     assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_of_one_run_there_is_no_best_and_no_median(tune: Command, patients: Path, tmp_path: Path) -> None:
+    assert list(_surfaces(1)) == [("median", "the one run", "tab:blue", 1.0)]
+    assert [label for _, label, _, _ in _surfaces(2)] == ["best of 2 runs", "median of 2 runs", "worst of 2 runs"]
+    once = (*TUNING, "--repeats", 1, "--plot", tmp_path / "one.png", "--report", tmp_path)
+    done = tune(patients, *once)
+    assert "the accuracy falls from" in done.out
+    assert "runs" not in done.out
+    assert "was run once;" in (tmp_path / "report.html").read_text()
+    assert "of the median of 2 runs" in tune(patients, *TUNING).out
 
 
 def test_surfaces_are_drawn_from_one_on_and_not_where_nothing_was_attained() -> None:

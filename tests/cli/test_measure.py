@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -110,6 +111,25 @@ def test_the_text_says_what_it_is_about(measure: Command, original: Path, releas
     assert "Quasi-identifiers: a, c." in text
     assert "Row i of the release is taken for row i of the original." in text
     assert "k-means with k = 3" in text
+
+
+def test_rows_drawn_anew_are_expected_to_differ(measure: Command, original: Path, released: Path) -> None:
+    expected = "A k-anonymity of 1 is expected where rows are drawn anew"
+    assert expected in measure(original, released).out
+    header, rows = iris()
+    alike = write(original.with_name("alike.csv"), header, [[1, 2, *row[2:]] for row in rows])
+    assert expected not in measure(original, alike, "--quasi-identifiers", "a,b").out
+
+
+def test_the_text_calls_measures_what_the_report_calls_them(
+    measure: Command, original: Path, released: Path, tmp_path: Path
+) -> None:
+    text = measure(original, released, "--report", tmp_path).out
+    page = (tmp_path / "report.html").read_text()
+    for short in ("VD", "RP", "RK", "CP", "CK"):
+        (name,) = set(re.findall(rf"[a-z ]*\({short}\)", text))
+        assert f">{name.strip()}<" in page
+        assert len(name.split()) > 2
 
 
 def test_columns_of_one_table_alone_are_named(measure: Command, original: Path, tmp_path: Path) -> None:

@@ -105,6 +105,10 @@ def test_the_list_says_what_is_there(reproduce: Command, folder: Path) -> None:
     text = reproduce("--list", "--data-dir", folder).out
     assert f"1 of {len(present)} tables are there." in text
     assert "nursery.csv is missing. Put UCI 'Nursery'" in text
+    head, *states = text[text.index("roy-table-5.3 ") :].splitlines()[:3]
+    assert [state.split(":")[0].strip() for state in states] == ["there", "missing"]
+    assert states[1].endswith("aisoffer.csv, wages_cps85.csv, boston_housing.csv")
+    assert "wine.csv" not in head
 
 
 def test_the_list_needs_no_folder_and_can_be_of_some(reproduce: Command) -> None:

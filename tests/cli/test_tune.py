@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -47,9 +48,35 @@ def test_the_exhaustive_search_tries_more(tune: Command, iris: Path) -> None:
 def test_text_marks_the_size_that_was_found(tune: Command, iris: Path) -> None:
     done = tune(iris, *METHOD, "-t", 30, "--repeats", 1)
     assert done.code == 0
-    assert "most privacy" in done.out
-    assert "without a search it would be 30" in done.out
+    assert "chosen" in done.out
+    assert "the most privacy among sizes within 5% of the best accuracy; without a search it would be 30" in done.out
     assert "trying group sizes" in done.err
+
+
+def test_text_says_on_how_many_rows_an_accuracy_stands(tune: Command, iris: Path) -> None:
+    iris.write_text("\n".join(iris.read_text().splitlines()[:-9]) + "\n")
+    done = tune(iris, *METHOD, "-t", 36, "--repeats", 3)
+    assert "Judged on 15 rows, 3 times: one answer is 2.2 points of accuracy." in done.out
+    assert "Judged on 15 rows: one answer is 6.7 points" in tune(iris, *METHOD, "-t", 36, "--repeats", 1).out
+    tried = tune(iris, *METHOD, "-t", 36, "--json").document["tried"]
+    assert all((45 * one["accuracy"]) == pytest.approx(round(45 * one["accuracy"])) for one in tried)
+
+
+def test_text_has_the_command_that_releases_the_table(
+    tune: Command, iris: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    iris.write_text(iris.read_text().replace("class", "the kind", 1))
+    done = tune(iris, *METHOD, "-t", 44, "--repeats", 1, "--class-column", "the kind", "--numeric", "a,b")
+    (line,) = [line.removeprefix("Next: mixbayes protect ") for line in done.out.splitlines() if "Next:" in line]
+    words = [str(iris.parent / "released.csv") if word == "OUT" else word for word in shlex.split(line)]
+    released = command("protect", monkeypatch, capsys)(*words, "--json").document
+    assert f"Group size {released['parameters']['k']}: " in done.out
+
+
+def test_without_a_number_the_largest_is_chosen(tune: Command, tmp_path: Path) -> None:
+    rows = [f"{'ab'[row % 2]},{'xy'[row % 2]}" for row in range(40)]
+    (tmp_path / "in.csv").write_text("\n".join(["a,class", *rows]) + "\n")
+    assert "the largest among sizes within 5%" in tune(tmp_path / "in.csv", *METHOD, "-t", 9).out
 
 
 def test_the_picture_is_a_png(tune: Command, iris: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ BLOCK = re.compile(r"^```(\w*)\n((?:.*\n)*?)```$", re.MULTILINE)
 SPAN = re.compile(r"`((?:mixbayes|make|python) [^`]+)`")
 ELSEWHERE = ("make ", ". .venv/", "mixbayes bench")
 """What installs, what changes the shell, and what takes minutes; it is checked, not run."""
-ADDRESSES = ("a.example:7443", "b.example:7443")
+ADDRESSES = ("a.example:8443", "b.example:8443")
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -37,6 +37,11 @@ def test_a_wrong_link_is_found() -> None:
     assert leads_somewhere(PAGES[0], "protocol.md#what-leaks")
 
 
+def test_the_readme_leads_to_every_notebook() -> None:
+    links = LINK.findall(PAGES[-1].read_text())
+    assert {f"docs/notebooks/{path.name}" for path in (DOCS / "notebooks").glob("*.ipynb")} <= set(links)
+
+
 def test_every_document_is_in_the_index() -> None:
     listed = {link.partition("#")[0] for link in LINK.findall((DOCS / "README.md").read_text())}
     pages = {path.name for path in DOCS.glob("*.md")} - {"README.md"}

@@ -19,7 +19,7 @@ NAMES = "chromium", "chromium-browser", "google-chrome"
 _TALL = 4000
 
 # No window is as narrow as a phone, so the page is opened in a frame; what the frame shows is asked from outside it.
-_LOOK = """
+_LOOK = r"""
 <body style="margin:0"><pre id="seen"></pre>
 <iframe id="page" style="border:0;width:WIDTHpx;height:TALLpx" srcdoc="CONTENT"></iframe>
 <script>
@@ -30,6 +30,15 @@ frame.onload = () => {
     const own = letter.getBoundingClientRect(), around = letter.ownerSVGElement.getBoundingClientRect();
     return own.left >= around.left - 1 && own.right <= around.right + 1 && own.bottom <= around.bottom + 1;
   };
+  const lines = (node, word) => {
+    const range = page.createRange();
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    return new Set([...range.getClientRects()].map((one) => one.top)).size;
+  };
+  const nodes = (one) => [...one.childNodes].flatMap((each) => each.nodeType === 3 ? [each] : nodes(each));
+  const torn = (head) => nodes(head).flatMap((node) =>
+    [...node.data.matchAll(/\S+/g)].filter((word) => lines(node, word) > 1).map((word) => word[0]));
   document.getElementById("seen").textContent = JSON.stringify({
     title: page.title,
     text: page.body.innerText,
@@ -38,6 +47,7 @@ frame.onload = () => {
     letters: Math.min(...all("figure svg text").map((one) => one.getBoundingClientRect().height)),
     outside: all("figure svg text").filter((one) => !inside(one)).map((one) => one.textContent),
     broken: all("code span").filter((one) => one.getClientRects().length > 1).map((one) => one.textContent),
+    torn: all("thead th").flatMap(torn),
     values: all("data").map((one) => one.getAttribute("value")),
     hacked: Boolean(frame.contentWindow.hacked || window.hacked),
     fetched: frame.contentWindow.performance.getEntriesByType("resource").map((one) => one.name),
@@ -62,6 +72,8 @@ class Opened:
     """Words that stick out of their picture."""
     broken: list[str]
     """Words of a command that go over the end of a line."""
+    torn: list[str]
+    """Words in the head of a table that go over the end of a line."""
     values: list[str]
     hacked: bool
     fetched: list[str]

@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 
 from mixbayes.report.page import built
 from mixbayes.report.simulated import simulated
+from mixbayes.report.tuned import Tuning, tuned
 from tests.report.browser import browser, opened, printed
 from tests.report.pages import EVIL, RUN, outcome, release, simulation, tuning
 from tests.report.test_pages import POINTS
@@ -78,6 +79,21 @@ def test_a_command_is_broken_between_words() -> None:
     seen = opened(built(simulated(outcome(["north", "south"], ["no", "yes"])), replace(RUN, line=line)), PHONE)
     assert (seen.broken, seen.width) == ([], PHONE)
     assert line in " ".join(seen.text.split())
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+def test_short_words_in_the_head_of_a_table_are_whole(width: int) -> None:
+    long = ["universitaetsklinikum-nord", "kreiskrankenhaus-sued"]
+    front = Tuning("dmpd", "Found.", "So.", "rows that share the rarest combination", POINTS)
+    pages = [
+        simulation(long, ["absent", "present"], "class-wise-condensation:t=5"),
+        built(tuned(replace(front, privacy="width of the 95% interval, in ranges", setting="group size")), RUN),
+        built(tuned(front), RUN),
+        release(["age", "sex"]),
+    ]
+    for page in pages:
+        seen = opened(page, width)
+        assert (seen.torn, seen.width) == ([], width)
 
 
 def test_a_simulation(tmp_path: Path) -> None:

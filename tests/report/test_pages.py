@@ -133,6 +133,10 @@ def test_a_release_has_every_measure_before_and_after() -> None:
     assert {1, 5, 0.6969, 0.0479, 0.9666, 0.2697, 0.96, 0.9533, 0.9667} <= shown
 
 
+def test_the_name_of_no_measure_is_cut() -> None:
+    assert "…" not in release(["a", "b"])
+
+
 def test_a_release_says_why_a_measure_is_missing() -> None:
     text = read(release(["a"], rp=None, utility=None, why_not={"rp": "no number", "utility": "no class"})).text
     assert "no number" in text

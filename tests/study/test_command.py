@@ -34,6 +34,7 @@ def test_it_writes_what_it_prints(study: Command, data: Path, tmp_path: Path) ->
     assert page.read_text(encoding="utf-8") == done.out
     results = from_json(measurements.read_text(encoding="utf-8"))
     assert document(results) == done.out
+    assert "UCI 'Heart Disease', processed.cleveland.data (303 rows) as" in done.out
     assert figure(results) == picture.read_bytes()
     assert (results.setup.quick, results.setup.seed) == (True, 0)
     assert "splits (3 of 3)" in done.err
@@ -75,7 +76,10 @@ def refused(done: Done, *parts: str) -> None:
 def test_a_missing_table(study: Command, data: Path) -> None:
     (data / "va.csv").unlink()
     (data / "hungarian.csv").unlink()
-    refused(study("--data-dir", data), f"{data} has no hungarian.csv, va.csv.", "class absent or present")
+    done = study("--data-dir", data)
+    refused(done, f"{data} has no hungarian.csv, va.csv.", "the class 0 written as absent and every other as present")
+    assert "UCI 'Heart Disease', processed.cleveland.data (303 rows) as cleveland.csv" in done.err
+    assert "every whole number as 1, not 1.0." in done.err
 
 
 def test_a_missing_folder(study: Command, tmp_path: Path) -> None:
@@ -127,10 +131,17 @@ def test_a_table_without_rows(study: Command, data: Path) -> None:
     refused(study("--data-dir", data), "va.csv")
 
 
-def test_a_folder_that_is_not_there(study: Command, data: Path, tmp_path: Path) -> None:
-    done = study("--data-dir", data, "--out", tmp_path / "none")
-    refused(done, "four-hospitals.md cannot be written: there is no folder")
-    assert not (tmp_path / "none").exists()
+def test_the_folder_of_the_document_is_made(study: Command, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "study"
+    done = study("--data-dir", data, "--out", out, "--quick")
+    assert (done.code, len(list(out.iterdir()))) == (0, 3), done.err
+    assert "--out docs" not in done.out
+    refused(study("--data-dir", tmp_path, "--out", tmp_path / "never"), "has no cleveland.csv")
+    assert not (tmp_path / "never").exists()
+
+
+def test_a_folder_that_cannot_be_made(study: Command, data: Path) -> None:
+    refused(study("--data-dir", data, "--out", data / "va.csv" / "out"), "va.csv/out cannot be made: Not a directory.")
 
 
 def test_usage(study: Command, data: Path) -> None:

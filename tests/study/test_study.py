@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData
 from mixbayes.study import study as module
 from mixbayes.study.document import document
-from mixbayes.study.figure import figure
+from mixbayes.study.figure import LEAST_HEIGHT, figure
 from mixbayes.study.hospitals import CLASS, HOSPITALS, zeros, zeros_as_missing
 from mixbayes.study.results import Joining, Protecting, Results, as_json, from_json
 from mixbayes.study.splits import Split, splits
@@ -113,7 +114,11 @@ def test_it_can_be_written_and_read(small: Results) -> None:
     assert "**A quick run, to try the command. Its figures say nothing.**" in text
     assert "A quick run starts no nodes." in text
     assert "| va | 50.0 | 100.0 (94.9 to 100.0) | 0.0 (0.0 to 5.1) |" in text
-    assert figure(small).startswith(b"<?xml")
+    picture = figure(small)
+    assert picture.startswith(b"<?xml")
+    height = re.search(rb'height="([0-9.]+)pt"', picture)
+    assert height
+    assert float(height[1]) >= 72 * LEAST_HEIGHT
 
 
 def without_seconds(results: Results) -> Results:

@@ -39,11 +39,11 @@ mixbayes measure patients.csv released.csv --quasi-identifiers age,sex,zip --unk
 
 DISTORTION = (
     ("confidence_interval", "confidence interval", "width that holds 95 % of the differences, in ranges"),
-    ("vd", "VD", "norm of the differences over that of the original"),
-    ("rp", "RP", "ranks by which a value moves"),
-    ("rk", "RK", "share of values that keep their rank"),
-    ("cp", "CP", "ranks by which the mean of an attribute moves"),
-    ("ck", "CK", "share of attributes whose mean keeps its rank"),
+    ("vd", "size of the change (VD)", "norm of the differences over that of the original"),
+    ("rp", "ranks by which values move (RP)", "ranks by which a value moves"),
+    ("rk", "values that keep their rank (RK)", "share of values that keep their rank"),
+    ("cp", "ranks by which means move (CP)", "ranks by which the mean of an attribute moves"),
+    ("ck", "means that keep their rank (CK)", "share of attributes whose mean keeps its rank"),
 )
 RISK = (
     ("k_anonymity", "k-anonymity", "rows with the rarest combination of quasi-identifiers"),
@@ -161,6 +161,8 @@ def _notes(found: Comparison) -> Iterator[str]:
     yield "Row i of the release is taken for row i of the original."
     yield f"Quasi-identifiers: {', '.join(found.quasi_identifiers)}."
     yield "k-anonymity: a missing cell equals a missing cell."
+    if found.risk.k_anonymity == 1:
+        yield "A k-anonymity of 1 is expected where rows are drawn anew, as by condensation: they are all different."
     yield f"S1 and S2: {found.queries} queries; a missing cell {match}."
     if found.clustering:
         yield f"Clusters: k-means with k = {found.clusters}."

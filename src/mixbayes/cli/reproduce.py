@@ -199,8 +199,10 @@ def _list(experiments: Sequence[Experiment], folder: Path | None, as_json: bool)
         return
     for experiment in experiments:
         typer.echo(f"{experiment.name}   {experiment.title}")
-        for table in experiment.tables:
-            typer.echo(f"    {'there  ' if table.file_in(folder) else 'missing'}  {table.file}")
+        for state, there in (("there", True), ("missing", False)):
+            files = [table.file for table in experiment.tables if bool(table.file_in(folder)) is there]
+            if files:
+                typer.echo(f"    {state + ':':9}{', '.join(files)}")
     tables = dict.fromkeys(table for experiment in experiments for table in experiment.tables)
     missing = [table for table in tables if not table.file_in(folder)]
     typer.echo(f"\n{len(tables) - len(missing)} of {len(tables)} tables are there.")

@@ -9,6 +9,7 @@ import typer
 
 from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
+from mixbayes.protocol.errors import BadData
 
 EXAMPLES = """Examples:
 
@@ -32,7 +33,11 @@ def study(
     seed: Annotated[int, typer.Option(min=0, help="Of folds and methods; never the protocol's randomness.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the text.")] = False,
 ) -> None:
-    """What four real hospitals gain by joining, and what each protection of their tables costs; takes minutes."""
+    """What four real hospitals gain by joining, and what each protection of their tables costs; takes minutes.
+
+    The tables are UCI 'Heart Disease', processed.*.data, with a header and the class absent or present: what is missing
+    in DIR is told, with what to do.
+    """
     from mixbayes.study.document import NAME, document  # slow to import
     from mixbayes.study.figure import figure
     from mixbayes.study.hospitals import read_hospitals
@@ -41,9 +46,11 @@ def study(
     from mixbayes.study.study import study as run_study
 
     files = [out / f"{NAME}.{kind}" for kind in ("md", "json", "svg")] if out else []
+    tables = read_hospitals(data_dir)
+    if out:
+        _make(out)
     for file in files:
         refuse_unwritable(file)
-    tables = read_hospitals(data_dir)
     with Talk() as talk:
         results = run_study(tables, QUICK_PLAN if quick else Plan(), seed, talk)
     text, measured = document(results), measurements(results)
@@ -51,3 +58,10 @@ def study(
     for file, content in zip(files, contents, strict=True):
         write_whole(file, content)
     typer.echo(measured if as_json else text, nl=False)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadData(f"{folder} cannot be made: {error.strerror}.") from None

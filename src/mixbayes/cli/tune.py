@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
+from dataclasses import dataclass
 from enum import StrEnum
-from math import isnan
+from math import ceil, isnan
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table as Shown
+from rich.text import Text
 
 from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.options import names_in
@@ -25,6 +28,7 @@ from mixbayes.parties.method_table import as_command_error, as_table, class_colu
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.report.figures import many
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.dmpd_tradeoff import AnonymityTradeoff
@@ -130,7 +134,34 @@ def tune(
     begun = perf_counter()
     with Talk() as talk, columns.named_in_errors(), as_command_error():
         looked.fit(table, labels, progress=talk)
-    _tell(looked, perf_counter() - begun, plot, page, as_json)
+    seconds = perf_counter() - begun
+    _tell(looked, seconds, plot, page, as_json, _Next(source, table.rows, class_col, nominal, numeric))
+
+
+@dataclass(frozen=True)
+class _Next:
+    """What the command was about, for the one that releases the table."""
+
+    source: Path
+    rows: int
+    class_col: str | None
+    nominal: str
+    numeric: str
+
+    def judged(self, looked: GroupSizeSearch) -> str:
+        """What an accuracy is a mean of, so that chance is not taken for a gain."""
+        asked = ceil(looked.test_share * self.rows)  # as scikit-learn rounds it
+        points = 100 / (asked * looked.repeats)
+        times = f", {looked.repeats} times" if looked.repeats > 1 else ""
+        return f"Judged on {many(asked, 'row')}{times}: one answer is {points:.2g} points of accuracy."
+
+    def line(self, looked: GroupSizeSearch) -> str:
+        """What is typed to release the table with the size that was found."""
+        given = (("--class-column", self.class_col), ("--nominal", self.nominal), ("--numeric", self.numeric))
+        named = [word for option, value in given if value for word in (option, value)]
+        setting = f"k={looked.best_.group_size}"
+        words = [str(self.source), "OUT", "--method", TUNED, "--set", setting, *named]
+        return shlex.join(["mixbayes", "protect", *words])
 
 
 def _refuse_options(context: typer.Context, method: str, jobs: int) -> None:
@@ -149,16 +180,18 @@ def _given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _tell(looked: GroupSizeSearch, seconds: float, plot: Path | None, page: ReportFile | None, as_json: bool) -> None:
+def _tell(
+    looked: GroupSizeSearch, seconds: float, plot: Path | None, page: ReportFile | None, as_json: bool, then: _Next
+) -> None:
     """What was found, in every way that was asked for."""
     if plot:
         write_whole(plot, _drawn(looked))
     if page:
-        page.write(_page(looked))
+        page.write(_page(looked, then))
     if as_json:
         typer.echo(json.dumps(_document(looked, seconds), indent=2))
     else:
-        _show(looked)
+        _show(looked, then)
 
 
 def _tradeoff(
@@ -221,19 +254,26 @@ def _plain(tried: Tried) -> dict[str, Any]:
     return {"group_size": tried.group_size, "accuracy": tried.accuracy, "privacy": privacy}
 
 
-def _show(looked: GroupSizeSearch) -> None:
+def _show(looked: GroupSizeSearch, then: _Next) -> None:
     """The sizes for people, on stdout."""
     console = Console(highlight=False)
     table = Shown("group size", "accuracy", "privacy", "", title=f"{len(looked.tried_)} sizes tried")
     for tried in looked.tried_:
         privacy = "none" if isnan(tried.privacy) else f"{tried.privacy:.4f}"
-        mark = "most privacy" if tried is looked.best_ else ""
+        mark = "chosen" if tried is looked.best_ else ""
         table.add_row(str(tried.group_size), f"{tried.accuracy:.2%}", privacy, mark)
     console.print(table)
-    console.print(f"Group size {looked.best_.group_size}; without a search it would be {looked.approximate_gcd_}.")
+    most = "most privacy" if not isnan(looked.best_.privacy) else "largest"
+    for told in (
+        f"Group size {looked.best_.group_size}: the {most} among sizes within {looked.accuracy_gap:.0%} of the best "
+        f"accuracy; without a search it would be {looked.approximate_gcd_}.",
+        then.judged(looked),
+        f"Next: {then.line(looked)}",
+    ):
+        console.print(Text(told), soft_wrap=True)
 
 
-def _page(looked: GroupSizeSearch) -> Page:
+def _page(looked: GroupSizeSearch, then: _Next) -> Page:
     from mixbayes.report.tuned import Point, Tuning, tuned  # slow to import
 
     return tuned(
@@ -242,8 +282,8 @@ def _page(looked: GroupSizeSearch) -> Page:
             found=f"Groups of {looked.best_.group_size} give the most privacy among the sizes that lose at most "
             f"{looked.accuracy_gap:.0%} of the best accuracy; without a search the size would be "
             f"{looked.approximate_gcd_}.",
-            how=f"{len(looked.tried_)} sizes were tried ({looked.search} search), each {looked.repeats} times, and "
-            f"judged on {looked.test_share:.0%} of the rows, which are never condensed.",
+            how=f"{len(looked.tried_)} sizes were tried ({looked.search} search), and judged on "
+            f"{looked.test_share:.0%} of the rows, which are never condensed. {then.judged(looked)}",
             privacy="width of the 95% interval, in ranges",
             points=[
                 Point(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
@@ -94,7 +94,8 @@ def _show(search: AnonymityTradeoff) -> None:
     console.print(table)
     for fall in search.falls_:
         console.print(f"Above k = {fall.above:,} the accuracy falls from {fall.before:.2%} to {fall.after:.2%}.")
-    console.print(f"The falls are those of the median of {search.runs} runs, the table is the best of all.")
+    if search.runs > 1:
+        console.print(f"The falls are those of the median of {search.runs} runs, the table is the best of all.")
 
 
 def _page(search: AnonymityTradeoff) -> Page:
@@ -107,9 +108,9 @@ def _page(search: AnonymityTradeoff) -> Page:
             found="Accuracy does not fall at any level."
             if worst is None
             else f"Accuracy falls most above k = {worst.above}: from {worst.before:.2%} to {worst.after:.2%}.",
-            how=f"A genetic search for both anonymity and accuracy was run {search.runs} times; shown is what no other "
-            f"partition that was seen surpasses in both. Accuracy is over {search.folds} folds; numbers were cut into "
-            "intervals beforehand, which flatters it.",
+            how=f"A genetic search for both anonymity and accuracy was run {_times(search.runs)}; shown is what no "
+            f"other partition that was seen surpasses in both. Accuracy is over {search.folds} folds; numbers were cut "
+            "into intervals beforehand, which flatters it.",
             privacy="rows that share the rarest combination",
             points=[Point(f"k = {one.anonymity}", one.accuracy, one.anonymity) for one in search.front_],
         )
@@ -124,9 +125,9 @@ def _drawn(search: AnonymityTradeoff) -> bytes:
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    for (name, colour), width in zip(SURFACES.items(), WIDTHS, strict=True):
+    for name, label, colour, width in _surfaces(search.runs):
         levels, accuracies = _from_one(search.attainment_.levels, getattr(search.attainment_, name))
-        axes.step(levels, accuracies, where="pre", label=f"{name} of {search.runs} runs", color=colour, linewidth=width)
+        axes.step(levels, accuracies, where="pre", label=label, color=colour, linewidth=width)
     for fall in _large(search.falls_):
         place = (fall.above, fall.before)
         axes.annotate(f"k = {fall.above:,}", place, textcoords="offset points", xytext=(3, 3), fontsize="small")
@@ -135,11 +136,28 @@ def _drawn(search: AnonymityTradeoff) -> bytes:
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     axes.set_xlabel("anonymity: rows that share the rarest combination")
     axes.set_ylabel("accuracy")
-    axes.set_title("The median falls above the k that is written there", fontsize="medium")
+    axes.set_title(f"{_whose(search.runs)} falls above the k that is written there", fontsize="medium")
     axes.legend()
     file = io.BytesIO()
     canvas.print_figure(file, format="png")
     return file.getvalue()
+
+
+def _surfaces(runs: int) -> Iterator[tuple[str, str, str, float]]:
+    """Name, what it is called, colour and width; of one run they are the same, and one is enough."""
+    if runs == 1:
+        yield "median", "the one run", SURFACES["median"], WIDTHS[-1]
+        return
+    for (name, colour), width in zip(SURFACES.items(), WIDTHS, strict=True):
+        yield name, f"{name} of {runs} runs", colour, width
+
+
+def _times(runs: int) -> str:
+    return "once" if runs == 1 else f"{runs} times"
+
+
+def _whose(runs: int) -> str:
+    return "Accuracy" if runs == 1 else "The median"
 
 
 def _from_one(levels: Codes, accuracies: Floats) -> tuple[Codes, Floats]:

@@ -202,7 +202,7 @@ def _measures(release: Release) -> Iterator[_Measure]:
     rand = clusters.adjusted_rand if clusters else None
     yield _Measure(
         "clustering",
-        "rows that stay together (adjusted Rand)",
+        "clusters that stay (adjusted Rand)",
         "1 for the same clusters, 0 for unrelated ones",
         rand,
         kept=True,

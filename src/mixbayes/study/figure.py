@@ -16,6 +16,8 @@ from mixbayes.study.intervals import Interval
 from mixbayes.study.results import Protecting, Results
 from mixbayes.study.settings import SHORT_SEARCH
 
+LEAST_HEIGHT = 8.0
+"""In inches: below it, what is written on the left lies on one another."""
 SALT = "mixbayes"
 """Names in the file are then the same whenever it is drawn."""
 STYLE: Any = {
@@ -42,7 +44,7 @@ def figure(results: Results) -> bytes:
     from matplotlib.figure import Figure
 
     with mpl.rc_context(STYLE):
-        drawn: Any = Figure(figsize=(11, 3 + 0.27 * len(results.protecting)), layout="constrained")
+        drawn: Any = Figure(figsize=(11, max(LEAST_HEIGHT, 3 + 0.27 * len(results.protecting))), layout="constrained")
         left, right = drawn.subfigures(1, 2, width_ratios=(1, 1.35))
         _joining(left.add_subplot(2, 1, 1), results)
         _starting(left.add_subplot(2, 1, 2), results)

@@ -22,6 +22,13 @@ LEAST, LEAST_OF_CLASS = 30, 8
 NEVER_ZERO = ("trestbps", "chol")
 """Blood pressure and cholesterol: a zero stands for what was not measured."""
 MISSING = "?"
+SOURCE = (
+    "UCI 'Heart Disease', processed.cleveland.data (303 rows) as cleveland.csv, processed.hungarian.data (294) as "
+    "hungarian.csv, processed.switzerland.data (123) as switzerland.csv and processed.va.data (200) as va.csv, each "
+    "below the header age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,class, with the class "
+    f"0 written as {ABSENT} and every other as {PRESENT}, and every whole number as 1, not 1.0."
+)
+"""What to put into the folder, and where it is from."""
 
 
 def read_hospitals(folder: Path) -> dict[str, Columns]:
@@ -30,8 +37,7 @@ def read_hospitals(folder: Path) -> dict[str, Columns]:
     lacking = [f"{name}.csv" for name in HOSPITALS if not (where / f"{name}.csv").is_file()]
     if lacking:
         raise BadData(
-            f"{where} has no {', '.join(lacking)}. The study needs the heart disease tables of four hospitals, "
-            f"{', '.join(HOSPITALS)}, with the class {ABSENT} or {PRESENT}."
+            f"{where} has no {', '.join(lacking)}. The study needs the heart disease tables of four hospitals: {SOURCE}"
         )
     tables = {name: read_table(where / f"{name}.csv") for name in HOSPITALS}
     for table in tables.values():

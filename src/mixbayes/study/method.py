@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from mixbayes.study.hospitals import SOURCE
 from mixbayes.study.results import Results
 
 
 def command(results: Results) -> str:
     """What was typed."""
     quick = " --quick" if results.setup.quick else ""
-    return f"mixbayes study --data-dir DIR --out docs --seed {results.setup.seed}{quick}"
+    return f"mixbayes study --data-dir DIR --out FOLDER --seed {results.setup.seed}{quick}"
 
 
 def head(results: Results, name: str) -> str:
@@ -18,8 +19,10 @@ def head(results: Results, name: str) -> str:
 # Four hospitals: what joining brings, and what it costs to protect a table first
 
 Written by `{command(results)}` (mixbayes {results.setup.version}).
-DIR holds the heart disease tables of four hospitals as CSV files. Every figure on this page is one that the command
-measured and printed; [{name}.json]({name}.json) has them all, and more.{quick}
+DIR holds the heart disease tables of four hospitals as CSV files: {SOURCE}
+
+Every figure below is one that the command measured and printed; [{name}.json]({name}.json) has them all, and
+more.{quick}
 """
 
 
