@@ -26,7 +26,7 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.leader import Leader
 from mixbayes.node.log import Log
 from mixbayes.node.rounds import OVER, SCHEMA, Rounds
-from mixbayes.node.server import Server
+from mixbayes.node.server import Server, refuse_taken
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
 from mixbayes.transport.watch import Watch
@@ -68,6 +68,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
         store = Store(rounds, name)
         rounds.tell(partial(_gone, store, log))

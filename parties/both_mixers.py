@@ -11,7 +11,7 @@ from mixbayes.federation.agreement import Federation
 from mixbayes.node.dialling import dial
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import printable
-from mixbayes.node.rounds import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
+from mixbayes.node.rounds import CLOSED, COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, OverBudget, TooEarly
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, Bound, conversation
@@ -44,13 +44,14 @@ class Status:
     protection: str = ""
     """What this hospital did to its own table, where its node was asked."""
 
-    def refuse_over_budget(self, rows: int) -> None:
-        """Say so before any row is charged."""
+    def refuse_over_budget(self, rows: int) -> Status:
+        """Say so before any row is charged. Returned is this status."""
         if rows > self.budget_left:
             raise OverBudget(
                 f"{rows} rows are asked about, and of the {self.budget} that this hospital may ask about in round "
                 f"{self.round} {self.budget_left} are left. Nothing was charged. Ask about fewer."
             )
+        return self
 
     def refuse_unless_serving(self, federation: Federation) -> None:
         """Say why there is nothing to ask yet."""
@@ -108,6 +109,11 @@ class BothMixers:
         """The number of the current round; if they are at different ones, the later one."""
         return max(self.report(name).round for name in NAMES)
 
+    def still_open(self) -> list[str]:
+        """Which of them have a round that is not over, and which one."""
+        reports = {self.peers[name].title: self.report(name) for name in NAMES}
+        return [f"{who} has round {now.round}, {now.state}" for who, now in reports.items() if now.state not in OVER]
+
     def contribute(self, name: str, message: bytes) -> bytes:
         """Send one mixer its message; it acknowledges the contribution by its id once it has it on disk."""
         return self.peers[name].call(self._stubs[name].Contribute, chunks(message), "contribution").id
@@ -140,12 +146,12 @@ def both_mixers(federation: Federation, identity: Identity, watch: Watch) -> Ite
 
 def combined(reports: list[RoundReport], unreachable: Mapping[str, MixbayesError]) -> Status:
     """One status of what several say."""
-    numbers = {report.round for report in reports}
-    if len(numbers) > 1:
+    if len({report.round for report in reports}) > 1:
+        at_a, at_b = (report.round for report in reports)
         raise DifferentSets(
             "mixer a and mixer b",
             "asking for the status",
-            f"they are at different rounds: {sorted(numbers)}",
+            f"they are at different rounds: mixer a is at round {at_a}, mixer b at round {at_b}",
             "`mixbayes round close` and `mixbayes round new` bring them together",
         )
     for report in reports:

@@ -16,7 +16,7 @@ import numpy as np
 from mixbayes.federation.agreement import Federation
 from mixbayes.node.dialling import dial
 from mixbayes.node.identity import Identity
-from mixbayes.node.rounds import SEALED, TRAINED
+from mixbayes.node.rounds import OVER, SEALED, TRAINED
 from mixbayes.pair.command import ID_BYTES
 from mixbayes.parties.asking import Asking
 from mixbayes.parties.both_mixers import BothMixers, Status, both_mixers, combined
@@ -46,7 +46,7 @@ class Desk(Protocol):
 
     def status(self) -> Status: ...
 
-    def refuse_over_budget(self, rows: int) -> None:
+    def refuse_over_budget(self, rows: int) -> Status:
         """Before any of so many rows is charged."""
         ...
 
@@ -61,6 +61,10 @@ class Desk(Protocol):
     def open_round(self, number: int) -> object: ...
 
     def close_round(self, number: int) -> object: ...
+
+    def still_open(self) -> list[str]:
+        """Who has a round that is not over."""
+        ...
 
 
 class AtMixers:
@@ -77,13 +81,14 @@ class AtMixers:
         self.next_round = mixers.next_round
         self.open_round = mixers.open_round
         self.close_round = mixers.close_round
+        self.still_open = mixers.still_open
 
     def status(self) -> Status:
         """What both mixers say, and what the hospital's own node says of its table, where it runs."""
         return replace(self._mixers.status(), protection=self._protection())
 
-    def refuse_over_budget(self, rows: int) -> None:
-        _settled(self._mixers.status, self._federation).refuse_over_budget(rows)
+    def refuse_over_budget(self, rows: int) -> Status:
+        return _settled(self._mixers.status, self._federation).refuse_over_budget(rows)
 
     def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         status = _settled(self._mixers.status, self._federation)
@@ -110,8 +115,8 @@ class AtOwnNode:
         report = self._peer.call(self._stub.Report, node_pb2.ReportRequest(), "asking for the status")
         return combined([report], {})
 
-    def refuse_over_budget(self, rows: int) -> None:
-        _settled(self.status, self._federation).refuse_over_budget(rows)
+    def refuse_over_budget(self, rows: int) -> Status:
+        return _settled(self.status, self._federation).refuse_over_budget(rows)
 
     def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         _settled(self.status, self._federation)
@@ -136,6 +141,10 @@ class AtOwnNode:
 
     def close_round(self, number: int) -> object:
         return self._peer.call(self._stub.CloseRound, node_pb2.RoundNumber(round=number), "closing the round")
+
+    def still_open(self) -> list[str]:
+        now = self.status()
+        return [] if now.state in OVER else [f"{self._peer.title} has round {now.round}, {now.state}"]
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import numpy as np
 
 from mixbayes.federation.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
@@ -12,6 +14,8 @@ from mixbayes.node.doctor.state import ROUND, round_finding
 from mixbayes.parties.both_mixers import combined
 from mixbayes.parties.table import read_table
 from mixbayes.parties.table_check import counted
+from mixbayes.protocol.cells import missing
+from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import LyingHospital
 from mixbayes.protocol.layout import Layout
 
@@ -36,7 +40,18 @@ def table_findings(federation: Federation, path: Path) -> Iterator[Finding]:
     if found.clipped:
         where = ", ".join(f"{name} {times}" for name, times in found.clipped.items())
         said = f"{sum(found.clipped.values())} values lie beyond the agreed bounds and count as the bound: {where}"
-        yield warning("values beyond the bounds", said, "Look at these columns: another unit, or bounds too narrow?")
+        yield warning("values beyond the bounds", said, _remedy_for(table, found.clipped))
+
+
+def _remedy_for(table: Columns, clipped: Mapping[str, int]) -> str:
+    """A patient or two may lie beyond the bounds; most of them do if the numbers mean something else."""
+    most = [name for name, times in clipped.items() if 2 * times > np.count_nonzero(~missing(table.column(name)))]
+    if not most:
+        return "Look at these columns: another unit, or bounds too narrow?"
+    return (
+        f"More than half of the values of {', '.join(most)} do: it is probably in another unit. "
+        "Convert it before the node starts"
+    )
 
 
 def asked_round(federation: Federation, name: str, answers: list[Answer]) -> Iterator[Finding]:
@@ -53,8 +68,8 @@ def asked_round(federation: Federation, name: str, answers: list[Answer]) -> Ite
         said = f"round {status.round}: this hospital's contribution was found not to be the counts of any table"
         yield problem(ROUND, said, "Compare versions and tables, and contribute in a new round", LyingHospital)
         return
-    missing = "; missing: " + ", ".join(map(federation.title, status.missing)) if status.missing else ""
+    absent = "; missing: " + ", ".join(map(federation.title, status.missing)) if status.missing else ""
     budget = f"; {status.budget_left} of {status.budget} rows may still be asked about"
-    yield round_finding(status.round, status.state, status.reason, missing + budget)
+    yield round_finding(status.round, status.state, status.reason, absent + budget)
     if status.budget and not status.budget_left:
         yield warning("budget", "no rows are left in this round", "Only a new round has a new budget")

@@ -17,7 +17,7 @@ from mixbayes.node.follower import Follower
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds import OVER, SCHEMA, Rounds
-from mixbayes.node.server import Server
+from mixbayes.node.server import Server, refuse_taken
 from mixbayes.parties.applications import serve_applications
 from mixbayes.parties.contributor import keep_going
 from mixbayes.parties.loopback import refuse_elsewhere
@@ -58,6 +58,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        for address in filter(None, (settings.listen, settings.listen_partner or federation.party(name).address)):
+            refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
         store = PartnerStore(rounds, name, settings.vector)
         rounds.tell(partial(_gone, store, log))

@@ -94,8 +94,8 @@ class PartnerStore:
 
     def refuse_far_ahead(self, number: int) -> None:
         """The other hospital may have had rounds of which this one knows nothing, but not more than there can be."""
-        now, most = self.rounds.current().number, self.federation.policy.rounds
-        if number > now + most:
+        now = self.rounds.current().number
+        if number > self.rounds.furthest(now):
             raise OutOfRange(self.partner, "opening a round", f"it speaks of round {number}, and {now} is the last one")
 
     def vector(self, number: int) -> Words:

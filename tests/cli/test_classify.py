@@ -76,8 +76,15 @@ def test_what_was_answered_before_it_was_stopped_is_not_charged_again(
     assert out.read_text().splitlines() == ["label", *serving.expected(serving.tables["west"])]
     assert serving.status("north").budget_left == left
     assert not note.exists()
-    typed.at(serving, "north", "classify", new, "-o", out)
-    assert serving.status("north").budget_left == left - serving.tables["west"].rows
+    assert "are left" not in done.err, "what of it was charged now is not known"
+    done = typed.at(serving, "north", "classify", new, "-o", out)
+    left -= serving.tables["west"].rows
+    assert serving.status("north").budget_left == left
+    assert f"At most {left} of the 10000 rows of this round's budget are left." in done.err
+
+
+def test_help_says_what_is_charged_again(typed: Prompt) -> None:
+    assert "A finished command that is repeated is charged again" in " ".join(typed("classify", "-h").out.split())
 
 
 def test_the_table_is_not_overwritten_by_its_labels(typed: Prompt, serving: Site, new: Path) -> None:

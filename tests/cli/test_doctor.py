@@ -313,7 +313,9 @@ def test_a_table_that_breaks_the_dictionary_is_told_by_column(site: Site) -> Non
 
 
 def test_clipped_values_are_counted_by_column(site: Site) -> None:
-    table = site.table("more,sex,age,chol,class\n1,f,140,10,absent\n2,m,200,280,present\n")
+    table = site.table(
+        "more,sex,age,chol,class\n1,f,140,10,absent\n2,m,200,280,present\n3,m,30,280,present\n4,f,40,210,absent\n"
+    )
     with site.mixers():
         done = site.doctor("north", "--data", table)
     assert done.exit_code == 0
@@ -322,6 +324,34 @@ def test_clipped_values_are_counted_by_column(site: Site) -> None:
     assert "bounds too narrow? [" in done.stdout or "bounds too narrow?\n" in done.stdout
     assert "0 problems and 1 warning among" in done.stderr
     assert "not looked at: 1" in lines(done)["table"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "probably"), [(["f,40,1"] * 3 + ["f,40,210", "f,40,"], True), (["f,40,1", "f,40,210"], False)]
+)
+def test_a_column_that_is_mostly_beyond_the_bounds_has_another_unit(
+    site: Site, rows: list[str], probably: bool
+) -> None:
+    table = site.table("\n".join(["sex,age,chol,class", *(f"{row},absent" for row in rows)]) + "\n")
+    with site.mixers():
+        done = site.doctor("north", "--data", table)
+    assert done.exit_code == 0
+    said = "More than half of the values of chol do: it is probably in another unit. Convert it before the node starts."
+    assert lines(done)["values beyond the bounds"].startswith("WARNING")
+    assert (said in done.stdout) is probably
+
+
+def test_a_missing_column_is_told_with_what_to_do(site: Site) -> None:
+    done = site.doctor("north", "--data", site.table("sex,age,class\nf,40,absent\n"))
+    assert "column 'chol' is missing. Add it. [E101]" in done.stdout
+
+
+def test_an_unknown_proxy_is_told_with_what_to_do(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mixbayes.node.doctor.route.addresses_of", lambda host: [])
+    monkeypatch.setenv("https_proxy", "http://proxy.invalid:3128")
+    found = problems(site.doctor("north"))["name of the proxy to mixer a"]
+    assert "proxy.invalid is unknown here. Correct https_proxy, or name 127.0.0.1 in no_proxy." in found
+    assert "agree on another address" not in found
 
 
 def test_more_rows_than_agreed_are_told(site: Site) -> None:

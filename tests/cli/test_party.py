@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mixbayes.cli.nodes import _tell_what_was_counted
+from mixbayes.node.log import logger
+from mixbayes.parties.table_check import Counted
 from tests.cli.typed import Prompt
 from tests.nodes.helpers import Site, write_csv
 
@@ -40,6 +45,13 @@ def test_a_table_that_does_not_fit(typed: Prompt, site: Site, tmp_path: Path, te
     assert f"[{code}]" in done.err
     assert words in done.err
     assert not (tmp_path / "state").exists()
+
+
+def test_columns_beyond_the_bounds_are_named_in_the_log() -> None:
+    said = io.StringIO()
+    found = Counted(np.zeros(1, np.uint64), 3, {"age": 2, "chol": 1})
+    _tell_what_was_counted(found, logger("party north", said))
+    assert "'age 2, chol 1'" in said.getvalue().replace('"', "'")
 
 
 def test_a_mixer_is_no_hospital(typed: Prompt, site: Site, data: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.parties.both_mixers import BothMixers
 from tests.cli.typed import Prompt
-from tests.nodes.helpers import make_site, write_csv
+from tests.nodes.helpers import Site, make_site, write_csv
 
 
 def test_from_one_to_the_next(typed: Prompt, tmp_path: Path) -> None:
@@ -49,6 +50,13 @@ def test_without_mixer_b_nothing_changes(typed: Prompt, tmp_path: Path) -> None:
             assert both.report("a").state == "collecting"
 
 
+def test_whoever_stays_open_is_named(typed: Prompt, serving: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BothMixers, "close_round", lambda mixers, number: None)
+    done = typed.at(serving, "north", "round", "close")
+    assert done.code == 5
+    assert "not closed everywhere: mixer a has round 1, serving; mixer b has round 1, serving." in done.err
+
+
 def test_no_word_is_help(typed: Prompt) -> None:
     done = typed("round")
     assert done.code == 2
@@ -67,9 +75,12 @@ def test_a_mixer_that_begins_with_an_empty_folder_is_met_again(typed: Prompt, tm
     shutil.rmtree(site.state(loser))
     with site.mixers():
         apart = typed.at(site, "north", "status")
-        assert "different rounds: [1, 4]" in apart.err
+        at = {"a": 4, "b": 4} | {loser: 1}
+        assert f"different rounds: mixer a is at round {at['a']}, mixer b at round {at['b']}" in apart.err
         assert "round close" in apart.err
-        assert typed.at(site, "north", "round", "close").code == 0
+        done = typed.at(site, "north", "round", "close")
+        assert done.code == 0
+        assert "Closed at both mixers, which are at different rounds: `mixbayes round new`" in done.err
         done = typed.at(site, "north", "round", "new")
         assert done.code == 0, done.err
         site.serve()

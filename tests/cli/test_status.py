@@ -31,6 +31,10 @@ def test_for_people(typed: Prompt, serving: Site) -> None:
     assert "state" in done.out
     assert "serving" in done.out
     assert "north, south, west" in done.out
+    told = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert "round 1; under this agreement 10 may be trained" in told
+    left = serving.status("north").budget_left
+    assert f"budget {left} of 10000 rows left" in told
 
 
 def test_who_is_missing(typed: Prompt, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from mixbayes.node import audit
 from mixbayes.node.rounds import (
+    APART,
     CLOSED,
     COLLECTING,
     COUNTED,
@@ -296,11 +297,21 @@ def test_round_far_ahead_is_refused(tmp_path: Path) -> None:
     """A hospital that skips to the last number there can be would end the federation."""
     with rounds_in(tmp_path, Clock(), rounds=5) as rounds:
         closed(rounds)
-        for number in (7, 2**32 - 1):
+        for number in (APART + 2, 2**32 - 1):
             with pytest.raises(RoundOver, match="the next is 2"):
                 rounds.open(number, "party north")
-        rounds.open(6, "party north")
-        assert rounds.current().number == 6
+        rounds.open(APART + 1, "party north")
+        assert rounds.current().number == APART + 1
+
+
+@pytest.mark.parametrize("state", REACH)
+def test_whoever_is_behind_closes_with_the_other_party(rounds: Rounds, state: str) -> None:
+    """Which is at a later round: nothing comes of this one, whatever its state."""
+    REACH[state](rounds)
+    rounds.close(20, "party north")
+    assert rounds.current().state == (FAILED if state == FAILED else CLOSED)
+    rounds.open(21, "party north")
+    assert rounds.current().state == COLLECTING
 
 
 def test_rounds_that_were_agreed_on_run_out(tmp_path: Path) -> None:

@@ -128,6 +128,7 @@ def test_a_stranger_with_a_good_certificate(shared: Site, name: str) -> None:
     assert (type(error), error.code, error.exit_code) == (NotAdmitted, "E207", 3)
     assert "mixer a, at greeting" in str(error)
     assert f"a certificate for {name!r} was shown" in str(error)
+    assert f"If {name!r} is being added, restart the mixers with the new agreement first, then its node." in str(error)
     assert shared.journals["a"].says("refused", name, "E207")
 
 

@@ -25,7 +25,7 @@ from mixbayes.parties.both_mixers import Status
 from mixbayes.parties.desk import Desk, at_mixers, at_own_node
 from mixbayes.parties.table import read_table
 from mixbayes.protocol.encoding import encode_query
-from mixbayes.protocol.errors import DifferentSets, MixbayesError, Unsupported
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, RefusedByPolicy, Unsupported
 
 CLASSIFY_EXAMPLES = """Examples:
 
@@ -76,6 +76,7 @@ def classify(
     """Classify new patients jointly.
 
     Stopped half-way, the same command goes on: what was answered is not charged again.
+    A finished command that is repeated is charged again, and writes the output anew.
     """
     refuse_unwritable_labels(out)
     if out.exists() and table.exists() and out.samefile(table):
@@ -86,13 +87,15 @@ def classify(
         codes = encode_query(agreed.dictionary, rows).codes
     tell_unknown(agreed.dictionary, rows)
     with desk(federation, name, keys, node) as (_, behind), Talk() as talk:
-        if not is_unfinished(out):
-            behind.refuse_over_budget(rows.rows)
+        before = None if is_unfinished(out) else behind.refuse_over_budget(rows.rows)
         with _resumable(out) as id:
             labels = behind.labels(
                 codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows), id=id
             )
             write_whole(out, labels_text(agreed.dictionary.classes[label] for label in labels))
+    if before:
+        left = before.budget_left - rows.rows
+        typer.echo(f"At most {left} of the {before.budget} rows of this round's budget are left.", err=True)
 
 
 @contextmanager
@@ -140,6 +143,8 @@ def close(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
     """
     with desk(federation, name, keys, node) as (agreed, behind):
         behind.close_round(behind.last_round())
+        if left := behind.still_open():
+            raise RefusedByPolicy(f"It is not closed everywhere: {'; '.join(left)}. Close it again.")
         with _said_only():
             _tell(agreed, behind.status(), as_json=False)
 
@@ -149,8 +154,9 @@ def _said_only() -> Iterator[None]:
     """That the mixers are at different rounds is no failure where a new one follows."""
     try:
         yield
-    except DifferentSets as error:
-        typer.echo(f"mixbayes: {error}", err=True)
+    except DifferentSets:
+        said = "Closed at both mixers, which are at different rounds: `mixbayes round new` brings them together."
+        typer.echo(said, err=True)
 
 
 def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
@@ -169,8 +175,12 @@ def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(document, indent=2))
         return
+    shown_otherwise = {
+        "round": f"{found.round}; under this agreement {agreed.policy.rounds} may be trained",
+        "budget": f"{found.budget_left} of {found.budget} rows left",
+    }
     table = Table(show_header=False, box=None)
-    for key, value in document.items():
+    for key, value in (document | shown_otherwise).items():
         shown = ", ".join(value) if isinstance(value, list | dict) else str(value)
         if shown:
             table.add_row(key, Text(shown))

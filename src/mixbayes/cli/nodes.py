@@ -23,7 +23,7 @@ MIXER_EXAMPLES = """Examples:
 
 mixbayes mixer --federation federation.toml --name a --keys keys --state state
 
-mixbayes mixer --federation federation.toml --name b --keys keys --state state --listen 0.0.0.0:7443
+mixbayes mixer --federation federation.toml --name b --keys keys --state state --listen 0.0.0.0:8443
 """
 PARTY_EXAMPLES = """Examples:
 
@@ -134,8 +134,8 @@ def party(
 
 def _tell_what_was_counted(counts: Counted, log: Log) -> None:
     if counts.clipped:
-        columns, values = len(counts.clipped), sum(counts.clipped.values())
-        log.warning("values beyond the agreed bounds count as the bound", columns=columns, values=values)
+        columns = ", ".join(f"{name} {times}" for name, times in counts.clipped.items())
+        log.warning("values beyond the agreed bounds count as the bound", columns=columns)
     if counts.unlabelled:
         log.warning("rows without a class are not counted", rows=counts.unlabelled)
     if counts.protection:

@@ -104,7 +104,8 @@ class Admission(grpc.ServerInterceptor):
                 self._me,
                 _STEP,
                 f"a certificate for {name[:80]!r} was shown, who is not listed in the agreement of this node",
-                "Compare the list of members, and the name in the certificate",
+                "Compare the list of members, and the name in the certificate. "
+                f"If {name[:80]!r} is being added, restart the mixers with the new agreement first, then its node",
             )
         if not method.startswith(_OURS):
             return

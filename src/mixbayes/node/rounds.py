@@ -32,6 +32,8 @@ from mixbayes.protocol.errors import (
 COLLECTING, SEALED, TRAINED, SERVING = "collecting", "sealed", "trained", "serving"
 CLOSED, FAILED = "closed", "failed"
 OVER = (CLOSED, FAILED)
+APART = 1000
+"""Two parties may be so many rounds apart: every start of one of them with another agreement begins one there."""
 _SEALED = (SEALED, TRAINED, SERVING)
 HELD, COUNTED, REFUSED, LEFT_OUT = "held", "counted", "refused", "left out"
 
@@ -272,15 +274,16 @@ class Rounds:
                 self.note(connection, self.me, "failed", f"round {number}", {"round": number, "why": reason[:400]})
 
     def close(self, number: int, actor: str) -> None:
-        """End it for good; its answers are gone, its ids stay."""
+        """End it for good, and any round before it; its answers are gone, its ids stay."""
         with self._change() as connection:
             now = _last(connection)
             if now.number > number:
                 raise RoundOver(f"{self.me} is at round {now.number}, not at {number}.")
-            if now.number < number or now.state in OVER:
-                return  # whoever has lost its state folder has nothing of this round to end
-            self._in_state(now, number, COLLECTING, SERVING)
-            self._close(connection, number, actor)
+            if now.state in OVER:
+                return
+            if now.number == number:
+                self._in_state(now, number, COLLECTING, SERVING)
+            self._close(connection, now.number, actor)  # if the other party is further, nothing comes of an earlier one
 
     def open(self, number: int, actor: str) -> None:
         """A new round of the same parties, once the last one is over."""
@@ -295,9 +298,13 @@ class Rounds:
                     f"{self.me} has round {now.number}, which is {now.state}. A new one can begin once it is closed or "
                     "failed: `mixbayes round close` ends it."
                 )
-            if not now.number < number <= now.number + self.federation.policy.rounds:
+            if not now.number < number <= self.furthest(now.number):
                 raise RoundOver(f"{self.me} has had {now.number} rounds already; the next is {now.number + 1}.")
             self._open(connection, number, actor)
+
+    def furthest(self, number: int) -> int:
+        """The last round that may follow this one: the other party may have had some without this one."""
+        return number + max(self.federation.policy.rounds, APART)
 
     def _close(self, connection: sqlite3.Connection, number: int, actor: str) -> None:
         self._forget(connection, number)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -27,6 +29,26 @@ _OPTIONS = (
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 20_000),
 )
+
+
+def refuse_taken(address: str) -> None:
+    """Before anything is changed on disk by a start that would come to nothing."""
+    host, _, port = address.rpartition(":")
+    try:
+        for family, kind, _, _, where in socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as gRPC does
+                trial.bind(where)
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:  # of anything else gRPC is the judge
+            raise _cannot_listen(address) from None
+
+
+def _cannot_listen(address: str) -> CannotServe:
+    return CannotServe(
+        f"Nothing can listen on {address}: another program does, or the address is not of this machine. "
+        "Give another with --listen."
+    )
 
 
 class Server:
@@ -60,10 +82,7 @@ class Server:
         try:
             return self._server.add_secure_port(address, credentials)
         except RuntimeError:
-            raise CannotServe(
-                f"Nothing can listen on {address}: another program does, or the address is not of this machine. "
-                "Give another with --listen."
-            ) from None
+            raise _cannot_listen(address) from None
 
     def _say(self, status: str) -> None:
         for name in self._names:

@@ -21,10 +21,11 @@ def route_findings(title: str, name: str, address: str, own: Credentials) -> Ite
     host, port = host_and_port(address)
     proxy = proxy_for(host)
     if proxy:
-        yield _resolves(f"name of the proxy to {title}", proxy.host)
+        remedy = f"Correct {proxy.variable}, or name {host} in no_proxy"
+        yield _resolves(f"name of the proxy to {title}", proxy.host, remedy)
         yield _lets_through(f"proxy to {title}", proxy, f"{_bracketed(host)}:{port}")
         return
-    yield _resolves(f"host name of {title}", host)
+    yield _resolves(f"host name of {title}", host, "Correct this machine's name service, or agree on another address")
     yield _answers(f"port of {title}", host, port, address)
     why = explain(address, name, own)
     if why:
@@ -33,8 +34,7 @@ def route_findings(title: str, name: str, address: str, own: Credentials) -> Ite
     yield fine(f"TLS with {title}", f"mutual, 1.3; the certificate is for {name!r}")
 
 
-def _resolves(what: str, host: str) -> Finding:
-    remedy = "Correct this machine's name service, or agree on another address"
+def _resolves(what: str, host: str, remedy: str) -> Finding:
     try:
         addresses = addresses_of(host)
     except TimeoutError as error:
