@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-import threading
+import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
@@ -142,30 +142,37 @@ def _tell_what_was_counted(counts: Counted, log: Log) -> None:
         log.info("the table is protected", method=counts.protection, guarantee=counts.guarantee)
 
 
-_LOOK_EVERY = 1.0
 _ENOUGH = (signal.SIGTERM, signal.SIGINT)
 
 
 def until_stopped(node: AbstractContextManager[object], log: Log) -> None:
     """Run until somebody says that it is enough; a second time ends at once."""
-    with _told_to_stop() as enough, node:
-        while not enough.wait(_LOOK_EVERY):
-            pass  # a signal that the system hands to another thread of this process wakes nobody here
+    with _told_to_stop() as heard, node:
+        while heard.recv(1)[0] not in _ENOUGH:
+            pass
         log.info("stopping")
 
 
 @contextmanager
-def _told_to_stop() -> Iterator[threading.Event]:
-    enough = threading.Event()
+def _told_to_stop() -> Iterator[socket.socket]:
+    """The end of a socket at which the numbers of signals arrive.
 
-    def stop(number: int, frame: FrameType | None) -> None:
+    The interpreter writes them there in whichever thread the system gives them to. A handler could not wake anybody
+    by itself: it runs once the main thread goes on, and between any two of its steps, so it may not wait for a lock.
+    """
+
+    def once(number: int, frame: FrameType | None) -> None:
         for again in _ENOUGH:
             signal.signal(again, signal.SIG_DFL)
-        enough.set()
 
-    before = {number: signal.signal(number, stop) for number in _ENOUGH}
-    try:
-        yield enough
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    heard, told = socket.socketpair()
+    with heard, told:
+        told.setblocking(False)
+        before = {number: signal.signal(number, once) for number in _ENOUGH}
+        told_before = signal.set_wakeup_fd(told.fileno())
+        try:
+            yield heard
+        finally:
+            signal.set_wakeup_fd(told_before)
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,67 @@
+"""How a node hears that it is to stop."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from mixbayes.cli.nodes import until_stopped
+from mixbayes.node.log import logger
+
+pytestmark = pytest.mark.timeout(30)
+LATER = 0.5
+"""Seconds until a node that is told by nobody is told from another thread."""
+
+
+class Told:
+    """A node that is told to stop once: before so many instructions of its wait, or by another thread at last."""
+
+    def __init__(self, step: int) -> None:
+        self._left = step
+        self._once = threading.Lock()
+        self._other = threading.Timer(LATER, self._tell)
+        self.in_a_step = False
+
+    def __enter__(self) -> None:
+        self._other.start()
+        sys.settrace(self._trace)
+        self._trace(sys._getframe(1), "call", None)  # pyright: ignore[reportPrivateUsage] - the one that waits
+
+    def __exit__(self, *ended: object) -> None:
+        sys.settrace(None)
+        self._other.cancel()
+        self._other.join()
+
+    def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
+        frame.f_trace, frame.f_trace_opcodes = self._trace, True
+        if event == "opcode":
+            self._left -= 1
+            self.in_a_step |= self._left == 0 and self._tell()
+        return self._trace
+
+    def _tell(self) -> bool:
+        first = self._once.acquire(blocking=False)
+        if first:
+            signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+        return first
+
+
+def is_told_in(step: int) -> bool:
+    """Whether the wait has so many steps; it ends either way."""
+    told, journal = Told(step), io.StringIO()
+    until_stopped(told, logger("mixer a", journal))
+    assert '"stopping"' in journal.getvalue()
+    return told.in_a_step
+
+
+def test_whatever_it_does_when_it_is_told_to_stop() -> None:
+    """Before each instruction of its wait: it may hold nothing that the handler of a signal needs."""
+    after = next(step for step in itertools.count(1) if not is_told_in(step))
+    assert after > 10  # the way into its wait, and the wait
