@@ -62,14 +62,20 @@ class Status:
             have = "has" if len(self.missing) == 1 else "have"
             raise TooEarly(
                 f"Round {self.round} is still collecting: {who} {have} not contributed yet. "
-                f"{self.reason or 'Try again later.'}"
+                f"{_sentence(self.reason) or 'Try again later.'}"
             )
         if self.state in (FAILED, CLOSED):
             raise TooEarly(
                 f"Round {self.round} has {'failed: ' + self.reason if self.state == FAILED else 'been closed.'} "
                 "`mixbayes round new` begins another, to which all hospitals contribute again."
             )
-        raise TooEarly(f"Round {self.round} is {self.state}: its training is not finished. {self.reason}".strip())
+        raise TooEarly(
+            f"Round {self.round} is {self.state}: its training is not finished. {_sentence(self.reason)}".strip()
+        )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 class BothMixers:

@@ -26,8 +26,10 @@ def repeated(*values: str) -> list[str]:
     return list(np.resize(values, ROWS))
 
 
-def told(capsys: pytest.CaptureFixture[str], *tables: Columns, nominal: tuple[str, ...] = ()) -> list[str]:
-    tell_doubts(tables, nominal)
+def told(
+    capsys: pytest.CaptureFixture[str], *tables: Columns, nominal: tuple[str, ...] = (), numeric: tuple[str, ...] = ()
+) -> list[str]:
+    tell_doubts(tables, nominal, numeric)
     said = capsys.readouterr()
     assert said.out == ""
     return said.err.splitlines()
@@ -125,6 +127,12 @@ def test_commas_and_words_are_both_told(capsys: pytest.CaptureFixture[str]) -> N
 def test_what_is_meant_to_be_names_is_let_be(capsys: pytest.CaptureFixture[str]) -> None:
     assert told(capsys, table(code=COMMAS * 2), nominal=("code",)) == []
     assert told(capsys, table(code=[f"{i % 50:03}" for i in range(ROWS)]), nominal=("code",)) == []
+
+
+def test_what_is_meant_to_be_numbers_is_let_be(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = table(grade=repeated("1", "1.0"), week=[f"{i % 50:03}" for i in range(ROWS)])
+    assert len(told(capsys, columns)) == 2
+    assert told(capsys, columns, numeric=columns.names) == []
 
 
 def test_spellings_are_compared_across_hospitals_and_identities_within(capsys: pytest.CaptureFixture[str]) -> None:

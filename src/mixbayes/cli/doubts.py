@@ -26,13 +26,14 @@ _WITH_UNIT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?)(?:\s+[^\W\d_]|\s*[%°])\D*")
 _DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?:[T ].*)?")
 
 
-def tell_doubts(tables: Sequence[Columns], nominal: Collection[str] = ()) -> None:
-    """A line for each doubt about columns that all tables have. `nominal` are meant to be names."""
+def tell_doubts(tables: Sequence[Columns], nominal: Collection[str] = (), numeric: Collection[str] = ()) -> None:
+    """A line for each doubt about columns that all tables have. `nominal` are meant to be names, `numeric` numbers."""
     names = [name for name in tables[0].names if all(name in table.names for table in tables)]
     for name in names:
         if name != name.strip():
             _tell(f"column {name!r} has a blank at an end of its name, which is a part of it")
-        for doubt in _doubts([table.column(name)[:ROWS_LOOKED_AT] for table in tables], name in nominal):
+        parts = [table.column(name)[:ROWS_LOOKED_AT] for table in tables]
+        for doubt in _doubts(parts, name in nominal, name in numeric):
             _tell(f"column {name!r} {doubt}")
 
 
@@ -67,7 +68,7 @@ def _tell(doubt: str) -> None:
     typer.echo(f"mixbayes: {printable(doubt)}", err=True)
 
 
-def _doubts(parts: Sequence[Texts], named: bool) -> Iterator[str]:
+def _doubts(parts: Sequence[Texts], named: bool, measured: bool) -> Iterator[str]:
     parts = [cells[~missing(cells)] for cells in parts]
     distinct = np.unique(np.concatenate(parts))
     if not distinct.size:
@@ -79,9 +80,10 @@ def _doubts(parts: Sequence[Texts], named: bool) -> Iterator[str]:
         yield "has dates, which count as names, each day another one. Write a number, as a year or an age, or remove it"
     elif not of_numbers and any(map(_one_of_a_kind, parts)):
         yield "has another value in every row. If it tells patients apart, remove it"
-    elif not named and not words.any() and distinct.size > NUMERIC_ABOVE and _zeros_lead(distinct):
+    elif not (named or measured or words.any()) and distinct.size > NUMERIC_ABOVE and _zeros_lead(distinct):
         yield "has numbers that begin with a zero, and counts as measurements. If they are codes, name it in --nominal"
-    if (named or words.any() or _numbers(distinct).size <= NUMERIC_ABOVE) and _one_number_twice(distinct):
+    of_names = named or words.any() or (not measured and _numbers(distinct).size <= NUMERIC_ABOVE)
+    if of_names and _one_number_twice(distinct):
         yield "has a number in several spellings, as 1 and 1.0 are; among names they count as different ones"
     if words.any() and (alike := _spelled_alike(distinct)):
         yield f"has values that differ only in capitals or blanks, as {alike}; they count as different ones"

@@ -99,7 +99,7 @@ def new(
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
     table = read_table(like)
-    tell_doubts([table], names_in(nominal))
+    tell_doubts([table], names_in(nominal), names_in(numeric))
     dictionary = infer([table], class_column, names_in(nominal), names_in(numeric), bins, smoothing, max_rows)
     _refuse_names_of_patients(dictionary, table, names_in(nominal))
     _refuse_what_cannot_run(protocol.value, dictionary)

@@ -85,7 +85,7 @@ def measure(
     label = class_column(read[0], class_col)
     numbers = numeric_names(read, {*names_in(nominal), *([label] if label else [])}, names_in(numeric))
     tables = [as_table(columns, numbers) for columns in read]
-    tell_doubts(read, names_in(nominal))
+    tell_doubts(read, names_in(nominal), names_in(numeric))
     with Talk() as talk, read[0].named_in_errors(), as_command_error():
         found = compare(
             tables[0],

@@ -79,7 +79,7 @@ def protect(
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     columns = read_table(source)
-    tell_doubts([columns], names_in(nominal))
+    tell_doubts([columns], names_in(nominal), names_in(numeric))
     done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
     document = _document(method, chosen, columns, done)
     _write(target, done)

@@ -90,7 +90,7 @@ def simulate(
     page = ReportFile(report) if report else None
     given = _tables(tables or [])
     asked = read_table(classify) if classify else None
-    tell_doubts(list(given.values()), names_in(nominal))
+    tell_doubts(list(given.values()), names_in(nominal), names_in(numeric))
     with Talk() as talk:
         outcome = run_simulation(
             given,

@@ -114,7 +114,7 @@ def tune(
         _refuse_plot(plot)
     page = ReportFile(report) if report else None
     columns = read_table(source)
-    tell_doubts([columns], names_in(nominal))
+    tell_doubts([columns], names_in(nominal), names_in(numeric))
     table, labels = _read(columns, class_col, names_in(nominal), names_in(numeric))
     if method == METHOD:
         tradeoff = _tradeoff(classifier, names_in(identifiers), population, generations, repeats, jobs, seed)
