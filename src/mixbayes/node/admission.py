@@ -18,7 +18,7 @@ import grpc
 from mixbayes.federation.agreement import Federation
 from mixbayes.federation.pem import certificates_in, only_name
 from mixbayes.node.greeting import refuse_difference
-from mixbayes.node.log import Log, logged
+from mixbayes.node.log import Log, logged, told
 from mixbayes.protocol.errors import LocalError, MixbayesError, NotAdmitted, RefusedByPolicy, WrongLength
 from mixbayes.transport.status import status_of
 from mixbayes.transport.watch import Watch, in_time
@@ -145,7 +145,8 @@ class Admission(grpc.ServerInterceptor):
         self._refuse(context, method, _mistake(self._log, error))
 
     def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> NoReturn:
-        logged(self._log, error, "refused", caller=self._federation.title(caller_of(context)), call=method)
+        caller = self._federation.title(caller_of(context))
+        self._log.warning("refused", caller=caller, call=method, **told(error))
         context.abort_with_status(status_of(error))
         raise error  # not reached: to abort is to raise
 
