@@ -43,7 +43,7 @@ Running = subprocess.Popen[str]
 
 
 def has_a_folder(running: Running, temporary: Path) -> None:
-    wait_until(lambda: any(temporary.iterdir()))
+    wait_until(lambda: any(path.is_dir() for path in temporary.iterdir()))  # not the file tempfile tries the place with
 
 
 def starts_processes(running: Running, temporary: Path) -> None:
