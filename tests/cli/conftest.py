@@ -5,7 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from mixbayes.node import server
+from mixbayes.simulation.crew import Crew
 from mixbayes.transport import probe
+from tests.cli.in_process import command
+from tests.cli.simulating import Refused, Simulated, complaint
 from tests.cli.typed import Prompt
 from tests.nodes.helpers import CALM, Site, make_site
 
@@ -30,3 +33,23 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with made.mixers():
         made.serve()
         yield made
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Simulated:
+    """`mixbayes simulate` with these arguments."""
+    return command("simulate", monkeypatch, capsys)
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """What `mixbayes` says that refuses these arguments with this exit code, before any node begins."""
+
+    def start(*arguments: object) -> None:
+        raise AssertionError("a node was started")
+
+    def run(exit_code: int, name: str, *arguments: object) -> str:
+        return complaint(command(name, monkeypatch, capsys)(*arguments), exit_code)
+
+    monkeypatch.setattr(Crew, "start", start)
+    return run

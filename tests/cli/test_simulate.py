@@ -1,140 +1,26 @@
 """`mixbayes simulate` as its users have it: its nodes are real processes.
 
-The command itself mostly runs in the process of the test, so that all simulations share one server of processes, and
-what is refused is refused in no time.
+The command itself mostly runs in the process of the test, so that all simulations share one server of processes.
 """
 
 from __future__ import annotations
 
-import csv
-import os
 import re
-import resource
-import subprocess
-import sys
-import sysconfig
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mixbayes.cli.output import write_whole
-from mixbayes.protocol.errors import BadData
-from mixbayes.simulation.crew import Crew
-from tests.cli.in_process import PLAIN, Done, command
 from tests.cli.oracle import Row, Rules, classify, ordered, share_right
-
-COMMAND = [sys.executable, "-W", "error", str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
-PATIENCE = 60
+from tests.cli.simulating import Simulated, document_of, labels_in, mixbayes, secret_rows, without, write_csv
 
 EXACT = 1e-6
 """Near-ties, in bits: of values counted, and of numbers under a bell curve, which are rounded to fixed point."""
 ROUNDED = 1e-2
-
-Record = dict[str, Any]
-
-
-Simulated = Callable[..., Done]
-Refused = Callable[..., str]
-
-
-@pytest.fixture
-def simulated(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Simulated:
-    """`mixbayes simulate` with these arguments."""
-    return command("simulate", monkeypatch, capsys)
-
-
-@pytest.fixture
-def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Refused:
-    """What `mixbayes` says that refuses these arguments with this exit code, before any node begins."""
-
-    def start(*arguments: object) -> None:
-        raise AssertionError("a node was started")
-
-    def run(exit_code: int, name: str, *arguments: object) -> str:
-        return complaint(command(name, monkeypatch, capsys)(*arguments), exit_code)
-
-    monkeypatch.setattr(Crew, "start", start)
-    return run
-
-
-def document_of(done: Done) -> Record:
-    """The one JSON document on stdout, once it is seen to be what the interface says."""
-    document: Record = done.document
-    check_document(document)
-    return document
-
-
-def mixbayes(*arguments: object, limit: Callable[[], None] | None = None, **environment: object) -> Done:
-    """The installed command in a process of its own; `limit` sets limits of it."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env=os.environ | PLAIN | {name: str(value) for name, value in environment.items()},
-        stdin=subprocess.DEVNULL,
-        preexec_fn=limit,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
-
-
-def keys_of(record: Record, *names: str) -> Iterator[Any]:
-    """The values of exactly these keys."""
-    assert set(record) == set(names)
-    return (record[name] for name in names)
-
-
-def check_document(document: Record) -> None:
-    """Keys and types are those of the interface."""
-    hospitals, protocol, classes, instances, agreement, accuracy, seconds, moved, rounds = keys_of(
-        document,
-        *("hospitals", "protocol", "classes", "instances", "agreement_with_pooled", "accuracy"),
-        *("seconds", "bytes", "rounds"),
-    )
-    for hospital in hospitals:
-        name, rows, *unprotected = keys_of(hospital, "name", "rows", "protect", "guarantee", "unlabelled")
-        assert [type(name), type(rows), *unprotected] == [str, int, None, None, 0]
-    assert protocol in ("shares", "paillier")
-    assert [type(name) for name in classes] == [str] * len(classes)
-    assert type(instances) is int
-    joint, pooled, unprotected, alone = keys_of(accuracy, "joint", "pooled", "pooled_unprotected", "alone")
-    assert list(alone) == [hospital["name"] for hospital in hospitals]
-    for share in (agreement, joint, pooled, unprotected, *alone.values()):
-        assert share is None or (type(share) is float and 0 <= share <= 1)
-    assert (agreement is None) == (instances == 0)
-    for second in keys_of(seconds, "setup", "contribute", "train", "classify"):
-        assert type(second) is float
-        assert second >= 0
-    for count in (
-        *keys_of(moved, "hospitals_to_mixers", "training", "classification"),
-        *keys_of(rounds, "training", "classification"),
-    ):
-        assert type(count) is int
-        assert count >= 0
-
-
-def labels_in(path: Path) -> list[str]:
-    """The labels, once the file is seen to be a table of one column of that name."""
-    with open(path, newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    assert header == ["label"]
-    assert {len(row) for row in rows} <= {1}
-    return [row[0] for row in rows]
-
-
-def write_csv(path: Path, rows: Sequence[Row], columns: Sequence[str] | None = None) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns or list(rows[0]), extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 def write_parquet(path: Path, rows: Sequence[Row]) -> Path:
@@ -156,10 +42,6 @@ def random_rows(
             row[name] = str(rng.choice(["", "?"])) if rng.random() < gaps else values[lean]
         rows.append(row | {"class": classes[c]})
     return rows
-
-
-def without(rows: Sequence[Row], *names: str) -> list[Row]:
-    return [{name: cell for name, cell in row.items() if name not in names} for row in rows]
 
 
 ODD = {
@@ -421,178 +303,6 @@ def test_nothing_is_asked(tmp_path: Path, how: str, simulated: Simulated) -> Non
     assert [joint, pooled, unprotected, *alone.values()] == [None] * 6
 
 
-# What goes wrong ------------------------------------------------------------------------------------------------------
-
-SECRET = "Zyx"
-"""In every cell of the tables below: no error may tell it."""
-COLUMNS = ("age", "sex", "class")
-
-
-def secret_rows(count: int = 12, **cells: str) -> list[Row]:
-    values = ({"age": f"{SECRET}{i % 4}", "sex": f"{SECRET}{i % 2}", "class": f"{SECRET}{i % 3}"} for i in range(count))
-    return [row | cells for row in values]
-
-
-def north_and_south(folder: Path) -> tuple[Path, Path]:
-    return write_csv(folder / "north.csv", secret_rows()), write_csv(folder / "south.csv", secret_rows())
-
-
-def complaint(done: Done, exit_code: int) -> str:
-    """What a command said that ended as it should: nothing on stdout, no traceback, no cell of a table."""
-    assert done.code == exit_code, done
-    assert done.out == ""
-    assert "Traceback" not in done.err
-    assert SECRET not in done.err
-    return done.err
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (["simulate", "--bogus"], "--bogus"),
-        (["simulate", "--hospitals", "1"], "--hospitals"),
-        (["simulate", "--hospitals", "three"], "--hospitals"),
-        (["simulate", "--bins", "0"], "--bins"),
-        (["simulate", "--holdout", "1"], "--holdout"),
-        (["simulate", "--holdout", "nan"], "--holdout"),
-        (["simulate", "--seed", "-1"], "--seed"),
-        (["simulate", "--protocol", "magic"], "--protocol"),
-        (["simulat"], "simulate"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_usage(flags: list[str], said: str, refused: Refused) -> None:
-    assert said in refused(2, *flags)
-
-
-def test_the_hospital_is_named_whose_part_of_a_table_cannot_be_protected(tmp_path: Path, refused: Refused) -> None:
-    whole, too_few = tmp_path / "patients.csv", ("--protect", "class-wise-condensation:t=20")
-    whole.write_text("age,ill\n" + "".join(f"{i},{'no' if i % 9 else 'yes'}\n" for i in range(90)))
-    assert f"hospital-1's part of {whole}: Every class needs" in refused(6, "simulate", whole, *too_few)
-    (other := tmp_path / "other.csv").write_text(whole.read_text())
-    assert f": {whole}: Every class needs" in refused(6, "simulate", whole, other, *too_few)
-
-
-@pytest.mark.parametrize(
-    ("number", "flags", "said"),
-    [
-        (3, ["--two-party"], ["3 tables", "--two-party takes two hospitals"]),
-        (2, ["--hospitals", "3"], ["2 tables", "--hospitals says 3"]),
-        (2, ["--protocol", "paillier"], ["Paillier", "add --two-party", "use --protocol shares"]),
-        (0, ["--two-party", "--protocol", "paillier"], ["Paillier", "Gaussian", "mean radius", "--bins N"]),
-        (1, ["--two-party", "--hospitals", "5"], ["--two-party", "--hospitals"]),
-    ],
-    ids=["two of three", "three of two", "paillier with mixers", "paillier with bells", "two of five"],
-)
-def test_combination_that_does_not_exist(
-    tmp_path: Path, number: int, flags: list[str], said: list[str], refused: Refused
-) -> None:
-    tables = [write_csv(tmp_path / f"{i}.csv", secret_rows()) for i in range(number)]
-    told = refused(2, "simulate", *tables, *flags)
-    assert told.endswith(" [E110]\n")
-    for words in said:
-        assert words in told
-
-
-def csv_text(text: str) -> Callable[[Path], list[object]]:
-    """The arguments for a file of this text."""
-
-    def write(folder: Path) -> list[object]:
-        path = folder / "bad.csv"
-        path.write_text(text, encoding="utf-8")
-        return [path]
-
-    return write
-
-
-def damaged_parquet(folder: Path) -> list[object]:
-    path = folder / "bad.parquet"
-    path.write_bytes(b"PAR1 and nothing else")
-    return [path]
-
-
-def utf_16(folder: Path) -> list[object]:
-    path = folder / "bad.csv"
-    path.write_text("age,class\n1,2\n", encoding="utf-16")
-    return [path]
-
-
-def query_without_an_attribute(folder: Path) -> list[object]:
-    query = write_csv(folder / "bad.csv", without(secret_rows(), "age"))
-    return [*north_and_south(folder), "--classify", query]
-
-
-def row_without_a_class(folder: Path) -> list[object]:
-    north, south = north_and_south(folder)
-    bad = write_csv(folder / "bad.csv", [*secret_rows(), *secret_rows(2, **{"class": "?"})])
-    return [north, bad, south, "--classify", north]
-
-
-def other_columns(folder: Path) -> list[object]:
-    north, south = north_and_south(folder)
-    return [north, write_csv(folder / "bad.csv", without(secret_rows(), "sex")), south]
-
-
-def other_columns_beside_a_query(folder: Path) -> list[object]:
-    return [*other_columns(folder), "--classify", folder / "north.csv"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (lambda folder: [folder / "bad.csv"], ["No such file"]),
-        (lambda folder: [folder / "bad.csv", "--classify", folder / "worse.csv"], ["No such file"]),
-        (csv_text(""), ["empty", "first line must name the columns"]),
-        (csv_text(f"age,class\n{SECRET},{SECRET}\n{SECRET},{SECRET},1\n"), ["line 3 has 3", "Quote cells"]),
-        (csv_text(f"age,age,class\n{SECRET},{SECRET},{SECRET}\n"), ["'age'", "Rename or remove one"]),
-        (utf_16, ["UTF-8"]),
-        (damaged_parquet, ["not Parquet"]),
-        (csv_text("age,class\n"), ["rows"]),
-        (query_without_an_attribute, ["'age' is missing"]),
-        (row_without_a_class, ["2 rows", "'class'", "remove them"]),
-        (other_columns_beside_a_query, ["'sex'", "All tables need the same columns"]),
-        pytest.param(other_columns, ["'sex'"]),
-    ],
-    ids=[
-        *("missing file", "two missing files", "empty file", "ragged", "column twice", "utf-16", "damaged parquet"),
-        *("no rows", "query without an attribute", "row without a class", "other columns", "other columns held out"),
-    ],
-)
-def test_bad_data_is_refused_naming_the_file(
-    tmp_path: Path, arguments: Callable[[Path], list[object]], said: list[str], refused: Refused
-) -> None:
-    told = refused(6, "simulate", *arguments(tmp_path))
-    assert re.search(r" \[E1\d\d\]$", told)
-    for words in said:
-        assert words in told
-    assert "bad" in told
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (["--hospitals", "13"], ["12 rows", "13 hospitals", "more rows or fewer"]),
-        (["--class-column", "sick"], ["'sick'", "'age', 'sex', 'class'"]),
-        (["--nominal", "age,sick"], ["'sick'", "'age', 'sex'"]),
-        (["--numeric", "sick"], ["'sick'", "'age', 'sex'"]),
-    ],
-    ids=["more hospitals than rows", "class column", "nominal", "numeric"],
-)
-def test_flag_that_the_table_contradicts(tmp_path: Path, flags: list[str], said: list[str], refused: Refused) -> None:
-    table = write_csv(tmp_path / "north.csv", secret_rows())
-    told = refused(6, "simulate", table, *flags)
-    assert re.search(r" \[E1\d\d\]$", told)
-    for words in said:
-        assert words in told
-
-
-def test_row_without_a_class_is_refused_whether_held_out_or_not(tmp_path: Path, refused: Refused) -> None:
-    rows = [*secret_rows(20), *secret_rows(1, **{"class": "?"})]
-    table = write_csv(tmp_path / "north.csv", rows)
-    for seed in ("0", "2"):  # trained on, then held out
-        refused(6, "simulate", table, "--hospitals", "2", "--holdout", "0.9", "--seed", seed)
-
-
 def test_no_table_is_lost_to_another_of_its_name(tmp_path: Path, simulated: Simulated) -> None:
     paths = [tmp_path / "x" / "a.csv", tmp_path / "y" / "a.csv", tmp_path / "a-1.csv"]
     tables = [write_csv(path, secret_rows(count)) for path, count in zip(paths, (12, 15, 18), strict=True)]
@@ -600,121 +310,6 @@ def test_no_table_is_lost_to_another_of_its_name(tmp_path: Path, simulated: Simu
     assert [h["rows"] for h in document["hospitals"]] == [12, 15, 18]
     assert len({h["name"] for h in document["hospitals"]}) == 3
 
-
-def test_file_name_that_is_not_utf_8(tmp_path: Path, simulated: Simulated) -> None:
-    north, south = north_and_south(tmp_path)
-    odd = north.rename(os.fsdecode(os.fsencode(tmp_path) + b"/n\xf6rd.csv"))
-    done = simulated(odd, south)
-    assert "Traceback" not in done.err
-    assert done.code in (0, 6)
-
-
-def few_files() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
-
-
-def test_more_hospitals_than_the_system_lets_one_process_talk_to(tmp_path: Path) -> None:
-    table = write_csv(tmp_path / "all.csv", secret_rows(300))
-    done = mixbayes("simulate", table, "--hospitals", "100", limit=few_files)
-    assert "ulimit" in complaint(done, 2)
-
-
-def test_pipe_is_read_or_refused_but_not_waited_for(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe.csv"
-    os.mkfifo(pipe)
-    writer = subprocess.Popen(["sh", "-c", 'printf "age,class\n1,a\n2,b\n3,a\n" > "$0"', pipe])
-    try:
-        done = mixbayes("simulate", pipe)
-    finally:
-        writer.kill()
-        writer.wait()
-    assert "pipe.csv" in complaint(done, 6)
-
-
-# Files ----------------------------------------------------------------------------------------------------------------
-
-
-def test_labels_that_cannot_be_written(tmp_path: Path, refused: Refused) -> None:
-    (tmp_path / "file").write_text("no folder")
-    out = tmp_path / "file" / "labels.csv"
-    told = refused(6, "simulate", *north_and_south(tmp_path), "--labels", out)
-    assert told.splitlines()[-1] == f"mixbayes: {out} cannot be written: there is no folder {out.parent}. [E100]"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "north.csv", "south.csv"]
-
-
-@pytest.mark.parametrize("name", ["labels.parquet", "labels.xlsx"])
-def test_labels_are_csv_and_a_name_that_says_otherwise_is_refused(tmp_path: Path, refused: Refused, name: str) -> None:
-    told = refused(2, "simulate", *north_and_south(tmp_path), "--labels", tmp_path / name)
-    assert f"{name}: labels as CSV can be written, not {Path(name).suffix}" in told
-
-
-def test_labels_do_not_replace_a_table_that_was_read(tmp_path: Path, refused: Refused) -> None:
-    north, south = north_and_south(tmp_path)
-    before = north.read_bytes()
-    told = refused(2, "simulate", north, south, "--labels", f"{tmp_path}/./north.csv")
-    assert "north.csv" in told
-    assert north.read_bytes() == before
-
-
-def test_file_is_replaced_and_not_written_over(tmp_path: Path) -> None:
-    path, old = tmp_path / "labels.csv", tmp_path / "old.csv"
-    path.write_text("before")
-    os.link(path, old)
-    write_whole(path, "label\n")
-    assert (path.read_text(), old.read_text()) == ("label\n", "before")
-
-
-def test_folder_is_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").mkdir()
-    with pytest.raises(BadData, match=r"labels\.csv cannot be written"):
-        write_whole(tmp_path / "labels.csv", "label\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
-
-
-def test_new_file_can_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
-    path = tmp_path / "labels.csv"
-    mask = os.umask(0o027)
-    try:
-        write_whole(path, "label\n")
-    finally:
-        os.umask(mask)
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert path.read_text() == "label\n"
-
-
-FILL_THE_DISK = """
-import resource, sys
-from pathlib import Path
-from mixbayes.cli.output import write_whole
-from mixbayes.protocol.errors import BadData
-from mixbayes.simulation.crew import Crew
-resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-try:
-    write_whole(Path(sys.argv[1]), "x" * 200)
-except BadData as error:
-    sys.exit(str(error))
-"""
-
-
-def test_disk_that_is_full_leaves_everything_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_text("before")
-    done = subprocess.run([sys.executable, "-c", FILL_THE_DISK, path], capture_output=True, text=True, timeout=PATIENCE)
-    assert "cannot be written" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert path.read_text() == "before"
-    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
-
-
-def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
-    pipe = tmp_path / "labels.csv"
-    os.mkfifo(pipe)
-    with pytest.raises(BadData):
-        write_whole(pipe, "label\n")
-    assert pipe.is_fifo()
-
-
-# Help -----------------------------------------------------------------------------------------------------------------
 
 FLAGS = (
     *("--hospitals", "--two-party", "--protocol", "--bins", "--smoothing", "--private-instances", "--public-instances"),

@@ -10,7 +10,9 @@ from mixbayes.protocol.label import Labels
 from mixbayes.protocol.model import Model
 from mixbayes.protocol.reference import fixed_model
 from mixbayes.transport.contribution import Contribution
-from tests.mixers.world import MIXERS, MixerNode, OnDisk, World
+from tests.mixers.nodes import MixerNode
+from tests.mixers.three_hospitals import MIXERS
+from tests.mixers.world import OnDisk, World
 
 _ORDER = {COLLECTING: 0, SEALED: 1, TRAINED: 2, SERVING: 3, CLOSED: 4, FAILED: 4}
 Told = tuple[str, int, list[int]]

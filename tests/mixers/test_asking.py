@@ -20,8 +20,10 @@ from mixbayes.protocol.pool import connect_asker
 from mixbayes.protocol.precision import precision_for
 from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
+from tests.mixers.misfortune import Cut
 from tests.mixers.promises import Promises
-from tests.mixers.world import BUDGET, HOSPITALS, MIXERS, Cut, World, deal_base_transfers, new_folder
+from tests.mixers.three_hospitals import BUDGET, HOSPITALS, MIXERS, new_folder
+from tests.mixers.world import World, deal_base_transfers
 
 CODES = np.array([[0, 1, 2, 3], [0, 1, 2, 2]], np.int32)
 ALL = frozenset(HOSPITALS)

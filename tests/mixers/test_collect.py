@@ -191,8 +191,6 @@ def test_mixers_with_different_sets_both_refuse(changed: Callable[[list[Contribu
         assert "Nothing was computed" in str(error)
 
 
-# Lies -----------------------------------------------------------------------------------------------------------------
-
 TABLE = [3, 2, 1, 1, 1, 0, 1, 0, 0, 1]
 """Counts of three and two patients: by colour three rows and one of missing cells, each by class."""
 

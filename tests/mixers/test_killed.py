@@ -14,7 +14,8 @@ from mixbayes.node.rounds import SERVING
 from mixbayes.protocol.errors import MixbayesError, QuestionSpent
 from mixbayes.protocol.label import Labels
 from tests.mixers.promises import Promises
-from tests.mixers.world import HOSPITALS, MIXERS, World, deal_base_transfers, new_folder
+from tests.mixers.three_hospitals import HOSPITALS, MIXERS, new_folder
+from tests.mixers.world import World, deal_base_transfers
 
 SIDES = {"a": 24, "b": 24, "north": 6}
 """Three contributions, sealed, trained, serving, two questions, two answers, closed, opened; made, twice received."""

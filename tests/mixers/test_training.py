@@ -28,8 +28,10 @@ from mixbayes.protocol.memory import channels
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
+from tests.mixers.misfortune import Cut, Fate
 from tests.mixers.promises import Promises
-from tests.mixers.world import HOSPITALS, Cut, Fate, World, deal_base_transfers, new_folder
+from tests.mixers.three_hospitals import HOSPITALS, new_folder
+from tests.mixers.world import World, deal_base_transfers
 from tests.node.certificates import shown_by
 
 

@@ -30,8 +30,10 @@ from mixbayes.protocol.errors import (
     Unreachable,
 )
 from mixbayes.protocol.label import Labels
+from tests.mixers.misfortune import Cut, Fate
 from tests.mixers.promises import Promises
-from tests.mixers.world import HOSPITALS, HOUR, MIXERS, Cut, Fate, World, deal_base_transfers, new_folder
+from tests.mixers.three_hospitals import HOSPITALS, HOUR, MIXERS, new_folder
+from tests.mixers.world import World, deal_base_transfers
 
 ENOUGH = 12
 """Steps of everybody within which a round comes to its end once nothing fails any more."""

@@ -1,333 +1,47 @@
 """A federation in memory: real nodes on real disks, and between them a network that loses, repeats and delays.
 
-Nodes are the real ones but for gRPC: `Line` stands for a connection, `Wire` for a stream. A `Fuse` ends a node at one
-side of a commit, as a power cut would; `World.start` opens it again from the same folder. Clocks stand still until they
-are moved.
+A `Fuse` ends a node at one side of a commit, as a power cut would; `World.start` opens it again from the same folder.
+Clocks stand still until they are moved.
 """
 
 from __future__ import annotations
 
 import io
-import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import partial
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-import grpc
 import numpy as np
 import pytest
 
-from mixbayes.federation.agreement import Federation, federation_from
-from mixbayes.mixers.first import FirstService, Second, train_with
-from mixbayes.mixers.second import PairService, SecondService
-from mixbayes.mixers.service import Reception
-from mixbayes.mixers.store import Store
+from mixbayes.federation.agreement import Federation
 from mixbayes.node import rounds as disk
-from mixbayes.node.conversations import Channels, Conversations
-from mixbayes.node.database import Database, Moment
-from mixbayes.node.follower import Follower
-from mixbayes.node.leader import Leader
+from mixbayes.node.conversations import Channels
 from mixbayes.node.log import Log, logger
-from mixbayes.node.rounds import Rounds
-from mixbayes.node.sealing import Seal
 from mixbayes.node.sqlite import looking
 from mixbayes.pair.command import ID_BYTES, Kind
-from mixbayes.parties import outbox as outgoing
 from mixbayes.parties.asking import Asking
-from mixbayes.parties.both_mixers import BothMixers
 from mixbayes.parties.contribution import Messages, messages
-from mixbayes.parties.contributor import Contributor
-from mixbayes.parties.outbox import Outbox
 from mixbayes.protocol import pool
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent
-from mixbayes.protocol.channel import Buffer, Channel
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
 from mixbayes.protocol.label import Labels, joined
 from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.memory import MemoryWire
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.reference import fixed_labels, fixed_model
 from mixbayes.transport.conversation import AHEAD, NOW, TRAINING
-from mixbayes.transport.peer import Peer
-from mixbayes.transport.status import error_from, status_of
-from mixbayes.transport.watch import Watch
-from tests.node.certificates import shown_by
-
-HOSPITALS = "north", "south", "west"
-CLASS_OF = {"north": 0, "south": 1, "west": 1}
-MIXERS = "a", "b"
-DEADLINE = 30.0
-"""Seconds for which a role waits for another: never reached unless a step is broken."""
-NOON = 1_780_000_000.0
-HOUR = 3600.0
-BUDGET = 12
-MEMORY = Path("/dev/shm")
-"""Where there is one, its commits cost nothing."""
-
-
-def new_folder() -> TemporaryDirectory[str]:
-    """For the state of all nodes."""
-    return TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
-
-
-def agreement(**policy: object) -> Federation:
-    """Three hospitals, each with a value of its own in the first attribute."""
-    attributes = [
-        {"name": "whose", "kind": "nominal", "values": list(HOSPITALS)},
-        {"name": "colour", "kind": "nominal", "values": ["red", "blue"]},
-    ]
-    dictionary = {"class_column": "class", "classes": ["no", "yes"], "attributes": attributes, "max_rows": 8}
-    return federation_from(
-        {
-            "name": "one-hot",
-            "parties": [{"name": name} for name in HOSPITALS],
-            "mixers": [{"name": name, "address": f"127.0.0.1:400{i}"} for i, name in enumerate(MIXERS)],
-            "policy": {"minimum": 2, "budget": BUDGET, "rounds": 1000, "timeout": DEADLINE} | policy,
-            "dictionary": dictionary,
-        }
-    )
-
-
-def one_hot(layout: Layout, hospital: str) -> Words:
-    """The counts of a hospital's only patient, in a cell that nobody else fills."""
-    vector, label = np.zeros(layout.size, np.uint64), CLASS_OF[hospital]
-    layout.class_counts(vector)[label] = 1
-    layout.block(vector, 0)[HOSPITALS.index(hospital), label] = 1
-    layout.block(vector, 1)[label, label] = 1
-    return vector
-
-
-class Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self, now: float = NOON) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@contextmanager
-def rounds_in(folder: Path, clock: Clock, me: str = "mixer a", **policy: object) -> Iterator[Rounds]:
-    """The rounds of one computing party, as they lie in this folder."""
-    with Database.open(folder, disk.SCHEMA, Seal(me.encode().ljust(32)), me) as database:
-        yield Rounds(database, agreement(**policy), me, clock)
-
-
-class Killed(BaseException):
-    """The process has ended here; nothing of the program may catch it."""
-
-
-class Fuse:
-    """Counts the sides of a node's commits and ends it at the one it was set to."""
-
-    def __init__(self) -> None:
-        self.passed = 0
-        self.left: int | None = None
-
-    def __call__(self, moment: Moment) -> None:
-        self.passed += 1
-        if self.left is None:
-            return
-        self.left -= 1
-        if self.left < 0:
-            self.left = None
-            raise Killed
-
-
-class Fate(Enum):
-    """What becomes of a call."""
-
-    ANSWERED = "answered"
-    LOST = "lost on the way"
-    REPLY_LOST = "its reply lost"
-    TWICE = "delivered twice"
-    LATE = "delivered later"
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A conversation's link from one role to another breaks when so many messages have gone that way."""
-
-    source: str
-    target: str
-    after: int
-
-
-class Wire(MemoryWire):
-    """A stream: it can break, and a node that answers can say why it ends it."""
-
-    left: int | None = None
-    """Messages until it breaks."""
-
-    def write(self, parts: Sequence[Buffer], step: str) -> None:
-        if self.left is not None:
-            self.left -= 1
-            if self.left < 0:
-                raise PeerGone(self._peer, step, "the connection broke")
-        super().write(parts, step)
-
-    def fail(self, error: MixbayesError) -> None:
-        cast("queue.SimpleQueue[Any]", self._outbox).put(error)
-
-    def _next(self, step: str) -> bytes:
-        part: Any = super()._next(step)
-        if isinstance(part, MixbayesError):
-            raise reported(part, self._peer, step)
-        return cast("bytes", part)
-
-
-def linked(caller: str, callee: str) -> tuple[Wire, Wire]:
-    """Both ends of a stream, each of which names the other end."""
-    there: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    back: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    return Wire(callee, back, there, DEADLINE), Wire(caller, there, back, DEADLINE)
-
-
-class _Ended(grpc.RpcError):
-    """A call that failed with one of our errors, as gRPC shows it to the caller."""
-
-    def __init__(self, error: MixbayesError) -> None:
-        self._status = status_of(error)
-
-    def code(self) -> grpc.StatusCode:
-        return self._status.code
-
-    def details(self) -> str:
-        return str(self._status.details)
-
-    def trailing_metadata(self) -> Any:
-        return self._status.trailing_metadata
-
-
-def reported(error: MixbayesError, peer: str, step: str) -> MixbayesError:
-    """An error of another node, as it arrives here."""
-    return error_from(cast("grpc.Call", _Ended(error)), peer, step)
-
-
-@dataclass(frozen=True)
-class _Method:
-    """What a stub makes of one call."""
-
-    service: str
-    name: str
-    serialise: Callable[[Any], bytes]
-    deserialise: Callable[[bytes], Any]
-    streamed: bool
-
-
-class _Stubs:
-    """Looks like a gRPC channel to the generated stubs."""
-
-    def unary_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **_: object) -> _Method:
-        return self._method(path, request_serializer, response_deserializer, False)
-
-    def stream_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **_: object) -> _Method:
-        return self._method(path, request_serializer, response_deserializer, True)
-
-    def stream_stream(self, path: str, request_serializer: Any, response_deserializer: Any, **_: object) -> _Method:
-        return self._method(path, request_serializer, response_deserializer, True)
-
-    def _method(self, path: str, serialise: Any, deserialise: Any, streamed: bool) -> _Method:
-        service, name = path.removeprefix("/mixbayes.wire.v1.").split("/")
-        return _Method(service, name, serialise, deserialise, streamed)
-
-
-class Line:
-    """One node, as another dials it."""
-
-    def __init__(self, world: World, caller: str, name: str) -> None:
-        self.title = world.federation.title(name)
-        self.channel = _Stubs()
-        self.call = partial(world.call, caller, name)
-
-
-@dataclass(frozen=True)
-class Caller:
-    """What a handler is told about who calls."""
-
-    name: str
-
-    def auth_context(self) -> Mapping[str, Sequence[bytes]]:
-        return shown_by(self.name)
-
-
-class TheSecond(Second):
-    """Mixer b as mixer a sees it, over streams in memory."""
-
-    def __init__(self, world: World) -> None:
-        super().__init__(cast("Peer", Line(world, "a", "b")))
-        self._world = world
-
-    def talk(self, purpose: str, whose: str, key: str) -> Any:
-        return self._world.talk(purpose, whose, key)
-
-
-class TheMixers(BothMixers):
-    """Both mixers as a hospital sees them."""
-
-    def __init__(self, world: World, hospital: str) -> None:
-        super().__init__({name: cast("Peer", Line(world, hospital, name)) for name in MIXERS})
-        self._world = world
-        self._hospital = hospital
-
-    def conversation(self) -> Any:
-        return self._world.conversation(self._hospital)
-
-
-class MixerNode:
-    """A mixer's process."""
-
-    def __init__(self, world: World, name: str, fuse: Fuse) -> None:
-        federation, title = world.federation, world.federation.title(name)
-        self.held = ExitStack()
-        self.database = Database.open(world.folder / name, disk.SCHEMA, Seal(world.key(name)), title, fuse)
-        self.held.callback(self.database.close)
-        try:
-            self.rounds = Rounds(self.database, federation, title, partial(world.time, name))
-        except BaseException:
-            self.held.close()
-            raise
-        self.store = Store(self.rounds, name)
-        reception = Reception(self.store, cast("Conversations", None), cast("Watch", None))
-        self.services: dict[str, object] = {}
-        if name == "a":
-            second = TheSecond(world)
-            self.leader = Leader(self.rounds, second, partial(train_with, second, self.store), world.log)
-            self.first = FirstService(reception, second, self.leader, threading.Event())
-            self.services = {"Mixer": self.first}
-        else:
-            self.second = SecondService(reception)
-            self.pair = PairService(reception, Follower(self.rounds), self.second)
-            self.services = {"Mixer": self.second, "Pair": self.pair}
-
-
-class HospitalNode:
-    """A hospital's process."""
-
-    def __init__(self, world: World, name: str, fuse: Fuse) -> None:
-        title = world.federation.title(name)
-        self.services: dict[str, object] = {}
-        self.held = ExitStack()
-        self.database = Database.open(world.folder / name, outgoing.SCHEMA, Seal(world.key(name)), title, fuse)
-        self.held.callback(self.database.close)
-        self.mixers = TheMixers(world, name)
-        self.outbox = Outbox(
-            self.database, title, world.federation.digest(), partial(world.time, name), world.federation.policy.rounds
-        )
-        self.contributor = Contributor(name, self.mixers, self.outbox, partial(world.made, name), world.log)
-
-
-Node = MixerNode | HospitalNode
+from tests.mixers.misfortune import Cut, Fate, Fuse, Killed
+from tests.mixers.nodes import HospitalNode, MixerNode, Node
+from tests.mixers.three_hospitals import HOSPITALS, MIXERS, NOON, agreement, one_hot
+from tests.mixers.wires import Caller, Method, Wire, linked, reported
 
 
 @dataclass
@@ -491,7 +205,7 @@ class World:
             return found
 
     def call(
-        self, caller: str, target: str, method: _Method, request: Any, step: str, deadline: float | None = None
+        self, caller: str, target: str, method: Method, request: Any, step: str, deadline: float | None = None
     ) -> Any:
         """One call over the network, as fate has it."""
         fate = self.fates.popleft() if self.fates else Fate.ANSWERED
@@ -511,7 +225,7 @@ class World:
             raise silent
         return reply
 
-    def _deliver(self, caller: str, target: str, method: _Method, kind: Any, raws: list[bytes], step: str) -> Any:
+    def _deliver(self, caller: str, target: str, method: Method, kind: Any, raws: list[bytes], step: str) -> Any:
         title = self.federation.title(target)
         if target not in self.nodes:
             raise Unreachable(title, step, "nothing listens there")

@@ -24,7 +24,7 @@ from mixbayes.transport.tls import Credentials, for_client, for_server
 from tests.node.certificates import shown, shown_by
 from tests.nodes.helpers import PATIENCE, Site, make_site, wait_until
 from tests.nodes.test_trust import Authority
-from tests.transport.helpers import plain_bytes
+from tests.transport.loopback import plain_bytes
 
 SERVICE = "mixbayes.wire.v1.Test"
 METHOD = f"/{SERVICE}/Do"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mixbayes.node.follower import Agreed, Follower, may_seal
 from mixbayes.node.rounds import COLLECTING, FAILED, SEALED, SERVING, Rounds, sealed_set
 from mixbayes.protocol.errors import RoundFailed, RoundOver, TooEarly
-from tests.mixers.world import HOSPITALS, HOUR, Clock, new_folder, rounds_in
+from tests.mixers.three_hospitals import HOSPITALS, HOUR, Clock, new_folder, rounds_in
 
 IDS = {name: name.encode().ljust(16) for name in HOSPITALS}
 RUN, OTHER_RUN = b"r" * 16, b"s" * 16

@@ -27,7 +27,7 @@ from mixbayes.protocol.errors import (
     TooManyRows,
     Unreachable,
 )
-from tests.mixers.world import HOSPITALS, HOUR, Clock, rounds_in
+from tests.mixers.three_hospitals import HOSPITALS, HOUR, Clock, rounds_in
 
 IDS = {name: name.encode().ljust(16) for name in HOSPITALS}
 RUN = b"r" * 16

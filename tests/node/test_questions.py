@@ -18,7 +18,7 @@ from mixbayes.node.questions import ANSWERS_KEPT, Page
 from mixbayes.node.rounds import Rounds
 from mixbayes.pair.command import Command, Kind, Verdict
 from mixbayes.protocol.errors import BadState, MixbayesError, OverBudget, QuestionSpent, RoundOver
-from tests.mixers.world import BUDGET, Clock, new_folder, rounds_in
+from tests.mixers.three_hospitals import BUDGET, Clock, new_folder, rounds_in
 
 RUN = b"r" * 16
 SHARE = np.arange(9, dtype=np.uint8)

@@ -35,7 +35,7 @@ from mixbayes.protocol.errors import (
     RoundOver,
     TooEarly,
 )
-from tests.mixers.world import NOON, Clock, rounds_in
+from tests.mixers.three_hospitals import NOON, Clock, rounds_in
 
 NORTH, SOUTH, WEST = ((name, name.encode().ljust(16)) for name in ("north", "south", "west"))
 RUN, OTHER_RUN = b"r" * 16, b"s" * 16

@@ -15,7 +15,7 @@ from mixbayes.protocol.errors import CannotServe
 from mixbayes.transport import peer
 from tests.nodes.helpers import Site, make_site
 from tests.ports import free_port
-from tests.transport.helpers import plain_bytes
+from tests.transport.loopback import plain_bytes
 
 
 @pytest.fixture(scope="module")

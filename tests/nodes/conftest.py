@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from mixbayes.node import server
+from mixbayes.protocol.paillier_key import SecretKey, generate
 from mixbayes.transport import probe
+from tests.nodes.couple import Couple, make_couple
 from tests.nodes.helpers import CALM, HASTE, Site, make_site
 
 
@@ -65,3 +67,15 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     made = _served(tmp_path_factory.mktemp("shared"))
     with made.mixers():
         yield made
+
+
+@pytest.fixture(scope="module")
+def key() -> SecretKey:
+    """The shortest one that the protocol takes."""
+    return generate(2048)
+
+
+@pytest.fixture
+def couple(tmp_path: Path) -> Couple:
+    """Two hospitals that have not begun."""
+    return make_couple(tmp_path / "site")

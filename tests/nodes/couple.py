@@ -32,6 +32,8 @@ from tests.nodes.helpers import Site, make_site, wait_until
 from tests.ports import free_port
 
 NORTH, SOUTH = "north", "south"
+OTHER = {NORTH: SOUTH, SOUTH: NORTH}
+both = pytest.mark.parametrize("name", [NORTH, SOUTH])
 ROWS = Columns(
     ("sex", "tumour"),
     (np.repeat(["f", "m", ""], 4), np.tile(["none", "small", "large", ""], 3)),

@@ -415,6 +415,11 @@ class Relay:
                     self._passing.clear()
 
 
+def at_work() -> list[str]:
+    """The conversations at nodes in this process that are complete."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("conversation")]
+
+
 class Running:
     """A node as a process of its own."""
 

@@ -23,7 +23,7 @@ from mixbayes.protocol.errors import MixbayesError, PeerSilent, RefusedByPolicy,
 from mixbayes.protocol.layout import Layout
 from mixbayes.transport.conversation import ASKING, conversation
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
-from tests.nodes.helpers import HASTE, PATIENCE, Site, descriptors, make_site, wait_until
+from tests.nodes.helpers import HASTE, PATIENCE, Site, at_work, descriptors, make_site, wait_until
 
 Channels = Sequence[Channel]
 
@@ -91,10 +91,6 @@ def ask(site: Site, mixers: Dying, rows: int = 3, *, private: bool) -> None:
 def threads() -> int:
     """Without those of gRPC's pool, which keeps as many as it ever needed at once."""
     return sum(not thread.name.startswith("grpc_") for thread in threading.enumerate())
-
-
-def at_work() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("conversation")]
 
 
 @pytest.mark.parametrize("politely", [False, True], ids=["abruptly", "politely"])

@@ -17,7 +17,7 @@ from mixbayes.node import server
 from mixbayes.transport.tls import Credentials, for_client
 from tests.nodes.helpers import PATIENCE, Site, wait_until
 from tests.nodes.test_trust import Authority
-from tests.transport.helpers import plain_bytes
+from tests.transport.loopback import plain_bytes
 
 SERVING, NOT_SERVING = HealthCheckResponse.SERVING, HealthCheckResponse.NOT_SERVING
 

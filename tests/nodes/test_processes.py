@@ -22,7 +22,7 @@ from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Column, Rows
 from mixbayes.wire.v1.node_pb2_grpc import PartyStub
 from tests.nodes.helpers import COMMAND, PATIENCE, Running, Site, command, hurry, wait_until, write_csv
-from tests.transport.helpers import listening, silence
+from tests.transport.strangers import listening, silence
 
 
 def test_from_the_first_start_to_the_last_stop(site: Site) -> None:

@@ -19,7 +19,7 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport import probe
 from tests.nodes.helpers import CALM, Relay, Site, hurry, make_site, wait_until
 from tests.ports import free_port
-from tests.transport.helpers import Answer, hanging_up, listening, plain_http, silence, tls_and_then_silence
+from tests.transport.strangers import Answer, hanging_up, listening, plain_http, silence, tls_and_then_silence
 
 TO_SHAKE_HANDS = 10.0
 

@@ -20,7 +20,7 @@ from mixbayes.wire.v1.node_pb2 import Failure, Holdings, ReportRequest, RoundNum
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub, PairStub, PartyStub
 from tests.federation.helpers import Issuer, key_pem, pem
 from tests.nodes.helpers import PATIENCE, Site, wait_until
-from tests.transport.helpers import DAY, TODAY
+from tests.transport.tls import DAY, TODAY
 
 
 @dataclass
@@ -108,7 +108,7 @@ MIXERS: dict[str, tuple[Callable[[Site, Path], Credentials], str]] = {
 
 @pytest.mark.parametrize("what", MIXERS)
 def test_a_mixers_certificate_that_does_not_hold(shared: Site, tmp_path: Path, what: str) -> None:
-    from tests.transport.helpers import node_server
+    from tests.transport.tls import node_server
 
     make, words = MIXERS[what]
     with node_server(make(shared, tmp_path)) as address:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,6 @@ import pytest
 from mixbayes.node import audit
 from mixbayes.node.database import Database
 from mixbayes.node.log import logger
-from mixbayes.node.over_the_wire import FollowerThere
 from mixbayes.node.rounds import FAILED, SCHEMA, SEALED, SERVING, Rounds, set_digest
 from mixbayes.pair import command
 from mixbayes.pair.command import ID_BYTES, Command, Kind
@@ -21,8 +20,7 @@ from mixbayes.parties import partner_store
 from mixbayes.parties.partner_dialling import Dialler, Listening
 from mixbayes.parties.partner_hospital import StandingTalk
 from mixbayes.parties.partner_store import PartnerStore
-from mixbayes.parties.partner_talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, train_round
-from mixbayes.protocol.channel import Channel
+from mixbayes.parties.partner_talk import Asker, train_round
 from mixbayes.protocol.errors import (
     AlreadyContributed,
     OutOfRange,
@@ -30,7 +28,6 @@ from mixbayes.protocol.errors import (
     PeerError,
     PeerGone,
     RefusedByPolicy,
-    Reuse,
     RoundFailed,
     RoundOver,
     TooEarly,
@@ -38,11 +35,11 @@ from mixbayes.protocol.errors import (
 )
 from mixbayes.protocol.pool import connect_pair
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.transport.conversation import ASKING, TRAINING, conversation
-from mixbayes.transport.peer import Peer
+from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.wire.v1.node_pb2 import RoundNumber
 from tests.nodes.couple import NORTH, ROWS, SOUTH, Couple, make_couple
-from tests.nodes.helpers import wait_until
+from tests.nodes.helpers import at_work, wait_until
+from tests.nodes.liar import HungUp, Liar, lying
 
 BUDGET = 30
 
@@ -52,81 +49,10 @@ def couple(tmp_path: Path) -> Couple:
     return make_couple(tmp_path / "site", policy={"budget": BUDGET})
 
 
-class HungUp(Exception):
-    """It breaks off."""
-
-
-class Liar:
-    """South, as far as it goes: it has the keys, the disk and the protocol, and says what it likes."""
-
-    def __init__(self, couple: Couple, peer: Peer, store: PartnerStore) -> None:
-        self.couple = couple
-        self.store = store
-        self.north = FollowerThere(peer)
-        self.peer = peer
-
-    def seal(self, held: dict[str, bytes] | None = None, number: int = 1) -> bool:
-        told = {SOUTH: self.id} if held is None else held
-        return self.north.seal(number, told).sealed
-
-    @property
-    def id(self) -> bytes:
-        self.store.contribute()
-        return self.store.rounds.contributions(1)[SOUTH].id
-
-    def sealed(self) -> None:
-        """Both have sealed round 1."""
-        north = self.north.seal(1, {SOUTH: self.id}).chosen[NORTH]
-        self.store.meet(1, {NORTH: north})
-        chosen = {NORTH: north, SOUTH: self.id}
-        assert self.seal(chosen)
-        self.store.rounds.seal(1, chosen)
-
-    def served(self) -> None:
-        self.sealed()
-        with self.talk(TRAINING, "1") as channels:
-            train_round(self.store, 1, channels)
-        run = self.store.rounds.current().run or b""
-        wait_until(lambda: self.north.confirm(1, run), "north has the model")
-        self.store.rounds.serve(1, run)
-
-    def talk(self, purpose: str, whose: str) -> AbstractContextManager[Sequence[Channel]]:
-        names = TRAINING_CHANNELS if purpose == TRAINING else ASKING_CHANNELS
-        return conversation(self.peer, self.north.stub.Talk, names, purpose, whose, secrets.token_hex(16))
-
-    @contextmanager
-    def asking(self) -> Iterator[tuple[Asker, Channel]]:
-        with suppress(HungUp), self.talk(ASKING, SOUTH) as channels:
-            asker = Asker(self.store, channels)
-            yield asker, channels[2]
-            if asker.over:
-                raise HungUp
-            with suppress(Reuse):
-                command.send(channels[2], Command(Kind.END))
-
-    @property
-    def left(self) -> int:
-        return self.north.report().budget_left
-
-
-@contextmanager
-def lying(couple: Couple) -> Iterator[Liar]:
-    """Beside the honest node of north."""
-    site, settings = couple.site, couple.settings(SOUTH)
-    seal = site.identity(SOUTH).seal
-    with couple.node(NORTH), Database.open(site.state(SOUTH), SCHEMA, seal, "party south of tumours") as database:
-        store = PartnerStore(Rounds(database, site.federation, "party south", time.time), SOUTH, settings.vector)
-        with site.dialled(SOUTH, NORTH) as peer:
-            yield Liar(couple, peer, store)
-
-
 @pytest.fixture
 def liar(couple: Couple) -> Iterator[Liar]:
     with lying(couple) as one:
         yield one
-
-
-# Training -------------------------------------------------------------------------------------------------------------
 
 
 def begin_training(liar: Liar, whose: str = "1", due: int = 0) -> None:
@@ -207,9 +133,6 @@ def test_rounds_that_are_no_rounds(liar: Liar, whose: str) -> None:
     assert not liar.couple.site.journals[NORTH].says("a mistake of this program")
 
 
-# The set --------------------------------------------------------------------------------------------------------------
-
-
 def test_one_contribution_to_a_round(liar: Liar) -> None:
     liar.seal()
     with pytest.raises(AlreadyContributed) as caught:
@@ -241,9 +164,6 @@ def test_sets_of_other_rounds(liar: Liar, number: int) -> None:
     with pytest.raises((TooEarly, RoundOver)):
         liar.seal(number=number)
     assert liar.north.report().missing == [SOUTH]
-
-
-# Questions ------------------------------------------------------------------------------------------------------------
 
 
 def question(rows: int = ROWS.rows, number: int = 1, id: bytes = b"") -> Command:
@@ -316,9 +236,6 @@ def test_a_question_of_too_many_rows(tmp_path: Path) -> None:
         assert liar.left == left
 
 
-# Conversations and rounds ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("purpose", "whose"), [("gossip", SOUTH), (ASKING, "east"), (ASKING, ""), ("", "")])
 def test_conversations_about_something_else(liar: Liar, purpose: str, whose: str) -> None:
     with pytest.raises(WrongStep, match="no purpose that is known here"), liar.talk(purpose, whose) as channels:
@@ -331,6 +248,7 @@ def test_there_is_a_most_of_conversations(liar: Liar) -> None:
     try:
         for one in open_ones:
             one.__enter__()
+        wait_until(lambda: len(at_work()) == 8, "all have arrived")
         with pytest.raises(RefusedByPolicy, match="8 conversations open already"), liar.talk(TRAINING, "1") as channels:
             channels[0].receive("anything", 1)
     finally:
@@ -361,9 +279,6 @@ def test_a_reason_moves_no_cursor(liar: Liar) -> None:
     assert reason.isprintable()
     assert reason.startswith("because ")
     assert len(reason) <= 400
-
-
-# The one that is dialled lies -----------------------------------------------------------------------------------------
 
 
 class LyingNorth(Listening):

@@ -14,7 +14,8 @@ from mixbayes.node.sealing import Seal
 from mixbayes.parties.contribution import Messages
 from mixbayes.parties.outbox import SCHEMA, Outbox
 from mixbayes.protocol.errors import BadState, OutOfRange, RefusedByPolicy
-from tests.mixers.world import Clock, Fuse, Killed
+from tests.mixers.misfortune import Fuse, Killed
+from tests.mixers.three_hospitals import Clock
 
 AGREEMENT = "ab" * 32
 KEY = b"north".ljust(32)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import multiprocessing.util
 import tempfile
 from collections.abc import Iterator
@@ -14,3 +15,11 @@ def temporary() -> Iterator[Path]:
     multiprocessing.util.get_temp_dir()  # this process's own, which it remembers, must not be in there
     with tempfile.TemporaryDirectory(prefix="a folder ") as folder:
         yield Path(folder)
+
+
+@pytest.fixture
+def roles_can_be_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """New processes import the files of these tests by their names, which plain `pytest` alone would not let them."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+    yield
+    gc.collect()  # sockets that were left open are warned of here, where it is ignored, and not in the next test

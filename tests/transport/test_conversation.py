@@ -12,7 +12,7 @@ from mixbayes.transport.streams import CallerWire
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 from tests.ports import free_port
-from tests.transport.helpers import BACK_AND_FORTH, calling
+from tests.transport.loopback import BACK_AND_FORTH, calling
 from tests.transport.test_streams import PATIENCE, lines
 
 

@@ -13,19 +13,9 @@ from mixbayes.transport import probe
 from mixbayes.transport.probe import explain
 from mixbayes.transport.tls import Credentials
 from tests.ports import free_port
-from tests.transport.helpers import (
-    DAY,
-    TODAY,
-    credentials,
-    hanging_up,
-    issuer,
-    listening,
-    node_server,
-    plain_http,
-    serving,
-    silence,
-    tls_and_then_silence,
-)
+from tests.transport.loopback import serving
+from tests.transport.strangers import hanging_up, listening, plain_http, silence, tls_and_then_silence
+from tests.transport.tls import DAY, TODAY, credentials, issuer, node_server
 
 AUTHORITY, OTHER = issuer(), issuer()
 MIXER = credentials(AUTHORITY, "a")

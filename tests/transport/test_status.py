@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mixbayes.protocol import errors
 from mixbayes.protocol.errors import BadData, LocalError, MixbayesError, OverBudget, PeerError, PeerGone, PeerSilent
 from mixbayes.transport.status import error_from, plain, status_of
-from tests.transport.helpers import BACK_AND_FORTH, calling, plain_bytes, serving
+from tests.transport.loopback import BACK_AND_FORTH, calling, plain_bytes, serving
 
 
 def kinds(kind: type[MixbayesError] = MixbayesError) -> list[type[MixbayesError]]:

@@ -32,7 +32,7 @@ from mixbayes.transport.streams import CHUNK, CallerWire, StreamWire
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 from tests.ports import free_port
-from tests.transport.helpers import BACK_AND_FORTH, calling, serving
+from tests.transport.loopback import BACK_AND_FORTH, calling, serving
 
 PATIENCE = 60.0
 HASTE = 0.3

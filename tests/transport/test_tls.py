@@ -14,18 +14,9 @@ import pytest
 
 from mixbayes.transport.renewal import RenewedChannel
 from mixbayes.transport.tls import Credentials, for_client
-from tests.transport.helpers import (
-    BACK_AND_FORTH,
-    DAY,
-    TODAY,
-    context,
-    credentials,
-    issuer,
-    listening,
-    node_server,
-    plain_bytes,
-    tls_and_then_silence,
-)
+from tests.transport.loopback import BACK_AND_FORTH, plain_bytes
+from tests.transport.strangers import listening, tls_and_then_silence
+from tests.transport.tls import DAY, TODAY, context, credentials, issuer, node_server
 
 AUTHORITY = issuer()
 MIXER = credentials(AUTHORITY, "a")

@@ -1,0 +1,110 @@
+"""Mixers and hospitals in memory: the real ones but for gRPC."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from mixbayes.mixers.first import FirstService, Second, train_with
+from mixbayes.mixers.second import PairService, SecondService
+from mixbayes.mixers.service import Reception
+from mixbayes.mixers.store import Store
+from mixbayes.node import rounds as disk
+from mixbayes.node.conversations import Conversations
+from mixbayes.node.database import Database
+from mixbayes.node.follower import Follower
+from mixbayes.node.leader import Leader
+from mixbayes.node.rounds import Rounds
+from mixbayes.node.sealing import Seal
+from mixbayes.parties import outbox as outgoing
+from mixbayes.parties.both_mixers import BothMixers
+from mixbayes.parties.contributor import Contributor
+from mixbayes.parties.outbox import Outbox
+from mixbayes.transport.peer import Peer
+from mixbayes.transport.watch import Watch
+from tests.mixers.misfortune import Fuse
+from tests.mixers.three_hospitals import MIXERS
+from tests.mixers.wires import Stubs
+
+if TYPE_CHECKING:
+    from tests.mixers.world import World
+
+
+class Line:
+    """One node, as another dials it."""
+
+    def __init__(self, world: World, caller: str, name: str) -> None:
+        self.title = world.federation.title(name)
+        self.channel = Stubs()
+        self.call = partial(world.call, caller, name)
+
+
+class TheSecond(Second):
+    """Mixer b as mixer a sees it, over streams in memory."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(cast("Peer", Line(world, "a", "b")))
+        self._world = world
+
+    def talk(self, purpose: str, whose: str, key: str) -> Any:
+        return self._world.talk(purpose, whose, key)
+
+
+class TheMixers(BothMixers):
+    """Both mixers as a hospital sees them."""
+
+    def __init__(self, world: World, hospital: str) -> None:
+        super().__init__({name: cast("Peer", Line(world, hospital, name)) for name in MIXERS})
+        self._world = world
+        self._hospital = hospital
+
+    def conversation(self) -> Any:
+        return self._world.conversation(self._hospital)
+
+
+class MixerNode:
+    """A mixer's process."""
+
+    def __init__(self, world: World, name: str, fuse: Fuse) -> None:
+        federation, title = world.federation, world.federation.title(name)
+        self.held = ExitStack()
+        self.database = Database.open(world.folder / name, disk.SCHEMA, Seal(world.key(name)), title, fuse)
+        self.held.callback(self.database.close)
+        try:
+            self.rounds = Rounds(self.database, federation, title, partial(world.time, name))
+        except BaseException:
+            self.held.close()
+            raise
+        self.store = Store(self.rounds, name)
+        reception = Reception(self.store, cast("Conversations", None), cast("Watch", None))
+        self.services: dict[str, object] = {}
+        if name == "a":
+            second = TheSecond(world)
+            self.leader = Leader(self.rounds, second, partial(train_with, second, self.store), world.log)
+            self.first = FirstService(reception, second, self.leader, threading.Event())
+            self.services = {"Mixer": self.first}
+        else:
+            self.second = SecondService(reception)
+            self.pair = PairService(reception, Follower(self.rounds), self.second)
+            self.services = {"Mixer": self.second, "Pair": self.pair}
+
+
+class HospitalNode:
+    """A hospital's process."""
+
+    def __init__(self, world: World, name: str, fuse: Fuse) -> None:
+        title = world.federation.title(name)
+        self.services: dict[str, object] = {}
+        self.held = ExitStack()
+        self.database = Database.open(world.folder / name, outgoing.SCHEMA, Seal(world.key(name)), title, fuse)
+        self.held.callback(self.database.close)
+        self.mixers = TheMixers(world, name)
+        self.outbox = Outbox(
+            self.database, title, world.federation.digest(), partial(world.time, name), world.federation.policy.rounds
+        )
+        self.contributor = Contributor(name, self.mixers, self.outbox, partial(world.made, name), world.log)
+
+
+Node = MixerNode | HospitalNode

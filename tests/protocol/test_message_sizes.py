@@ -1,0 +1,119 @@
+"""Which messages are sent, how long they are and in how many rounds depends on public sizes alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.classification import run_classification
+from mixbayes.protocol.dictionary import Numeric
+from mixbayes.protocol.encoding import NO_NUMBER
+from mixbayes.protocol.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.reference import fixed_model
+from mixbayes.protocol.training import run_training
+from tests.protocol.adversary import LAYOUT, Tap, counts_of, share_model, tapped_memory
+from tests.protocol.pairs import layout_of, random_codes, seed
+
+
+def sizes(taps: list[Tap]) -> list[tuple[list[tuple[str, int]], list[tuple[str, int]], int]]:
+    """Per end of every conversation: what was said and heard, step by step with its length, and the rounds."""
+    return [
+        (
+            [(step, raw.size) for step, raw in tap.said],
+            [(step, raw.size) for step, raw in tap.heard],
+            tap.traffic.rounds,
+        )
+        for tap in taps
+    ]
+
+
+SHAPES = {
+    "two classes": layout_of(2, [2, 5], 1000),
+    "five classes": layout_of(5, [1, 4, 3], 10**6, "1/2"),
+    "with numbers": LAYOUT,
+}
+
+
+def tables_of(layout: Layout) -> dict[str, list[Words]]:
+    """Different data under one dictionary: what hospitals could have counted."""
+    nobody = np.zeros(layout.size, np.uint64)
+    one_class = nobody.copy()
+    layout.class_counts(one_class)[0] = 7
+    same = nobody.copy()
+    layout.class_counts(same)[:] = 12
+    for a in range(len(layout.rows)):
+        layout.block(one_class, a)[-1, 0] = 7  # all missing
+        layout.block(same, a)[-1] = 12
+    return {
+        "some": [counts_of(layout, 50, 1), counts_of(layout, 20, 2)],
+        "others": [counts_of(layout, 200, 3), nobody],
+        "nobody": [nobody, nobody],
+        "one class, all missing": [one_class, nobody],
+        "ties": [same, same],
+    }
+
+
+def questions_of(layout: Layout) -> dict[str, Values]:
+    numeric = [isinstance(attribute, Numeric) for attribute in layout.dictionary.attributes]
+    cells = np.where(numeric, 1 << NUMERIC_BITS, layout.rows)[:, None]
+    missing = np.where(numeric, NO_NUMBER, np.array(layout.rows) - 1)[:, None]
+    some, others = (np.random.default_rng(number).integers(0, cells, (len(cells), 9)) for number in (4, 5))
+    questions = {
+        "some": some,
+        "others": others,
+        "all missing": np.repeat(missing, 9, axis=1),
+        "all the same": np.zeros((len(cells), 9)),
+    }
+    return {name: codes.astype(np.int32) for name, codes in questions.items()}
+
+
+def different(found: list[Any]) -> int:
+    return sum(one != found[0] for one in found)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_messages_and_rounds_of_training_depend_on_the_dictionary_alone(shape: str) -> None:
+    layout, found = SHAPES[shape], []
+    for number, tables in enumerate(tables_of(layout).values()):
+        taps: list[Tap] = []
+        with tapped_memory(taps):
+            run_training(layout, tables, (seed(number), seed(number + 10), seed(number + 20)))
+        found.append(sizes(taps))
+    assert len(found[0]) == 4
+    assert all(said or heard for said, heard, _ in found[0])
+    assert different(found) == 0
+
+
+@pytest.mark.parametrize("private", [False, True], ids=["public", "private"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_messages_and_rounds_of_classification_depend_on_public_sizes_alone(shape: str, private: bool) -> None:
+    layout, found = SHAPES[shape], []
+    for number, tables in enumerate(tables_of(layout).values()):
+        whole = fixed_model(layout, sum(tables, np.zeros(layout.size, np.uint64)))
+        models = share_model(whole, number)
+        for codes in questions_of(layout).values():
+            taps: list[Tap] = []
+            with tapped_memory(taps):
+                seeds = seed(number), seed(number + 10), seed(number + 20)
+                run_classification(layout, models, codes, seeds, private=private)
+            found.append(sizes(taps))
+    assert len(found) == 20
+    assert different(found) == 0
+
+
+def test_sizes_do_depend_on_the_dictionary_and_on_the_number_of_rows() -> None:
+    """So that the tests above could fail."""
+    found = []
+    for shape, rows in (("two classes", 3), ("two classes", 40), ("five classes", 3)):
+        layout = SHAPES[shape]
+        models = share_model(fixed_model(layout, tables_of(layout)["some"][0]), 1)
+        taps: list[Tap] = []
+        with tapped_memory(taps):
+            codes = random_codes(layout, np.random.default_rng(1), rows)
+            run_classification(layout, models, codes, (seed(1), seed(2), seed(3)))
+        found.append(sizes(taps))
+    assert different(found) == 2
+    assert found[1] != found[2]
