@@ -90,6 +90,15 @@ def changed(path: Path, old: str, new: str) -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
+def test_a_word_among_the_numbers_is_told(study: Command, data: Path) -> None:
+    assert "column" not in study("--data-dir", data, "--quick").err
+    lines = (data / "va.csv").read_text().splitlines(keepends=True)
+    lines[1] = "abc" + lines[1][2:]
+    (data / "va.csv").write_text("".join(lines))
+    told = study("--data-dir", data, "--quick").err
+    assert "column 'age' has numbers, and words among them, so that all count as names" in told
+
+
 def test_other_classes(study: Command, data: Path) -> None:
     changed(data / "va.csv", "present", "1")
     refused(study("--data-dir", data), "va.csv: the study needs absent or present in every row of the column 'class'.")

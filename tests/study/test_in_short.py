@@ -125,7 +125,7 @@ def test_what_promises_nothing_is_counted(committed: Results) -> None:
         releases = {f"{at}": replace(first, promises_privacy=promise) for at, promise in enumerate(privacy)}
         return said(replace(committed, protecting=[replace(one, releases=releases)]), "no loss can be shown")
 
-    assert "1 of them promise something about people, 0 nothing" in promising(True)
+    assert "1 of them promises something about people, 0 nothing" in promising(True)
     for promises in ((), (True, False)):
         assert "0 of them promise something about people, 1 nothing" in promising(*promises)
 

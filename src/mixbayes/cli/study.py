@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.protocol.errors import BadData
@@ -47,6 +48,7 @@ def study(
 
     files = [out / f"{NAME}.{kind}" for kind in ("md", "json", "svg")] if out else []
     tables = read_hospitals(data_dir)
+    tell_doubts(list(tables.values()))
     if out:
         _make(out)
     for file in files:

@@ -355,7 +355,7 @@ EXPERIMENTS = (
         "Figure 4: utility of sparsified SVD by its sparsity",
         PAPER,
         _parts(figure_4),
-        "as Figure 3; on iris utility breaks down before 0.45, which seems to be a misprint",
+        "no reading gives the published sparsities; on iris utility breaks down before 0.45",
         DEVIATIONS,
         QUICK,
     ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from mixbayes.study.hospitals import ABSENT, CLASSES, PEOPLE, PRESENT
 from mixbayes.study.in_short import in_short
 from mixbayes.study.method import head, method
 from mixbayes.study.results import Hospital, Joining, Nodes, Privacy, Protecting, Results, Starting
-from mixbayes.study.words import NONE, percent, points, share, signed, table, wrapped
+from mixbayes.study.words import NONE, listed, percent, points, share, signed, table, wrapped
 
 NAME = "four-hospitals"
 
@@ -39,11 +39,16 @@ def _hospitals(results: Results) -> str:
 *Sick* (`{PRESENT}`) is a coronary vessel that angiography showed to be narrowed by more than half, *healthy*
 (`{ABSENT}`) is none. All were suspected to be ill: they are patients, not the population.
 
-- The hospitals did not measure the same things. A missing cell counts for nothing, in training and in questions: no
-  patient and no column is given up. What only one hospital measured, the joint classifier knows from that one.
+- {_not_the_same(results.hospitals)}A missing cell counts for nothing, in training and in questions: no patient and no
+  column is given up. What only one hospital measured, the joint classifier knows from that one.
 - A cholesterol or a blood pressure of zero is no measurement. All four take it as missing here, before anything
   else. A real federation has to agree on such things; what happens if it does not is said below.
 """
+
+
+def _not_the_same(hospitals: Sequence[Hospital]) -> str:
+    same = len({frozenset(one.mostly_missing) for one in hospitals}) == 1
+    return "" if same else "The hospitals did not measure the same things. "
 
 
 def _hospital_row(one: Hospital) -> tuple[str, ...]:
@@ -101,19 +106,22 @@ def _recall_rows(results: Results) -> Iterator[tuple[str, ...]]:
 
 
 def _if_zeros_stay(results: Results) -> str:
-    changed = [one for one in results.joining[:-1] if abs(one.zeros_kept - one.joint.accuracy.value) >= 0.005]
+    hospitals = results.joining[:-1]
+    changed = [one for one in hospitals if abs(one.zeros_kept - one.joint.accuracy.value) >= 0.005]
     if not changed:
         return "If the zeros are left as they are, no hospital's joint accuracy changes by half a point."
     each = ", ".join(
         f"{one.hospital} {percent(one.zeros_kept)} instead of {percent(one.joint.accuracy.value)}" for one in changed
     )
+    same = [one.hospital for one in hospitals if one not in changed]
+    others = f"; at {listed(same)} it changes by less than half a point" if same else ""
     better = [one for one in changed if one.zeros_kept > one.joint.accuracy.value + 0.01]
     warning = (
         " Where that looks better it is a trap: a zero gives away at which hospital a patient is, and with it how "
         "common the disease is there. It says nothing of the patient, and is gone as soon as the hospital begins to "
         "measure."
     )
-    return f"**If the zeros are left as they are**, the joint accuracy is: {each}." + warning * bool(better)
+    return f"**If the zeros are left as they are**, the joint accuracy is: {each}{others}." + warning * bool(better)
 
 
 def _starting(starting: Sequence[Starting]) -> str:
@@ -217,7 +225,7 @@ def _privacy(results: Results) -> str:
     for one in results.protecting:
         measured = {name: release.privacy for name, release in one.releases.items()}
         seconds = sum(release.seconds for release in one.releases.values())
-        rows.append((_name(one), *_privacy_cells(measured, weights), f"{seconds:.2f}"))
+        rows.append((_released(one, weights), *_privacy_cells(measured, weights), f"{seconds:.2f}"))
     columns = ("protection", "rows unchanged", "smallest group", "S1", "S2", "interval", "VD", "seconds")
     promises = (
         (_name(one), one.releases[first].promise if first in one.releases else NONE) for one in results.protecting
@@ -227,21 +235,26 @@ def _privacy(results: Results) -> str:
 
 In a federation nobody sees these tables: only counts of them leave a hospital, and those in shares. The measures
 say what could be learned if a table got out all the same, or were handed on. They are of one release of each
-hospital's whole table; the smallest group is that of any hospital, all else the mean over rows.
+hospital's whole table; the smallest group is that of any hospital, all else the mean over rows. Rows whose class a
+method suppressed are left out first, as nothing is counted of them. `{NONE}`: what is left cannot be compared with the
+table row by row.
 
 {table(columns, rows)}
+
+{_without_some(results.protecting, weights)}
 
 - *Rows unchanged*: the share of released rows that are a row of the table in every column but the class.
 - *Smallest group*: how few rows share a combination of all columns. 1 means that somebody stands
   alone.{_alone(results)}
 - *S1*: somebody knows a few columns of a patient, drawn at random, and looks for them in the release. One over the
-  number of rows that fit, 0 where none does, on average. In a table made anew a row that fits is no person's: a low
+  number of rows that fit, 0 where none does, on average. A missing cell fits whatever is asked for: to suppress cells
+  lowers S1. In a table made anew a row that fits is no person's: a low
   S1 is good, a high one no proof.
 - *S2*: the share of the commonest class among the rows that fit: how much the release says about the diagnosis.
 - *Interval*: how wide the interval is in which 95 % of the original numbers lie around the released one, in ranges
   of the column. Suppressed cells are left out.
 - *VD*: how large the change of the numbers is beside the numbers. Columns of large numbers decide it.
-- *Seconds*: to protect all four tables, on the machine of this run.
+- *Seconds*: to protect all these tables, on the machine of this run.
 
 What each setting promises of its release, as it was verified at {first}:
 
@@ -249,6 +262,20 @@ What each setting promises of its release, as it was verified at {first}:
 
 A promise that is *no guarantee of privacy* is one about arithmetic. It does not say that nobody can be found.
 """
+
+
+def _released(one: Protecting, hospitals: Collection[str]) -> str:
+    return _name(one) + "†" * (set(one.releases) != set(hospitals))
+
+
+def _without_some(protecting: Sequence[Protecting], weights: Mapping[str, int]) -> str:
+    """Which releases are not of all hospitals, and over how many patients the row is then."""
+    found = []
+    for one in protecting:
+        if lacking := [name for name in weights if name not in one.releases]:
+            rows = sum(weights[name] for name in one.releases)
+            found.append(f"{_name(one)} without {listed(lacking)}, over {rows} of {sum(weights.values())} patients")
+    return f"† Not of all hospitals: {'; '.join(found)}." if found else ""
 
 
 def _alone(results: Results) -> str:
@@ -305,10 +332,10 @@ of Python.
 
 {table(columns, map(_node_row, nodes))}
 
-{"A protection changes no byte of contributions and training: these depend on the dictionary alone. " * same}Mixers
-that wait make random transfers ahead, so that the bytes of questions vary a little from run to run. What a protection
-takes is time, at the hospital, before anything travels: {min(seconds):.2f} to {max(seconds):.2f} seconds for all four
-tables.
+{"A protection changes no byte of contributions and training: these depend on the dictionary alone. " * same}The
+bytes of questions are those of one run: random transfers are made ahead while nobody asks, and are counted, used or
+not. In a slow run they can be nearly twice as many. What a protection takes is time, at the hospital, before anything
+travels: {min(seconds):.2f} to {max(seconds):.2f} seconds for all tables.
 """
 
 

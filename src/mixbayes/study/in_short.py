@@ -89,8 +89,8 @@ def _costs(protecting: Sequence[Protecting]) -> Iterator[str]:
         private = sum(one.promises_privacy for one in rest)
         yield (
             f"**With {len(rest)} of {len(protecting)} settings no loss can be shown.** That alone is no "
-            f"recommendation: {private} of them promise something about people, {len(rest) - private} nothing "
-            "about privacy."
+            f"recommendation: {private} of them {'promises' if private == 1 else 'promise'} something about people, "
+            f"{len(rest) - private} nothing about privacy."
         )
 
 
