@@ -51,13 +51,14 @@ class Levels:
 def rejoined_level(counts: Sequence[Codes]) -> int:
     """The rows of the rarest combination after rejoining, from combinations × classes of each projection.
 
-    Exact, unless there are more than `MOST_KEPT` vectors of which none is below another; then it is a lower bound.
+    Exact, unless there are more than `MOST_KEPT` vectors of which none is below another, or more than `HUGE` rows; then
+    it is a lower bound.
     """
     least = np.ones((1, counts[0].shape[1]))
     for projection in sorted(counts, key=len):
         products = least[:, None, :] * _least(projection.astype(np.float64))[None]
         least = _least(np.minimum(products.reshape(-1, products.shape[2]), HUGE))
-    return int(min(least.sum(axis=1).min(), HUGE))
+    return max(int(min(least.sum(axis=1).min(), HUGE)), rejoined_level_with_class(counts))
 
 
 def rejoined_level_with_class(counts: Sequence[Codes]) -> int:

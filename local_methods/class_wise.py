@@ -140,6 +140,9 @@ class ClassWiseCondensation(Condensing):
         return approximate_gcd(sizes, self.t)
 
 
+MOST_NAMED = 20
+
+
 def _refuse_small_classes(labels: Nominal, least: int, name: str) -> None:
     small = [
         f"{value!r} has {count}"
@@ -147,7 +150,8 @@ def _refuse_small_classes(labels: Nominal, least: int, name: str) -> None:
         if 0 < count < least
     ]
     if small:
+        more = f" and {len(small) - MOST_NAMED} more have fewer" if len(small) > MOST_NAMED else ""
         raise UnfitTable(
-            f"Every class needs at least {name} = {least} rows; {', '.join(small)}. "
+            f"Every class needs at least {name} = {least} rows; {', '.join(small[:MOST_NAMED])}{more}. "
             f"Lower {name}, merge classes, or remove the rows of the smallest."
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from mixbayes.local_methods.originals import in_original, without_originals
 from mixbayes.local_methods.resynthesis import resynthesised
 from mixbayes.local_methods.scaling import largest_exponents
 from mixbayes.local_methods.synthesis import DISTRIBUTIONS
-from mixbayes.local_methods.tables import Codes, Floats, Nominal, Table
+from mixbayes.local_methods.tables import Codes, Floats, Mask, Nominal, Table
 
 LEAST_ROWS = 3
 """The smallest group: two rows with a given mean and covariance are the two rows themselves."""
@@ -27,7 +28,7 @@ LEAST_ROWS = 3
 GROUPINGS = {"random": groups_by_seeds, "kmeans": groups_by_kmeans}
 
 ROUNDING = 1e-6
-"""In standard deviations of a column: how far rounding may move the mean of a group."""
+"""In standard deviations of a column: how far rounding may move the mean of a group, or its (co)variance."""
 
 CONDENSING_CONSTRAINTS: Mapping[str, Any] = {
     **KEEPING_CONSTRAINTS,
@@ -92,23 +93,41 @@ class Condensing(LocalMethod):
 
 
 def groups_stand_for(original: Table, released: Table, groups: Groups, k: int) -> bool:
-    """Whether every group of the release has the means of its original, where k rows had the number and still have.
+    """Whether every group of the release has the moments of its original, where k rows had the number and still have.
 
     And no value more often: suppression may have made it rarer.
     """
     numbers = zip(numerics(original), numerics(released), strict=True)
     values = zip(nominals(original), nominals(released), strict=True)
-    return all(_same_means(before.numbers, after.numbers, groups, k) for (_, before), (_, after) in numbers) and all(
-        _no_value_gained(before, after, groups) for (_, before), (_, after) in values
+    return _same_moments(
+        [_Moments(before.numbers, after.numbers, groups, k) for (_, before), (_, after) in numbers], groups
+    ) and all(_no_value_gained(before, after, groups) for (_, before), (_, after) in values)
+
+
+class _Moments:
+    """A numeric column before and after, and in which groups its moments are to be equal."""
+
+    def __init__(self, before: Floats, after: Floats, groups: Groups, k: int) -> None:
+        present = _present(before, groups)
+        self.complete = (present == _present(after, groups)) & (present >= k)
+        self.whole = self.complete & (present == np.bincount(groups))
+        self.spread = np.nanstd(before) + np.abs(np.nanmean(before)) * np.sqrt(np.finfo(float).eps)
+        means = _means(before, groups), _means(after, groups)
+        self.moved = np.abs(means[0] - means[1])
+        self.before, self.after = before - means[0][groups], after - means[1][groups]
+
+
+def _same_moments(columns: Sequence[_Moments], groups: Groups) -> bool:
+    """Means and variances; and covariances, where a group has all numbers of both columns."""
+    return all((one.moved[one.complete] <= ROUNDING * one.spread).all() for one in columns) and all(
+        _same_covariance(one, other, one.complete if one is other else one.whole & other.whole, groups)
+        for one, other in combinations_with_replacement(columns, 2)
     )
 
 
-def _same_means(before: Floats, after: Floats, groups: Groups, k: int) -> bool:
-    present = _present(before, groups)
-    complete = (present == _present(after, groups)) & (present >= k)
-    spread = np.nanstd(before) + np.abs(np.nanmean(before)) * np.sqrt(np.finfo(float).eps)
-    moved = np.abs(_means(before, groups) - _means(after, groups))
-    return bool((moved[complete] <= ROUNDING * spread).all())
+def _same_covariance(one: _Moments, other: _Moments, where: Mask, groups: Groups) -> bool:
+    moved = np.abs(_means(one.before * other.before, groups) - _means(one.after * other.after, groups))
+    return bool((moved[where] <= ROUNDING * one.spread * other.spread).all())
 
 
 def _no_value_gained(before: Nominal, after: Nominal, groups: Groups) -> bool:

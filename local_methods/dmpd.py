@@ -114,7 +114,7 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
     anonymity_ : int
         The rows of the rarest combination of quasi-identifiers in a projection.
     rejoined_anonymity_ : int
-        The same after rejoining the projections by their class.
+        The same after rejoining the projections by their class, or fewer where these are very many.
     rejoined_anonymity_with_class_ : int
         The same with the class in the key.
     discretiser_ : Discretiser

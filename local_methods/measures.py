@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 LEVEL = 0.95
+EXACT = 1e-12
 
 
 def confidence_widths(original: Floats, released: Floats, level: float = LEVEL) -> Floats:
@@ -126,8 +127,14 @@ def _ranked(matrix: Floats) -> Floats:
 
 
 def _ranks_of_means(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    before, after = ([_mean(column) for column in matrix.T] for matrix in _to_unit(original, released))
+    before, after = ([_told_apart(column) for column in matrix.T] for matrix in _to_unit(original, released))
     return _ranks(np.array(before, np.float64)[:, None], np.array(after, np.float64)[:, None])
+
+
+def _told_apart(column: Floats) -> float:
+    """The mean to so many digits as rounding leaves right: columns of equal means share their rank."""
+    mean, largest = _mean(column), np.nan_to_num(abs(column)).max(initial=0)
+    return 0.0 if abs(mean) < EXACT * largest else float(f"{mean:.12g}")
 
 
 def _moved(before: Floats, after: Floats) -> float:

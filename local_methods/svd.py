@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -43,7 +44,8 @@ def sparsify(components: Components, share: float) -> Components:
     """
     left, right = components.left, components.right
     entries = np.concatenate([left.ravel(), right.ravel()])
-    entries[np.argsort(abs(entries), kind="stable")[: int(share * len(entries))]] = 0
+    zeroed = int(Fraction(str(float(share))) * len(entries))  # 0.29 is 29 hundredths, not the binary number below it
+    entries[np.argsort(abs(entries), kind="stable")[:zeroed]] = 0
     return Components(
         entries[: left.size].reshape(left.shape), components.values, entries[left.size :].reshape(right.shape)
     )

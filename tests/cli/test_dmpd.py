@@ -69,6 +69,12 @@ def test_a_file_for_each_projection(protect: Command, patients: Path, tmp_path: 
     assert "n_jobs" not in document["parameters"]
 
 
+def test_whoever_knows_no_other_column_finds_so_many(protect: Command, patients: Path, tmp_path: Path) -> None:
+    known = ("--set", "quasi_identifiers=ward")
+    document = protect(patients, tmp_path / "out", *SETTINGS, *known, "--json").document
+    assert document["measures"] == {"k_anonymity": document["parameters"]["anonymity"]}
+
+
 def test_files_can_be_read_as_usual(protect: Command, patients: Path, tmp_path: Path) -> None:
     protect(patients, tmp_path / "out", *SETTINGS)
     assert all((file.stat().st_mode & 0o777) == 0o666 & ~_umask() for file in (tmp_path / "out").iterdir())

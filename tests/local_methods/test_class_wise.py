@@ -113,6 +113,12 @@ def test_a_class_too_small_for_a_group_is_named(method: ClassWiseCondensation, s
         method.fit_resample(mixed_table(60), classes(41, 19))
 
 
+def test_of_many_small_classes_some_are_named() -> None:
+    with pytest.raises(UnfitTable, match=r" and 10 more have fewer\. Lower t") as refused:
+        ClassWiseCondensation(t=20).fit_resample(np.zeros((90, 1)), np.repeat(np.arange(30), 3).astype(str))
+    assert str(refused.value).count(" has ") == 20
+
+
 def test_values_of_the_class_that_no_row_has_are_no_class() -> None:
     labels = classes(30, 20, 40).take(np.arange(50))
     method = ClassWiseCondensation(t=10, random_state=0)

@@ -334,6 +334,18 @@ def moved_group(method: Condensing, work: Work, released: Released) -> Released:
     return Released(released.table.with_numbers(numbers), released.labels)
 
 
+def wider_group(method: Condensing, work: Work, released: Released) -> Released:
+    numbers, rows = released.table.numbers(), method.groups_ == 0
+    numbers[rows] += 0.1 * (numbers[rows] - numbers[rows].mean(axis=0))
+    return Released(released.table.with_numbers(numbers), released.labels)
+
+
+def columns_apart(method: Condensing, work: Work, released: Released) -> Released:
+    numbers, rows = released.table.numbers(), method.groups_ == 0
+    numbers[rows, 0] = np.roll(numbers[rows, 0], 1)  # means and variances stay
+    return Released(released.table.with_numbers(numbers), released.labels)
+
+
 def another_value(method: Condensing, work: Work, released: Released) -> Released:
     column: Any = released.table.columns[4]
     codes = np.where(np.arange(len(column)) == 5, (column.codes + 1) % 3, column.codes)
@@ -357,7 +369,13 @@ def larger_size(method: Condensing, work: Work, released: Released) -> Released:
 
 
 @pytest.mark.parametrize("kind", [Condensation, ClassWiseCondensation])
-@pytest.mark.parametrize("spoil", [original_rows, moved_group, another_value, another_class, small_group, larger_size])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        *(original_rows, moved_group, wider_group, columns_apart),
+        *(another_value, another_class, small_group, larger_size),
+    ],
+)
 def test_a_spoilt_release_is_noticed(kind: Any, spoil: Any) -> None:
     class Tampered(kind):  # type: ignore[misc]  # mypy knows no base that is a value
         def _release(self, work: Work) -> Released:

@@ -77,6 +77,11 @@ def test_too_many_vectors_give_a_lower_bound(monkeypatch: pytest.MonkeyPatch) ->
     assert 0 < rejoined_level(counts) <= exact
 
 
+def test_more_rows_than_numbers_are_exact_for_give_a_lower_bound() -> None:
+    counts = [np.array([[1000, 2000], [3000, 1000]])] * 6
+    assert 1000**6 == rejoined_level_with_class(counts) <= rejoined_level(counts) <= 2 * 1000**6
+
+
 def coded(*columns: str, labels: str) -> Coded:
     made = [nominal_from(np.array(list(cells)), np.array(list(cells)) == "?") for cells in columns]
     names = tuple(f"x{at}" for at in range(len(columns)))

@@ -59,6 +59,15 @@ def test_means_that_change_places_move_one_rank_each() -> None:
     assert measures.ck(before, after) == pytest.approx(1 / 3)
 
 
+def test_equal_means_share_their_rank_whatever_their_sums_round_to() -> None:
+    before = np.array([[0.0, 0.1], [0.3, 0.2]])
+    after = np.array([[0.1 + 0.2, 0.15], [0.0, 0.15]])
+    assert before[:, 0].mean() != after[:, 0].mean()
+    assert (measures.cp(before, after), measures.ck(before, after)) == (0, 1)
+    far = np.array([[1e9, 1e-9, 2e-9], [-1e9, 1e-9, 2e-9]])
+    assert (measures.cp(far, far[:, [0, 2, 1]]), measures.ck(far, far[:, [0, 2, 1]])) == (2 / 3, 1 / 3)
+
+
 def test_means_need_no_paired_rows() -> None:
     assert measures.ck(np.ones((3, 2)) * [1, 2], np.ones((7, 2)) * [3, 4]) == 1
 

@@ -83,6 +83,12 @@ def test_the_share_of_zeros_is_reported() -> None:
     assert method.learned().keys() == {"kept_variation", "zeroed"}
 
 
+def test_a_share_of_hundredths_is_met() -> None:
+    method = SparsifiedSVD(rank=4, sparsity=0.29)
+    method.fit_resample(np.random.default_rng(0).normal(size=(21, 4)))
+    assert method.zeroed_ == 0.29
+
+
 @pytest.mark.parametrize("method", [SVD(rank=2), SparsifiedSVD(rank=2, sparsity=0.2)])
 def test_the_guarantee_is_checked_on_the_release(method: SVD, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(method, "_distorted", lambda components: truncate(X, 3))

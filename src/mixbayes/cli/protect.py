@@ -53,7 +53,7 @@ MEANINGS = {
     "leaf_size": "rows in the largest leaf",
     "min_group": "rows in the smallest leaf, and so what is promised",
     "anonymity": "rows with the rarest combination in a projection",
-    "rejoined_anonymity": "the same, if every row of a projection is paired with all of its class in the others",
+    "rejoined_anonymity": "at least so many, if each row of a projection is paired with all of its class in the others",
     "rejoined_anonymity_with_class": "the same, for who knows the class too",
 }
 
@@ -173,7 +173,8 @@ def _projections(
     if not dmpd.projections_:
         raise BadData(
             f"{columns.source}: k = {dmpd.k}: no column can be released. Each has a value that fewer rows share, or "
-            "is of numbers of which no interval tells the classes apart."
+            "is of numbers of which no interval tells the classes apart. If some of these numbers are codes, "
+            "name their columns in --nominal."
         )
     labels = released.column(label)
     return dmpd.projections(released, labels) if isinstance(labels, Nominal) else None
@@ -199,17 +200,18 @@ def _document(name: str, method: LocalMethod, columns: Columns, done: _Done) -> 
         "missing": asdict(method.missing_),
         "unchanged": list(done.unchanged),
         "guarantee": _plain(asdict(method.guarantee_)),
-        "measures": _plain(_measures(done)),
+        "measures": _plain(_measures(method, done)),
         "seconds": round(done.seconds, 3),
     }
 
 
-def _measures(done: _Done) -> dict[str, float | None]:
+def _measures(method: LocalMethod, done: _Done) -> dict[str, float | None]:
     """What can be said of the numbers: row i of the release stands for row i of those that took part."""
     from mixbayes.local_methods import measures  # slow to import
 
     if done.projections is not None:
-        return {"k_anonymity": min(measures.k_anonymity(one.table.columns) or 0 for one in done.projections)}
+        known = cast("DMPD", method).quasi_identifiers
+        return {"k_anonymity": min(_rarest(one.table, known) for one in done.projections)}
     names, released = done.released.names, done.released.columns
     attributes = [column for name, column in zip(names, released, strict=True) if name != done.label]
     found: dict[str, float | None] = {"k_anonymity": measures.k_anonymity(attributes)}
@@ -219,6 +221,18 @@ def _measures(done: _Done) -> dict[str, float | None]:
         named = (measures.confidence_interval, measures.vd, measures.rp, measures.rk, measures.cp, measures.ck)
         found |= {measure.__name__: measure(*pair) for measure in named}
     return found
+
+
+def _rarest(projection: Table, identifiers: Sequence[str] | None) -> int:
+    """The rows that share the rarest combination of quasi-identifiers; all, if there are none."""
+    from mixbayes.local_methods import measures  # slow to import
+
+    columns = [
+        column
+        for name, column in zip(projection.names, projection.columns, strict=True)
+        if identifiers is None or name in identifiers
+    ]
+    return measures.k_anonymity(columns) or 0 if columns else projection.rows
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
