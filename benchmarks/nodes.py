@@ -1,6 +1,8 @@
 """The real nodes beside plain socket pairs; many hospitals contributing; and queries for minutes on end.
 
 python benchmarks/nodes.py [--repeats 7] [--hospitals 50] [--cells 5000] [--soak MINUTES]
+
+With --repeats 0 nothing is set beside socket pairs.
 """
 
 from __future__ import annotations
@@ -156,7 +158,8 @@ def main() -> None:
     if chosen.soak:
         soak(chosen.soak)
     else:
-        compared(chosen.repeats)
+        if chosen.repeats:
+            compared(chosen.repeats)
         contributing(chosen.hospitals, chosen.cells)
 
 

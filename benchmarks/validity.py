@@ -1,13 +1,16 @@
-"""The check of contributions, two processes over local sockets: python benchmarks/validity.py
+"""The check of contributions, two processes over local sockets: python benchmarks/validity.py [CELLS]
 
-Prints seconds from empty pools, transfers a cell (each way counted as one) and megabytes both ways together.
+Prints seconds from empty pools, transfers a cell (each way counted as one) and megabytes both ways together, for
+hospitals of CELLS cells, by default 5,000.
 """
 
 from __future__ import annotations
 
 import resource
 import statistics
+import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -29,13 +32,14 @@ from mixbayes.transport.meter import Moved
 HOSPITALS = 10
 LIAR = 3
 REPEATS = 5
+CELLS = 5_000
 MARKS = Marks(1, 1)
 """Nothing is made ahead, so that transfers are made as they are needed and can be counted."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Public facts about one run: 5,000 cells a hospital, or as close as the layout allows."""
+    """Public facts about one run: so many cells a hospital, or as close as the layout allows."""
 
     name: str
     rows: int
@@ -100,13 +104,13 @@ def contributions(layout: Layout, role: int) -> list[Words]:
     return shares
 
 
-def mixer(report: Connection, role: int, other: Link) -> None:
+def mixer(report: Connection, role: int, other: Link, cases: Sequence[Case]) -> None:
     """Check every case several times."""
     random = Randomness.from_system()
     channel, ahead = other.channels(MIXERS[1 - role], 60.0)
     pool = Counting(connect_pair(role, ahead, random, MARKS))
     me = Party(role, channel, pool, random)
-    for case in CASES:
+    for case in cases:
         layout = case.layout
         shares = contributions(layout, role)
         for _ in range(1 + REPEATS):  # the first one warms allocators and caches
@@ -120,21 +124,22 @@ def mixer(report: Connection, role: int, other: Link) -> None:
             report.send(Lap(seconds, pool.taken - taken, moved, rounds, peak))
 
 
-def main() -> None:
+def main(cells: int = CELLS) -> None:
+    cases = [Case(one.name, one.rows, one.nominal * cells // CELLS, one.numeric * cells // CELLS) for one in CASES]
     with Crew() as crew:
         a_b, b_a = Link.pair()
-        crew.start(MIXERS[A], mixer, A, a_b)
-        crew.start(MIXERS[B], mixer, B, b_a)
+        crew.start(MIXERS[A], mixer, A, a_b, cases)
+        crew.start(MIXERS[B], mixer, B, b_a, cases)
         print(f"{HOSPITALS} hospitals{'':30}   cells      s  transfers a cell      MB  rounds  peak MB")
-        for case in CASES:
+        for case in cases:
             laps = [crew.hear(MIXERS[A]) for _ in range(1 + REPEATS)][1:]
-            cells, last = case.layout.size, laps[-1]
+            size, last = case.layout.size, laps[-1]
             seconds = statistics.median(lap.seconds for lap in laps)
             print(
-                f"{case.name:42} {cells:7} {seconds:6.2f} {2 * last.taken / cells / HOSPITALS:17.1f} "
+                f"{case.name:42} {size:7} {seconds:6.2f} {2 * last.taken / size / HOSPITALS:17.1f} "
                 f"{last.bytes / 1e6:7.1f} {last.rounds:7} {last.megabytes:8.0f}"
             )
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.cli.output import write_whole
+from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.protocol.errors import BadData
 from tests.cli.simulating import PATIENCE
 
@@ -29,6 +29,15 @@ def test_folder_is_not_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
 
 
+@pytest.mark.parametrize(
+    "path", [Path("/proc/labels.csv"), Path("l" * 300), Path("l" * 250)], ids=["sealed", "long", "draft"]
+)
+def test_what_cannot_be_written_is_refused_before_long_work(path: Path) -> None:
+    """Whoever asks is told that /proc can be written to, and nobody can."""
+    with pytest.raises(BadData, match="cannot be written: "):
+        refuse_unwritable(path)
+
+
 def test_new_file_can_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     mask = os.umask(0o027)
@@ -43,7 +52,7 @@ def test_new_file_can_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
 FILL_THE_DISK = """
 import resource, sys
 from pathlib import Path
-from mixbayes.cli.output import write_whole
+from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.protocol.errors import BadData
 from mixbayes.simulation.crew import Crew
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))

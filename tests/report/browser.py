@@ -37,7 +37,7 @@ frame.onload = () => {
     return new Set([...range.getClientRects()].map((one) => one.top)).size;
   };
   const nodes = (one) => [...one.childNodes].flatMap((each) => each.nodeType === 3 ? [each] : nodes(each));
-  const torn = (head) => nodes(head).flatMap((node) =>
+  const torn = (cell) => nodes(cell).flatMap((node) =>
     [...node.data.matchAll(/\S+/g)].filter((word) => lines(node, word) > 1).map((word) => word[0]));
   document.getElementById("seen").textContent = JSON.stringify({
     title: page.title,
@@ -47,7 +47,7 @@ frame.onload = () => {
     letters: Math.min(...all("figure svg text").map((one) => one.getBoundingClientRect().height)),
     outside: all("figure svg text").filter((one) => !inside(one)).map((one) => one.textContent),
     broken: all("code span").filter((one) => one.getClientRects().length > 1).map((one) => one.textContent),
-    torn: all("thead th").flatMap(torn),
+    torn: all("th, td").flatMap(torn),
     values: all("data").map((one) => one.getAttribute("value")),
     hacked: Boolean(frame.contentWindow.hacked || window.hacked),
     fetched: frame.contentWindow.performance.getEntriesByType("resource").map((one) => one.name),
@@ -73,7 +73,7 @@ class Opened:
     broken: list[str]
     """Words of a command that go over the end of a line."""
     torn: list[str]
-    """Words in the head of a table that go over the end of a line."""
+    """Words in a table that go over the end of a line."""
     values: list[str]
     hacked: bool
     fetched: list[str]

@@ -75,6 +75,13 @@ def test_a_simulation_has_every_number_of_its_outcome() -> None:
     assert "condensation:k=5: kept" in page
 
 
+def test_a_page_promises_of_a_method_what_was_verified_and_no_more() -> None:
+    some, none = simulation(["a", "b"], ["x", "y"], "sap:p=1"), simulation(["a", "b"], ["x", "y"])
+    assert "2 of 2 hospitals did; what each method promises stands below." in some
+    assert "Here no hospital did." in none
+    assert not [page for page in (some, none) if "nobody in particular" in page]
+
+
 def test_pooling_without_protection_is_only_shown_where_there_is_some() -> None:
     assert "pooled without protection" not in simulation(["a", "b"], ["x", "y"])
     assert "pooled without protection" in simulation(["a", "b"], ["x", "y"], "sap:p=1")
@@ -131,6 +138,10 @@ def test_a_release_has_every_measure_before_and_after() -> None:
     shown = values(release(["a", "b"]))
     assert {0.25, 0.0625, 9.125, 0.03125, 0.5, 0.75, 0.0533, 0.8042} <= shown
     assert {1, 5, 0.6969, 0.0479, 0.9666, 0.2697, 0.96, 0.9533, 0.9667} <= shown
+
+
+def test_notes_on_a_release_stand_under_a_heading_of_their_own() -> None:
+    assert "<h2>What the figures are about</h2><p>Notes on a.</p></section>" in release(["a"])
 
 
 def test_the_name_of_no_measure_is_cut() -> None:

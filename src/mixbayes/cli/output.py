@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from mixbayes.parties.table import PARQUET
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -23,7 +24,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
     refuse_unwritable(path)
     draft = None
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        with _draft(path, delete=False) as file:
             draft = file.name
             file.write(content.encode() if isinstance(content, str) else content)
         os.chmod(draft, 0o666 & ~_umask())
@@ -59,13 +60,20 @@ def _note(out: Path) -> Path:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Say before long work what would go wrong after it."""
-    if path.exists() and not path.is_file():
-        raise BadData(f"{path} cannot be written: it is no file.")
-    if not path.parent.is_dir():
-        raise BadData(f"{path} cannot be written: there is no folder {path.parent}.")
-    if not os.access(path.parent, os.W_OK):
-        raise BadData(f"{path} cannot be written: the folder {path.parent} does not allow it.")
+    """Say before long work what would go wrong after it. A folder that looks writable need not be, so it is tried."""
+    try:
+        if path.exists() and not path.is_file():
+            raise BadData(f"{path} cannot be written: it is no file.")
+        if not path.parent.is_dir():
+            raise BadData(f"{path} cannot be written: there is no folder {path.parent}.")
+        with _draft(path):
+            pass
+    except OSError as error:
+        raise BadData(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _draft(path: Path, *, delete: bool = True) -> IO[bytes]:
+    return tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=delete)
 
 
 def refuse_other_format(path: Path, written: str, *others: str) -> None:

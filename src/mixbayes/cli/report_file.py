@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,7 +32,10 @@ class ReportFile:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
         self._begun = datetime.now().astimezone()
-        _refuse_folder(folder)
+        try:
+            _refuse_folder(folder)
+        except OSError as error:
+            raise BadData(f"{folder} cannot be the folder of a report: {error.strerror}.") from None
         if folder.is_dir():
             refuse_unwritable(self.path)
 
@@ -50,14 +53,14 @@ class ReportFile:
 
 
 def _refuse_folder(folder: Path) -> None:
-    """Say before long work that the folder cannot be made."""
+    """Say before long work that no page can be there. One that looks writable need not be, so it is tried."""
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent
     if not there.is_dir():
         raise BadData(f"{folder} cannot be made: {there} is no folder.")
-    if there != folder and not os.access(there, os.W_OK):
-        raise BadData(f"{folder} cannot be made: the folder {there} does not allow it.")
+    with TemporaryDirectory(dir=there):
+        pass
 
 
 def told_command(words: list[str]) -> str:

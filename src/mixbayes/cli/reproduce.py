@@ -55,8 +55,9 @@ def reproduce(
     """Run the papers' experiments on public tables, and print published and measured figures side by side.
 
     Seeds are fixed: the same tables give the same figures, but for seconds. A table that is not in DIR is named, with
-    where it comes from, and what rests on it alone is skipped. All experiments at full length take hours; what is done
-    is printed part by part, and Ctrl-C stops it.
+    where it comes from, and what rests on it alone is skipped. So is what a table turns out to be of no use for, and
+    the exit code is 6 in the end. All experiments at full length take hours; what is done is printed part by part, and
+    Ctrl-C stops it.
     """
     from mixbayes.reproduction.registry import chosen  # slow to import
 
@@ -94,6 +95,8 @@ def _reproduce(experiments: Sequence[Experiment], folder: Path | None, quick: bo
         raise BadData(
             f"Nothing could be run: {folder} has none of {', '.join(absent)}. --list says where they are from."
         )
+    if lab.unusable:
+        raise BadData("\n".join(f"{why} Not run: {'; '.join(parts)}." for why, parts in lab.unusable.items()))
 
 
 def _tell(experiment: Experiment, lab: Laboratory) -> None:
@@ -119,6 +122,8 @@ def _reason(experiment: Experiment) -> str:
 def _show(console: Console, done: Done, folder: Path | None) -> None:
     for table in done.missing:
         console.print(Text(f"\n{done.title}: skipped. {_absent(table, folder)}"), soft_wrap=True)
+    if done.unusable:
+        console.print(Text(f"\n{done.title}: skipped. {done.unusable}"), soft_wrap=True)
     for at, (columns, rows) in enumerate(_alike(done.rows)):
         console.print(_table("" if at else done.title, columns, rows))
     for row in done.rows:
@@ -188,6 +193,7 @@ def _part_document(done: Done) -> dict[str, Any]:
     return {
         "title": done.title,
         "missing": [{"file": table.file, "remedy": table.remedy()} for table in done.missing],
+        "unusable": done.unusable,
         "rows": [asdict(row) for row in done.rows],
         "seconds": round(done.seconds, 3),
     }

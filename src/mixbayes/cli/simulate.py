@@ -120,14 +120,15 @@ def simulate(
 
 
 def _hand_out(outcome: Outcome, page: ReportFile | None, *, as_json: bool) -> None:
-    if page:
-        from mixbayes.report.simulated import simulated
-
-        page.write(simulated(outcome))
+    """The page last: whatever keeps it from being written, the results are told."""
     if as_json:
         typer.echo(json.dumps(outcome.document(), indent=2))
     else:
         _show(outcome)
+    if page:
+        from mixbayes.report.simulated import simulated
+
+        page.write(simulated(outcome))
 
 
 def _tables(paths: list[Path]) -> dict[str, Columns]:

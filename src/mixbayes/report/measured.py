@@ -48,7 +48,10 @@ def measured_release(release: Release) -> Page:
             *_sentences(release),
         ],
         keys=_keys(release),
-        sections=[_alike(release), _risk(release), _utility(release), _distortion(release)],
+        sections=[
+            Section("What the figures are about", release.notes),
+            *(_alike(release), _risk(release), _utility(release), _distortion(release)),
+        ],
         gives_away=[
             "The page holds names of columns, shares and averages, and no row and no cell of either table.",
             "Its measures are of one kind of attacker each: who knows the quasi-identifiers named above of somebody in "
@@ -116,7 +119,6 @@ def _alike(release: Release) -> Section:
         [
             "Of all combinations of the quasi-identifiers, the rarest: so many rows share it (k-anonymity). With 1, "
             "somebody is the only one of the kind. More is better.",
-            " ".join(release.notes),
             *filter(None, [_why(release, "k_anonymity")]),
         ],
         bars(drawn, f"Bars of the rows with the rarest combination. {told}.", tick="{:,.0f}".format, whole=True),

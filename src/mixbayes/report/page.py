@@ -10,8 +10,8 @@ from mixbayes.report.markup import Markup, element, escaped, joined
 from mixbayes.report.palette import patterns
 from mixbayes.report.style import STYLE
 
-_LONGEST_WHOLE = 12
-"""Letters of a word in the head of a table that goes over no end of a line, even on a phone."""
+_LONGEST_WHOLE = 14
+"""Letters of a word in a table that goes over no end of a line, even on a phone."""
 _NOTHING_FROM_ELSEWHERE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -110,9 +110,9 @@ def _unbroken(line: str) -> Markup:
     return element("code", Markup(" ".join(element("span", word) for word in line.split(" "))))
 
 
-def _head(name: str) -> Markup:
+def whole_words(cell: str) -> Markup:
     """Its short words whole; a name that somebody gave may be as long as it likes, and is broken."""
-    words = (element("span", word) if len(word) <= _LONGEST_WHOLE else escaped(word) for word in name.split(" "))
+    words = (element("span", word) if len(word) <= _LONGEST_WHOLE else escaped(word) for word in cell.split(" "))
     return Markup(" ".join(words))
 
 
@@ -134,7 +134,8 @@ def _table(table: Table) -> Markup:
     first_number = len(table.columns) - (table.numbers if table.numbers >= 0 else len(table.columns) - 1)
     kinds = ["n" if at >= first_number else None for at in range(len(table.columns))]
     heads = (
-        element("th", _head(name), scope="col", class_=kind) for name, kind in zip(table.columns, kinds, strict=True)
+        element("th", whole_words(name), scope="col", class_=kind)
+        for name, kind in zip(table.columns, kinds, strict=True)
     )
     rows = (_row(row, kinds, number == table.chosen) for number, row in enumerate(table.rows))
     words = None if "n" in kinds else "words"

@@ -10,7 +10,7 @@ from mixbayes.report.confusion import MOST_SQUARES, confusion
 from mixbayes.report.figures import exact, many, seconds, share, size
 from mixbayes.report.lanes import Lane, lanes
 from mixbayes.report.markup import Markup, element, joined
-from mixbayes.report.page import Page, Section, Table
+from mixbayes.report.page import Page, Section, Table, whole_words
 from mixbayes.report.palette import CROSSED, DOTTED, PLAIN, STRIPED, Fill
 from mixbayes.simulation.flows import MASKED, SEED
 from mixbayes.simulation.outcome import Flow, Hospital, Outcome
@@ -120,11 +120,13 @@ def _accuracy_table(compared: Sequence[_Compared], known: int) -> Table:
         )
         for one in compared
     ]
-    return Table("Right labels", ["trained on", "rows of training", "right", "share"], rows, chosen=len(rows) - 1)
+    columns = ["trained on", "rows of training", f"right, of {known:,}", "share"]
+    return Table("Right labels", columns, rows, chosen=len(rows) - 1)
 
 
 def _right(accuracy: float, known: int) -> Markup:
-    return exact(round(accuracy * known), f"{accuracy * known:.0f} of {known:,}")
+    right = round(accuracy * known)
+    return exact(right, f"{right:,}")
 
 
 def _confusion(outcome: Outcome) -> Section:
@@ -178,9 +180,12 @@ def _protection(outcome: Outcome) -> Section:
     some = [hospital for hospital in hospitals if hospital.protect]
     left_out = sum(hospital.unlabelled for hospital in hospitals)
     words = [
-        "A hospital may change its own table before it is counted, so that even its counts are of nobody in "
-        "particular. "
-        + (f"{len(some)} of {many(len(hospitals), 'hospital')} did." if some else "Here no hospital did."),
+        "A hospital may change its own table before it is counted. "
+        + (
+            f"{len(some)} of {many(len(hospitals), 'hospital')} did; what each method promises stands below."
+            if some
+            else "Here no hospital did."
+        ),
         *([f"Rows left without a class by this are not counted: {left_out:,}."] if left_out else []),
     ]
     told = "; ".join(
@@ -242,7 +247,7 @@ def _flows(outcome: Outcome) -> Section:
                 "Bytes by sender and receiver",
                 ["between", "what", "bytes"],
                 [
-                    (_ends(flow), _PURPOSES[flow.purpose], exact(flow.bytes, f"{flow.bytes:,}"))
+                    (_ends(flow), whole_words(_PURPOSES[flow.purpose]), exact(flow.bytes, f"{flow.bytes:,}"))
                     for flow in outcome.flows
                 ],
                 numbers=1,

@@ -33,9 +33,9 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .5rem .3rem 0; bo
 .words { table-layout: fixed; }
 .words thead th:first-child { width: 30%; }
 .words thead th:nth-child(3) { width: 44%; }
-th[scope="row"] { min-width: 5.4rem; }
+th[scope="row"] { min-width: 5.8rem; }
 code span { display: inline-block; max-width: 100%; }
-data, thead span { white-space: nowrap; }
+data, table span { white-space: nowrap; }
 thead th { border-bottom: 2px solid #1a1a1a; font-weight: 650; min-width: 4rem; }
 .n { text-align: right; font-variant-numeric: tabular-nums; padding-right: 0; padding-left: .6rem; }
 td.n { overflow-wrap: normal; }

@@ -36,6 +36,8 @@ class Laboratory:
     folder: Path | None
     quick: bool = False
     progress: Progress = silent
+    unusable: dict[str, list[str]] = field(default_factory=dict)
+    """What is wrong with tables, and which parts could not be run for it."""
     _kept: dict[Hashable, object] = field(default_factory=dict, repr=False)
 
     def read(self, table: PublicTable) -> Columns:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import perf_counter
 
 from mixbayes.local_methods.base import Progress
-from mixbayes.parties.method_table import as_command_error
+from mixbayes.protocol.errors import BadData
 from mixbayes.reproduction.experiment import Experiment, Laboratory, Part, Row
 from mixbayes.reproduction.public_tables import PublicTable
+
+_OF_ANOTHER_TABLE = (BadData, ArithmeticError, LookupError, ValueError)
+"""Settings and names of columns are the paper's: where they do not fit, the table is not the one that it used."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """A part that was run, or for which tables are missing."""
+    """A part that was run, or for which tables are missing or of no use."""
 
     title: str
     rows: Sequence[Row]
     missing: Sequence[PublicTable]
     seconds: float
+    unusable: str = ""
+    """What is wrong with a table; empty if nothing is."""
 
 
 def run(experiment: Experiment, lab: Laboratory) -> Iterator[Done]:
@@ -32,10 +38,25 @@ def run(experiment: Experiment, lab: Laboratory) -> Iterator[Done]:
         begun = perf_counter()
         name = f"{experiment.name}, {part.title}"
         lab.progress(name, 0, 1)
-        with as_command_error():
+        try:
             rows = list(part.run(replace(lab, progress=_told_of(name, lab.progress))))
+        except _OF_ANOTHER_TABLE as error:
+            why = _unusable(part, lab.folder, error)
+            lab.unusable.setdefault(why, []).append(name)
+            yield Done(part.title, [], [], perf_counter() - begun, why)
+            continue
         lab.progress(name, 1, 1)
         yield Done(part.title, rows, [], perf_counter() - begun)
+
+
+def _unusable(part: Part, folder: Path | None, error: Exception) -> str:
+    if isinstance(error, BadData):
+        return str(error)
+    if not part.tables:
+        raise error
+    files = " or ".join(str(table.file_in(folder)) for table in part.tables)
+    remedies = " ".join(table.remedy() for table in part.tables)
+    return f"{files} is not the table of the paper: {str(error).rstrip('.')}. {remedies}"
 
 
 def runs_at_all(experiments: Sequence[Experiment], lab: Laboratory) -> bool:

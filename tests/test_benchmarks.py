@@ -1,0 +1,173 @@
+"""Every benchmark, as small as it goes: that it runs and prints its lines, never how fast anything is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from itertools import product
+from multiprocessing import Pipe
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mixbayes.local_methods import DMPD
+from mixbayes.protocol.paillier_key import obfuscators
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.simulation.links import Link
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+NAMES = {path.stem for path in FOLDER.glob("*.py")} - {"sizes"}
+ROWS = 120
+Load = Callable[[str], Any]
+Lines = Callable[[], list[str]]
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
+    """A benchmark as a module, which the processes that it starts find too."""
+    monkeypatch.syspath_prepend(FOLDER)
+    before = {name: sys.modules.pop(name, None) for name in (*NAMES, "sizes")}
+    yield import_module
+    for name, module in before.items():
+        sys.modules.pop(name, None)
+        if module:
+            sys.modules[name] = module
+
+
+@pytest.fixture
+def lines(capsys: pytest.CaptureFixture[str]) -> Lines:
+    return lambda: capsys.readouterr().out.splitlines()
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """The columns of the public tables that are asked for, with random numbers in them."""
+    random = np.random.default_rng(0)
+    german = ["credit_amount", "status", "duration", "credit_history", "savings"]
+    for name, columns in (("adult", ["age", "hours-per-week"]), ("german_credit", german)):
+        cells = random.integers(0, 3, (ROWS, len(columns)))
+        rows = [f"{','.join(map(str, row))},{at % 2}" for at, row in enumerate(cells)]
+        (tmp_path / f"{name}.csv").write_text("\n".join([",".join([*columns, "class"]), *rows]) + "\n")
+    return tmp_path
+
+
+def test_every_benchmark_is_run() -> None:
+    tests = Path(__file__).read_text()
+    assert [name for name in NAMES if f'load("{name}")' not in tests] == []
+
+
+def test_argmax(load: Load, lines: Lines) -> None:
+    load("argmax").main(1)
+    assert [line.split()[:3] for line in lines()[1:]] == [[str(c), "1", str(c * (c - 1) // 2)] for c in (3, 5, 10, 26)]
+
+
+def test_condensation(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    condensation = load("condensation")
+    monkeypatch.setattr(condensation, "T", 4)
+    monkeypatch.setattr(condensation, "K", 3)
+    condensation.main(tables, ROWS)
+    assert "The rule takes" in lines()[-1]
+
+
+def test_counts(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = load("counts")
+    monkeypatch.setattr(counts, "table", partial(counts.table, 1000))
+    counts.main()
+    assert [line.split(":")[0] for line in lines()] == ["infer", "encode", "count, 1415 cells"]
+
+
+def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dmpd = load("dmpd")
+    monkeypatch.setattr(dmpd, "TIMES", (1, 2))
+    monkeypatch.setattr(dmpd, "DMPD", partial(DMPD, population=4, generations=2))
+    dmpd.main(tables, 1)
+    assert len(lines()) == 2 + 2 * 2
+
+
+def test_mdav(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mdav = load("mdav")
+    monkeypatch.setattr(mdav, "SIZES", (50, 100))
+    monkeypatch.setattr(sys, "argv", ["mdav.py", str(tables)])
+    mdav.main()
+    assert {line.split(",")[0] for line in lines()[2:]} == {"blocks", "every row", "adult"}
+
+
+def test_nodes(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = ["--repeats", "0", "--hospitals", "2", "--cells", "100"]
+    monkeypatch.setattr(sys, "argv", ["nodes.py", *small])
+    load("nodes").main()
+    assert [line.partition(" in ")[0] for line in lines()] == ["2 hospitals contributed 90 cells each"]
+
+
+def test_paillier(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    paillier = load("paillier")
+    small = paillier.layout_of(2, [2]), paillier.layout_of(2, [2]), paillier.layout_of(5, [2])
+    for name, layout in zip(("TRAINED", "ASKED", "ASKED_MORE"), small, strict=True):
+        monkeypatch.setattr(paillier, name, layout)
+    for name, value in (("ROWS", {2: 2, 5: 1}), ("FEW", 1), ("Stock", Made), ("running", partial(threads, paillier))):
+        monkeypatch.setattr(paillier, name, value)
+    monkeypatch.setattr(sys, "argv", ["paillier.py"])
+    paillier.main()
+    ways = [f"{way} rows a second, {classes} classes" for classes, way in product((2, 5), ("public", "private"))]
+    assert [line[:38].rstrip() for line in lines()[3:]] == ways
+
+
+class Made:
+    """Encryption randomness that no process makes ahead."""
+
+    def __init__(self, key: Any, ahead: int, low: int) -> None:
+        self._made = obfuscators(key, Randomness.from_system())
+
+    def __enter__(self) -> Made:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __next__(self) -> int:
+        return next(self._made)
+
+    def __iter__(self) -> Made:
+        return self
+
+    def fill(self) -> None:
+        pass
+
+
+@contextmanager
+def threads(paillier: ModuleType, key: Any) -> Iterator[Any]:
+    """Both hospitals of the benchmark in threads, because processes of their own take longer than all that they do."""
+    (now_a, now_b), (asked_a, asked_b) = Link.pair(), Link.pair()
+    here, there = Pipe()
+    unread, unheard = Pipe()
+    with here, there, unheard, unread, ThreadPoolExecutor(2) as pool:
+        a = pool.submit(paillier.hospital, there, 0, key, now_a, asked_a)
+        b = pool.submit(paillier.hospital, unheard, 1, key, now_b, asked_b)
+        yield here
+        a.result()
+        b.result()
+    for link in (now_a, now_b, asked_a, asked_b):
+        link.now.close()
+        link.ahead.close()
+
+
+def test_perturbation_tree(load: Load, lines: Lines) -> None:
+    load("perturbation_tree").main(400)
+    assert len(lines()) == 1 + 4 * 2 * 4
+
+
+def test_phases(load: Load, lines: Lines) -> None:
+    load("phases").main()
+    assert lines()[-2].startswith("both roles together")
+
+
+def test_validity(load: Load, lines: Lines) -> None:
+    load("validity").main(100)
+    assert [line[42:].split()[0] for line in lines()[1:]] == ["60", "60", "85", "105"]
