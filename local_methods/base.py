@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.utils import InputTags, Tags
 from sklearn.utils._param_validation import InvalidParameterError, StrOptions
 
-from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns, read_labels
+from mixbayes.local_methods.containers import Kept, ManyColumns, OneColumn, read_columns, read_labels
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.missing import MissingCells, filled
@@ -124,9 +124,10 @@ class MethodTags(Tags):  # type: ignore[misc]  # scikit-learn publishes no types
 class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
     """Makes a table that may be shown out of one that may not.
 
-    Text columns are nominal, numbers numeric; None and not-a-number are missing cells. A column without any present
-    cell is set aside and comes back as empty as it was. A subclass lists its parameters in `_parameter_constraints`,
-    among them `missing` and `random_state`, and writes `_release` and `_guarantee`.
+    Text and categorical columns are nominal, numbers numeric; None and not-a-number are missing cells. A column without
+    any present cell is set aside and comes back as empty as it was. Numbers come back in the caller's type, such as
+    float32, if the promise holds of them so; else as float64. A subclass lists its parameters in
+    `_parameter_constraints`, among them `missing` and `random_state`, and writes `_release` and `_guarantee`.
 
     Attributes
     ----------
@@ -136,11 +137,15 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         What was missing, and what was done about it.
     kept_rows_ : ndarray of int
         The rows that were worked on: all, or those without a missing cell.
+    kept_columns_ : list of str
+        The columns of which every cell is released as it is, but for those that were filled or suppressed.
     """
 
     NEEDS_CLASS: ClassVar[bool] = False
     KEEPS_ORDER: ClassVar[bool] = True
     """Whether row i of a release of as many rows stands where row i of the table stood."""
+    ONLY_SUPPRESSES: ClassVar[bool] = False
+    """Whether every cell of a release is the table's own, or missing."""
     RELEASES_PROJECTIONS: ClassVar[bool] = False
     """Whether what is released is not the table but its `projections`."""
     LEARNED: ClassVar[tuple[str, ...]] = ()
@@ -172,15 +177,36 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         labels, give_labels = self._read_labels(y, table)
         work, empty, kept = self._prepare(table, labels, progress or silent)
         released = self._release(work)
-        guarantee = self._guarantee(work, released)
+        unchanged = self._unchanged(work, released)
+        released, guarantee = self._checked(work, released, give_columns.rounded(released.table))
         self._remember(X, table, work, kept)
-        self.guarantee_ = guarantee
+        self.guarantee_, self.kept_columns_ = guarantee, unchanged
         whole = _with_empty(released.table, table, empty)
-        return give_columns(whole), None if released.labels is None else give_labels(released.labels)
+        columns = give_columns(whole, Kept(frozenset(table.positions(unchanged)), kept))
+        return columns, None if released.labels is None else give_labels(released.labels)
 
     def learned(self) -> dict[str, Any]:
         """The learned parameters by name, for a report."""
         return {name: getattr(self, f"{name}_") for name in self.LEARNED}
+
+    def _unchanged(self, work: Work, released: Released) -> list[str]:
+        columns = zip(released.table.names, released.table.columns, work.table.columns, strict=True)
+        return [name for name, after, before in columns if self.ONLY_SUPPRESSES or after is before]
+
+    def _checked(self, work: Work, released: Released, rounded: Table) -> tuple[Released, Guarantee]:
+        """The release as rounded to the caller's types if it keeps its promise so, else as it was made; the promise."""
+        promise = self._guarantee(work, released)
+        if rounded is released.table:
+            return released, promise
+        in_types = replace(released, table=rounded)
+        kept = self._guarantee(work, in_types)
+        if kept.holds:
+            return in_types, kept
+        return (in_types if self._bears_rounding(promise) else released), promise
+
+    def _bears_rounding(self, promise: Guarantee) -> bool:
+        """Whether a promise is one of arithmetic alone, as of a rank, which no release keeps to the last digit."""
+        return not promise.privacy
 
     def _refuse_parameters(self) -> None:
         """Refuse parameters that are out of range, or that do not go together."""

@@ -6,7 +6,8 @@ Pandas is used only on data frames and series, so only where the caller has it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array
 
 from mixbayes.local_methods.errors import UnfitTable
-from mixbayes.local_methods.tables import Mask, Nominal, Table, column_from, nominal_from
+from mixbayes.local_methods.tables import Column, Indices, Mask, Nominal, Numeric, Table, column_from, nominal_from
 
 ManyColumns = Any
 """An array, a list of lists, a data frame or a `Table`: scikit-learn's X."""
@@ -23,17 +24,93 @@ OneColumn = Any
 """An array, a list, a series or a `Nominal`: scikit-learn's y."""
 
 
-def read_columns(X: ManyColumns) -> tuple[Table, Callable[[Table], ManyColumns]]:
+WHOLE = 2**53
+"""Whole numbers beyond it are not all numbers of a `Table`."""
+
+Cells = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a release has of the table as it was: columns of which no cell is changed, at most suppressed; and rows."""
+
+    columns: frozenset[int]
+    rows: Indices = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Giver:
+    """Gives a released table back in the kind of container that the table came in."""
+
+    table: Table
+    cells: Callable[[int], Cells] = field(repr=False)
+    """The caller's own of each column."""
+    types: Sequence[Any]
+    """The caller's own of each column."""
+    container: Callable[[Table, list[Cells]], ManyColumns] = field(repr=False)
+
+    def __call__(self, released: Table, kept: Kept | None = None) -> ManyColumns:
+        """The release in the caller's types, where these hold every number of it; kept cells are the caller's own."""
+        return self.container(released, [self._given(at, column, kept) for at, column in enumerate(released.columns)])
+
+    def rounded(self, released: Table) -> Table:
+        """The release with its numbers as the caller's types hold them; the same one, if they hold them all."""
+        types = (self.types[self.table.position(name)] for name in released.names)
+        columns = dict(enumerate(map(_rounded, released.columns, types)))
+        changed = {at: column for at, column in columns.items() if column is not released.columns[at]}
+        return released.with_columns(changed) if changed else released
+
+    def _given(self, at: int, column: Column, kept: Kept | None) -> Cells:
+        if kept is None or at not in kept.columns:
+            return column.cells()
+        own = self.cells(at)[kept.rows]
+        if _held(own):
+            return column.cells()
+        same = self.table.columns[at].take(kept.rows).missing == column.missing
+        if not same.all():
+            same &= ~column.missing  # all gaps alike: none tells whether it was suppressed
+        return np.where(same, own.astype(object), column.cells().astype(object))
+
+
+def _held(cells: Cells) -> bool:
+    """Whether a `Table` holds such cells as they are."""
+    if cells.dtype.kind in "iu":
+        return bool((np.abs(cells.astype(np.float64)) < WHOLE).all())
+    return cells.dtype.kind == "f"
+
+
+def _rounded(column: Column, dtype: Any) -> Column:
+    if not isinstance(column, Numeric) or getattr(dtype, "kind", "") != "f":
+        return column
+    own = np.dtype(getattr(dtype, "numpy_dtype", getattr(dtype, "subtype", dtype)))  # pandas has types of its own
+    with np.errstate(over="ignore"):
+        numbers = column.numbers.astype(own).astype(np.float64)
+    if np.isinf(numbers).any() or np.array_equal(numbers, column.numbers, equal_nan=True):
+        return column
+    return Numeric(numbers)
+
+
+def read_columns(X: ManyColumns) -> tuple[Table, Giver]:
     """The table in it, and how to give a released table back in the same kind of container."""
     if isinstance(X, Table):
-        return X, lambda table: table
+        return X, Giver(X, lambda at: X.columns[at].cells(), [None] * len(X.names), lambda released, cells: released)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        return _frame(X), lambda table: _as_frame(table, X)
+        table = _frame(X)
+        own = list(X.dtypes)
+        return table, Giver(table, lambda at: _own(X.iloc[:, at]), own, lambda _, cells: _as_frame(cells, X))
     if isinstance(X, list):
-        table = _array(_cells_of_list(X))
-        return table, lambda released: _as_array(released, np.dtype(object)).tolist()
-    array = _checked(X)
-    return _array(array), lambda table: _as_array(table, array.dtype)
+        return _read_array(_cells_of_list(X), np.ndarray.tolist)
+    return _read_array(_checked(X), lambda array: array)
+
+
+def _read_array(array: NDArray[Any], give: Callable[[NDArray[Any]], ManyColumns]) -> tuple[Table, Giver]:
+    table, dtype = _array(array), array.dtype
+    return table, Giver(
+        table,
+        lambda at: array[:, at],
+        [dtype] * len(table.names),
+        lambda released, cells: give(_as_array(released, cells, dtype)),
+    )
 
 
 def read_labels(y: OneColumn) -> tuple[Nominal, Callable[[Nominal], OneColumn]]:
@@ -71,12 +148,15 @@ def _frame(frame: Any) -> Table:
     names = tuple(map(str, frame.columns))
     if len(set(names)) < len(names):
         raise UnfitTable("Two columns have the same name. Rename one.")
-    columns = [frame.iloc[:, at] for at in range(len(names))]
-    read = [
-        column_from(_cells_of_series(column), column.isna().to_numpy(), name)
-        for name, column in zip(names, columns, strict=True)
-    ]
+    read = [_read_series(frame.iloc[:, at], name) for at, name in enumerate(names)]
     return Table(names, tuple(read), len(frame))
+
+
+def _read_series(series: Any, name: str) -> Column:
+    missing = series.isna().to_numpy()
+    if isinstance(series.dtype, _pandas().CategoricalDtype):  # names, whether or not they are written as numbers
+        return nominal_from(series.astype(object).to_numpy(), missing)
+    return column_from(_cells_of_series(series), missing, name)
 
 
 def _cells_of_series(series: Any) -> NDArray[Any]:
@@ -86,9 +166,16 @@ def _cells_of_series(series: Any) -> NDArray[Any]:
     return cells
 
 
-def _as_frame(table: Table, like: Any) -> Any:
+def _own(series: Any) -> Cells:
+    # Among missing cells, pandas turns whole numbers of its own types into floats.
+    numpy_own = isinstance(series.dtype, np.dtype)
+    cells: Cells = (series if numpy_own else series.astype(object)).to_numpy()
+    return cells
+
+
+def _as_frame(cells: list[Cells], like: Any) -> Any:
     # The index is new: in many tables it is the number of a patient.
-    series = [_as_series(column.cells(), like.dtypes.iloc[at]) for at, column in enumerate(table.columns)]
+    series = [_as_series(column, dtype) for column, dtype in zip(cells, like.dtypes, strict=True)]
     frame = _pandas().concat(series, axis="columns")
     frame.columns = like.columns
     return frame
@@ -97,11 +184,12 @@ def _as_frame(table: Table, like: Any) -> Any:
 def _as_series(cells: NDArray[Any], dtype: Any) -> Any:
     series = _pandas().Series(cells)
     try:
-        cast = series.astype(dtype)
+        with np.errstate(over="ignore"):
+            cast = series.astype(dtype)
     except (TypeError, ValueError):
         return series
-    lossless = cast.isna().equals(series.isna()) and (cast.dropna() == series.dropna()).all()
-    return cast if lossless or getattr(dtype, "kind", "") == "f" else series
+    lossless = np.array_equal(cast.isna(), series.isna()) and (cast.dropna() == series.dropna()).all()
+    return cast if lossless else series
 
 
 def _cells_of_list(rows: list[Any]) -> NDArray[Any]:
@@ -124,23 +212,23 @@ def _absent(cells: NDArray[Any]) -> Mask:
     return np.isnan(cells) if cells.dtype.kind == "f" else np.zeros(len(cells), bool)
 
 
-def _as_array(table: Table, dtype: np.dtype[Any]) -> NDArray[Any]:
-    if not table.nominal:
-        return _without_loss(table.numbers(), dtype)
+def _as_array(table: Table, columns: list[Cells], dtype: np.dtype[Any]) -> NDArray[Any]:
+    if all(column.dtype == np.float64 for column in columns):
+        return _without_loss(np.column_stack(columns), dtype)
     cells = np.empty(table.shape, object)
-    for at, column in enumerate(table.columns):
-        cells[:, at] = column.cells()
+    for at, column in enumerate(columns):
+        cells[:, at] = column
     return cells if any(column.missing.any() for column in table.columns) else _without_loss(cells, dtype)
 
 
 def _without_loss(cells: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """In the caller's type, unless that could not hold what stands there now."""
-    if dtype.kind == "f":
-        return cells.astype(dtype)
-    if cells.dtype != object and np.isnan(cells).any():
+    floats = dtype.kind == "f"
+    if not floats and cells.dtype != object and np.isnan(cells).any():
         return cells
-    cast = cells.astype(dtype)
-    return cast if np.array_equal(cast, cells) else cells
+    with np.errstate(over="ignore"):
+        cast = cells.astype(dtype)
+    return cast if np.array_equal(cast, cells, equal_nan=floats) else cells
 
 
 def _as_labels(labels: Nominal, like: OneColumn, read: NDArray[Any]) -> OneColumn:

@@ -200,7 +200,7 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         part = table.select([names.index(name) for name in self._names])
         known = dict(zip(self._names, _kept(self.discretiser_(part), self._groups).columns, strict=True))
         columns = [known.get(name) or emptied(table.columns[at]) for at, name in enumerate(names)]
-        return give(Table(table.names, tuple(columns), table.rows))
+        return give(give.rounded(Table(table.names, tuple(columns), table.rows)))
 
     def projections(self, released: Table, labels: Nominal) -> list[Projection]:
         """The projections of the release apart, each in an order of its own."""

@@ -13,10 +13,11 @@ from sklearn.utils._param_validation import Interval
 
 from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, Progress, RandomState, Released, Work
 from mixbayes.local_methods.classifiers import CLASSIFIERS, NEAREST_NEIGHBOUR, TREE, Predict, train
+from mixbayes.local_methods.containers import ManyColumns
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.originals import Originals, in_original
-from mixbayes.local_methods.tables import Codes, Column, Mask, Nominal, Numeric, Table
+from mixbayes.local_methods.tables import Codes, Column, Indices, Mask, Nominal, Numeric, Table
 
 BATCH = 4096
 """Samples classified at a time: bounds the memory that a classifier takes for its answers."""
@@ -193,13 +194,19 @@ class SampleGeneration(LocalMethod):
         copies = int(in_original(released.table, work.table).sum())
         alike, label = agreement(released.table, self._trained)
         agreed = bool(alike.all()) and released.labels is not None and np.array_equal(label, released.labels.codes)
-        del self._trained
         return Guarantee(
             claim="No original row is released, and all classifiers that learned from the original agree on every row.",
             privacy=False,
             measured=float(copies),
             holds=agreed and not copies and released.table.rows == work.table.rows,
         )
+
+    def _bears_rounding(self, promise: Guarantee) -> bool:
+        return False
+
+    def _remember(self, X: ManyColumns, table: Table, work: Work, kept: Indices) -> None:
+        super()._remember(X, table, work, kept)
+        del self._trained
 
 
 def _too_few(samples: Samples, wanted: int) -> str:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, RandomState, Released, Work, generator
 from mixbayes.local_methods.bore import Rules
-from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns
+from mixbayes.local_methods.containers import Kept, ManyColumns, OneColumn, read_columns
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.suppression import drawn, suppressed, verdict, without
@@ -87,6 +87,7 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
     """
 
     NEEDS_CLASS = True
+    ONLY_SUPPRESSES = True
     LEARNED: ClassVar[tuple[str, ...]] = ("suppressed_cells", "suppressed_share")
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         **KEEPING_CONSTRAINTS,
@@ -110,12 +111,13 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
         check_is_fitted(self)
         table, give = read_columns(X)
         self._refuse_other_columns(X, table)
+        kept = Kept(frozenset(range(len(table.names))), np.arange(table.rows))
         if self._rules is None:
-            return give(table)
+            return give(table, kept)
         critical = self._rules.held_by_any(table.select(self._positions))
         hidden = np.zeros((len(table.names), table.rows), bool)
         hidden[self._positions] = critical & (generator(self.random_state).random(critical.shape) < self.p)
-        return give(suppressed(table, hidden))
+        return give(suppressed(table, hidden), kept)
 
     def _release(self, work: Work) -> Released:
         labels = work.classes

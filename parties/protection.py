@@ -81,7 +81,7 @@ def protect(
 def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
     """What the method released, as texts; what it left as it was keeps its spelling."""
     paired = method.KEEPS_ORDER and released.rows == len(method.kept_rows_)
-    return as_texts(released, original.take(method.kept_rows_) if paired else None)
+    return as_texts(released, original.take(method.kept_rows_) if paired else None, method.kept_columns_)
 
 
 def left_as_they_were(method: LocalMethod, original: Columns, texts: Columns) -> list[str]:

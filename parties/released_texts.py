@@ -1,40 +1,42 @@
-"""Released tables as texts: what did not change keeps its spelling, other numbers get their full precision."""
+"""Released tables as texts: a column that was not worked on keeps its spelling, of all others no cell stands out by it.
+
+In a column that was worked on a number that happens to be what it was, and a gap where a gap was, are written as all
+others are.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 import numpy as np
 
 from mixbayes.local_methods.tables import Column, Numeric, Table
-from mixbayes.protocol.cells import Texts, missing, numbers
+from mixbayes.protocol.cells import Texts, missing
 from mixbayes.protocol.columns import Columns
 
 SUPPRESSED = "?"
 
 
-def as_texts(released: Table, original: Columns | None) -> Columns:
-    """The cells as texts; the original, if row i of one is row i of the other, says how unchanged ones are written."""
+def as_texts(released: Table, original: Columns | None = None, kept: Collection[str] = ()) -> Columns:
+    """The cells as texts; in the kept columns those of the original, row i of one being row i of the other."""
     cells = [
-        _texts(column, original.column(name) if original else None)
+        _kept(column, original.column(name)) if original and (name in kept or column.missing.all()) else _texts(column)
         for name, column in zip(released.names, released.columns, strict=True)
     ]
     return Columns(released.names, tuple(cells), released.rows)
 
 
-def _texts(column: Column, before: Texts | None) -> Texts:
+def _texts(column: Column) -> Texts:
     texts = _number_texts(column) if isinstance(column, Numeric) else column.cells().astype(np.str_)
-    texts = np.where(column.missing, SUPPRESSED, texts)
-    return texts if before is None else np.where(_unchanged(column, texts, before), before, texts)
+    return np.where(column.missing, SUPPRESSED, texts)
 
 
 def _number_texts(column: Numeric) -> Texts:
     return np.array([repr(number).removesuffix(".0") for number in column.numbers.tolist()], np.str_)
 
 
-def _unchanged(column: Column, texts: Texts, before: Texts) -> np.ndarray:
-    gaps = column.missing & missing(before)
-    if not isinstance(column, Numeric):
-        return gaps | (texts == before)
-    same = column.numbers == numbers(before)
-    if (same | column.missing).all():
-        return gaps | same
-    return gaps  # a number that happens to be the mean of its group must not stand out by its spelling
+def _kept(column: Column, before: Texts) -> Texts:
+    same = column.missing == missing(before)
+    if not same.all():
+        same &= ~column.missing  # all gaps alike: none tells whether it was suppressed
+    return np.where(same, before, _texts(column))

@@ -277,6 +277,24 @@ def test_a_number_that_is_its_groups_mean_does_not_stand_out_by_its_spelling(pro
     assert read(target)[1] == [[str(40 if i < 3 else 81), day] for i, (_, day) in enumerate(ages)]
 
 
+@pytest.mark.parametrize(
+    ("wages", "released"),
+    [
+        (["07", "7", "7.0", "7", "9", "9", "9", "9.00"], ["7"] * 4 + ["9"] * 4),
+        (["", "?", "?", "?", "5", "6", "7", "8"], ["?"] * 4 + ["6.5"] * 4),
+    ],
+    ids=["numbers", "gaps"],
+)
+def test_nobody_stands_out_by_a_spelling(
+    protect: Command, tmp_path: Path, wages: list[str], released: list[str]
+) -> None:
+    rows = [[wage, day] for wage, day in zip(wages, ["01", "", "?", "4.0"] * 2, strict=True)]
+    source, target = write(tmp_path / "in.csv", ["wage", "day"], rows), tmp_path / "out.csv"
+    done = protect(source, target, "--method", "microaggregation", "--set", "k=4", "--set", "confidential=wage")
+    assert "shared by at least 4 rows. - kept" in " ".join(done.out.split())
+    assert read(target)[1] == [[wage, day] for wage, (_, day) in zip(released, rows, strict=True)]
+
+
 def test_stopped_it_leaves_what_was_there(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     source = write(tmp_path / "in.csv", ["a", "b"], random.normal(size=(200_000, 2)).tolist())

@@ -95,6 +95,10 @@ def test_the_same_seed_gives_the_same_release() -> None:
     assert not np.array_equal(first, other)
 
 
+def test_the_classifiers_which_know_the_rows_are_not_kept() -> None:
+    assert not hasattr(SampleGeneration(random_state=0).fit(X, y), "_trained")
+
+
 def test_ranks_say_no_more_than_that_rows_are_unpaired() -> None:
     released, _ = SampleGeneration(random_state=0).fit_resample(X, y)
     n = len(X)

@@ -33,7 +33,7 @@ def projection_files(projections: Sequence[Projection], label: str) -> dict[str,
     """A CSV file for each projection: its columns, and the class under this name."""
     digits = len(str(len(projections)))
     names = (PROJECTION.replace("*", f"{number:0{digits}}") for number in range(1, len(projections) + 1))
-    return {name: _csv(as_texts(_with_class(one, label), None)) for name, one in zip(names, projections, strict=True)}
+    return {name: _csv(as_texts(_with_class(one, label))) for name, one in zip(names, projections, strict=True)}
 
 
 def write_folder(path: Path, files: Mapping[str, str]) -> None:
