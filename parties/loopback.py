@@ -25,7 +25,9 @@ def remembered(keys: Path, name: str, agreement: str, address: str, log: Log) ->
     """Keep the address where the hospital's own commands find it, as long as the node runs."""
     file = _file(keys, name, agreement)
     try:
-        file.write_text(f"{address}\n")
+        draft = file.with_name(f"{file.name}.new")  # whoever reads meanwhile finds the old one, or the new one
+        draft.write_text(f"{address}\n")
+        draft.replace(file)
     except OSError as error:
         log.warning("the node's address is not kept", file=str(file), why=error.strerror or "")
     try:

@@ -36,14 +36,18 @@ class StandingTalk:
         self._changed = threading.Condition()
         self._asker: Asker | None = None
         self._why: MixbayesError | None = None
+        self._left = False
 
     def begin(self, asker: Asker) -> None:
         """It takes the place of an earlier one, whose other end has forgotten it."""
         with self._changed:
             earlier, self._asker, self._why = self._asker, asker, None
+            left = self._left
             self._changed.notify_all()
         if earlier:
             earlier.end()
+        if left:
+            asker.end()
 
     def end(self, asker: Asker | None, why: MixbayesError | None) -> None:
         """It is over, or never began; by now another one may stand."""
@@ -53,21 +57,29 @@ class StandingTalk:
                 self._changed.notify_all()
 
     def leave(self) -> None:
-        """End the conversation that stands, if one does."""
-        if asker := self._asker:
+        """The node stops: the conversation that stands ends, and nobody waits for another."""
+        with self._changed:
+            self._left, asker = True, self._asker
+            self._changed.notify_all()
+        if asker:
             asker.end()
 
     def now(self) -> Asker | None:
         asker = self._asker
         return None if asker is None or asker.over else asker
 
+    def _decided(self) -> bool:
+        return self._left or self.now() is not None
+
     def wait(self, deadline: float, partner: str) -> Asker:
         """The conversation; raised is why there is none."""
         with self._changed:
-            asker = self._changed.wait_for(self.now, min(_PATIENCE, deadline))
-            if not asker and not self._why:
-                asker = self._changed.wait_for(self.now, deadline)
-            if not asker:
+            self._changed.wait_for(self._decided, min(_PATIENCE, deadline))
+            if not self._why:
+                self._changed.wait_for(self._decided, deadline)
+            if self._left:
+                raise PeerGone("this node", "asking", "it stops")
+            if not (asker := self.now()):
                 raise self._why or PeerSilent(partner, "connecting", f"it has not joined within {deadline:g} s")
             return asker
 

@@ -7,6 +7,8 @@ import itertools
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -43,21 +45,22 @@ class Told:
         frame.f_trace, frame.f_trace_opcodes = self._trace, True
         if event == "opcode":
             self._left -= 1
-            self.in_a_step |= self._left == 0 and self._tell()
+            if self._left == 0:
+                self._tell(in_a_step=True)
         return self._trace
 
-    def _tell(self) -> bool:
-        first = self._once.acquire(blocking=False)
-        if first:
+    def _tell(self, *, in_a_step: bool = False) -> None:
+        if self._once.acquire(blocking=False):
+            self.in_a_step = in_a_step
             signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
-        return first
 
 
 def is_told_in(step: int) -> bool:
     """Whether the wait has so many steps; it ends either way."""
     told, journal = Told(step), io.StringIO()
-    until_stopped(told, logger("mixer a", journal))
-    assert '"stopping"' in journal.getvalue()
+    with suppress(SystemExit):  # if it is told before it is ready
+        until_stopped(told, logger("mixer a", journal))
+        assert '"stopping"' in journal.getvalue()
     return told.in_a_step
 
 
@@ -65,3 +68,22 @@ def test_whatever_it_does_when_it_is_told_to_stop() -> None:
     """Before each instruction of its wait: it may hold nothing that the handler of a signal needs."""
     after = next(step for step in itertools.count(1) if not is_told_in(step))
     assert after > 10  # the way into its wait, and the wait
+
+
+def test_a_node_that_waits_for_others_before_it_is_ready_stops_at_once() -> None:
+    left = threading.Event()
+
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        try:
+            threading.Event().wait(60.0)
+            yield
+        finally:
+            left.set()
+
+    main = threading.get_ident()
+    telling = threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGTERM))
+    telling.start()
+    with pytest.raises(SystemExit) as ended:
+        until_stopped(waiting(), logger("party north", io.StringIO()))
+    assert (ended.value.code, left.is_set()) == (0, True)

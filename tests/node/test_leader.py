@@ -196,6 +196,20 @@ def test_round_waits_as_long_as_it_takes_for_what_time_may_mend(scene: Scene, er
     assert (scene.state, scene.leader.waiting) == (SERVING, "")
 
 
+def test_what_is_waited_for_is_known_while_it_is_tried_again(scene: Scene) -> None:
+    known: list[str] = []
+
+    def silent(chosen: Mapping[str, bytes]) -> Agreed:
+        known.append(scene.leader.waiting)
+        raise PeerSilent("mixer b", "sealing", "nothing came")
+
+    scene.hold(*HOSPITALS)
+    scene.other.on_seal = silent
+    scene.ticks(2)
+    assert known[0] == ""
+    assert "nothing came" in known[1]
+
+
 def test_a_disk_that_is_full_ends_no_round_and_no_path_is_told(scene: Scene) -> None:
     scene.hold(*HOSPITALS)
     scene.training = BadState("/srv/state/state.sqlite: the disk is full. Make room.")

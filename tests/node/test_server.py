@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import grpc
@@ -13,7 +14,7 @@ from mixbayes.node.log import logger
 from mixbayes.node.server import Server
 from mixbayes.protocol.errors import CannotServe
 from mixbayes.transport import peer
-from tests.nodes.helpers import Site, make_site
+from tests.nodes.helpers import PATIENCE, Site, make_site
 from tests.ports import free_port
 from tests.transport.loopback import plain_bytes
 
@@ -76,3 +77,16 @@ def test_ends_with_what_was_open_ended(site: Site, tmp_path: Path) -> None:
             pass
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel, pytest.raises(grpc.RpcError):
         channel.unary_unary("/x/y", plain_bytes, plain_bytes)(b"", timeout=60)
+
+
+def test_a_moment_without_threads_loses_no_call_and_ends_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    with server._Pool(1) as pool, monkeypatch.context() as moment:
+        moment.setattr(threading.Thread, "start", no_more)
+        first = pool.submit(lambda: "first")
+        moment.undo()
+        assert pool.submit(lambda: "second").result(PATIENCE) == "second"
+        assert first.result(PATIENCE) == "first"
+
+
+def no_more(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")

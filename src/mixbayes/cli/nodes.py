@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -147,32 +149,41 @@ _ENOUGH = (signal.SIGTERM, signal.SIGINT)
 
 def until_stopped(node: AbstractContextManager[object], log: Log) -> None:
     """Run until somebody says that it is enough; a second time ends at once."""
-    with _told_to_stop() as heard, node:
-        while heard.recv(1)[0] not in _ENOUGH:
+    with _told_to_stop() as signals, node:
+        signals.starting = False
+        while signals.heard.recv(1)[0] not in _ENOUGH:
             pass
         log.info("stopping")
 
 
-@contextmanager
-def _told_to_stop() -> Iterator[socket.socket]:
-    """The end of a socket at which the numbers of signals arrive.
+@dataclass
+class _Signals:
+    heard: socket.socket
+    """The end at which the numbers of signals arrive, written in whichever thread the system gives them to."""
+    starting: bool = True
+    """A node that is not ready yet may wait for others, and leaves off."""
 
-    The interpreter writes them there in whichever thread the system gives them to. A handler could not wake anybody
-    by itself: it runs once the main thread goes on, and between any two of its steps, so it may not wait for a lock.
-    """
-
-    def once(number: int, frame: FrameType | None) -> None:
+    def once(self, number: int, frame: FrameType | None) -> None:
+        """The handler. It cannot wake anybody: it runs once the main thread goes on. That may be between any two of its
+        steps, so it may not wait for a lock either."""
         for again in _ENOUGH:
             signal.signal(again, signal.SIG_DFL)
+        if self.starting:
+            sys.exit(0)
 
+
+@contextmanager
+def _told_to_stop() -> Iterator[_Signals]:
     heard, told = socket.socketpair()
     with heard, told:
         told.setblocking(False)
-        before = {number: signal.signal(number, once) for number in _ENOUGH}
+        signals = _Signals(heard)
         told_before = signal.set_wakeup_fd(told.fileno())
+        before = {number: signal.signal(number, signals.once) for number in _ENOUGH}
         try:
-            yield heard
+            yield signals
         finally:
-            signal.set_wakeup_fd(told_before)
+            signals.starting = False
             for number, handler in before.items():
                 signal.signal(number, handler)
+            signal.set_wakeup_fd(told_before)

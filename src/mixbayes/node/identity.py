@@ -14,7 +14,7 @@ from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.tls import Credentials
 
 _LOOK_EVERY = 5.0
-Stamp = tuple[tuple[int, int], ...]
+Stamp = tuple[tuple[int, int] | None, ...]
 
 
 class Identity:
@@ -55,8 +55,16 @@ class Identity:
 
     def _stamped(self) -> Stamp:
         files = (f"{self.name}.key", f"{self.name}.pem", "authority.pem")
-        found = [self._folder / file for file in files]
-        return tuple((file.stat().st_mtime_ns, file.stat().st_size) for file in found if file.exists())
+        return tuple(_stamp(self._folder / file) for file in files)
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """None for a file that is away, as between two of an operator's commands."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _credentials(keys: NodeKeys) -> Credentials:

@@ -98,23 +98,26 @@ class Leader:
         self._rounds.close(number, actor)
 
     def _tried(self) -> bool:
-        now, waited, self.waiting = self._rounds.current(), self.waiting, ""
+        """What is waited for is known until a step has got further, and so while it is tried again."""
+        now, more, waits = self._rounds.current(), False, ""
         try:
-            return self._step(now)
+            more = self._step(now)
         except _FINAL as error:
             self._give_up(now, _reason(error))
         except Exception as error:  # noqa: BLE001 - a mistake of this program ends a round, not the thread that leads
             if _may_pass(now, error):
-                self._wait(now, error, waited)
+                waits = self._waits(now, error)
             else:
                 self._tried_in_vain(now, error)
-        return False
+        self.waiting = waits
+        return more
 
-    def _wait(self, now: Round, error: Exception, waited: str) -> None:
+    def _waits(self, now: Round, error: Exception) -> str:
         """It is said once as long as it lasts."""
-        self.waiting = f"waiting: {_told(error)}"
-        if self.waiting != waited:
+        waits = f"waiting: {_told(error)}"
+        if waits != self.waiting:
             self._log.warning("waiting", round=now.number, state=now.state, **noted(error))
+        return waits
 
     def _tried_in_vain(self, now: Round, error: Exception) -> None:
         self._attempts += 1

@@ -6,6 +6,7 @@ import errno
 import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import TracebackType
 
 import grpc
@@ -51,6 +52,14 @@ def _cannot_listen(address: str) -> CannotServe:
     )
 
 
+class _Pool(ThreadPoolExecutor):
+    """If the system has no more threads, those that are there take the call later, and gRPC goes on listening."""
+
+    def _adjust_thread_count(self) -> None:
+        with suppress(RuntimeError):
+            super()._adjust_thread_count()
+
+
 class Server:
     """Listens from its making on; use it as a context."""
 
@@ -64,7 +73,7 @@ class Server:
         *,
         reflected: bool = False,
     ) -> None:
-        self._pool = ThreadPoolExecutor(_THREADS, "grpc")
+        self._pool = _Pool(_THREADS, "grpc")
         self._server = grpc.server(self._pool, interceptors=[admission], options=_OPTIONS)
         self._health = health.HealthServicer()
         self._names = ("", *names)
@@ -96,5 +105,5 @@ class Server:
     ) -> None:
         """Say that it ends, let calls finish that are about to, end the others."""
         self._say("NOT_SERVING")
-        self._server.stop(_GRACE).wait()
+        self._server.stop(_GRACE).wait(2 * _GRACE)
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -59,9 +59,12 @@ class Stock(Iterator[int]):
     def __next__(self) -> int:
         """One that nobody had before, whichever thread asks."""
         with self._turn:
-            if not self._ready:
-                self._ready.extend(self._made())
-            taken = self._ready.popleft()
+            try:
+                if not self._ready:
+                    self._ready.extend(self._made())
+                taken = self._ready.popleft()
+            except IndexError:  # closed meanwhile
+                raise self._ended() from None
             self._order()
             return taken
 
@@ -98,8 +101,6 @@ class Stock(Iterator[int]):
             raise self._ended() from None
 
     def _made(self) -> list[int]:
-        if not self._coming:
-            raise self._ended()
         try:
             return self._coming.popleft().result(self._deadline)
         except TimeoutError:

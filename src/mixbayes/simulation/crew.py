@@ -88,6 +88,7 @@ class Crew:
         """Send a role what it waits for."""
         until = time.monotonic() + self._patience
         rescue = threading.Timer(self._patience, self._processes[name].kill)  # a role that does not listen
+        rescue.daemon = True  # whoever is interrupted here need not wait for it
         rescue.start()
         try:
             self._lines[name].send(message)

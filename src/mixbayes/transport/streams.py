@@ -127,13 +127,13 @@ class StreamWire:
 
     def _something(self, step: str, patience: float, latest: float) -> bytes:
         """The next piece. Empty ones are no progress, so they do not put off the deadline."""
-        self.waiting_until = min(time.monotonic() + patience, latest)
+        self.waiting_until = until = min(time.monotonic() + patience, latest)
         try:
             while not (piece := next(self._incoming).data):
                 pass
         except (StopIteration, grpc.RpcError) as error:  # a stream that was broken off here may end either way
             if self._late:
-                slow = time.monotonic() > latest and "its message was not complete in time"
+                slow = until == latest and "its message was not complete in time"
                 raise PeerSilent(self.peer, step, slow or f"nothing came within {patience:g} s") from None
             if self._given_up:
                 raise self._given_up(step) from None

@@ -68,7 +68,7 @@ class Watch:
                     self._thread = None
                     return
                 now = time.monotonic()
-                late = [s for s in self._watched if s.waiting_until is not None and s.waiting_until < now]
+                late = [s for s in self._watched if (until := s.waiting_until) is not None and until < now]
                 self._watched.difference_update(late)
             for stream in late:
                 with suppress(Exception):  # all other deadlines depend on this thread
