@@ -18,7 +18,7 @@ from mixbayes.cli.nodes import until_stopped
 from mixbayes.node.log import logger
 
 pytestmark = pytest.mark.timeout(30)
-LATER = 0.5
+LATER = 3.0
 """Seconds until a node that is told by nobody is told from another thread."""
 
 
