@@ -1,6 +1,7 @@
 """Seconds and memory of MDAV, by blocks and by looking at every row: python benchmarks/mdav.py [FOLDER]
 
-Normal numbers in four sizes, three for every row. With FOLDER, which holds adult.csv, also its numeric columns.
+Normal numbers in four sizes, three for every row; by blocks also with half of the rows equal. With FOLDER, which holds
+adult.csv, also its numeric columns.
 """
 
 from __future__ import annotations
@@ -48,6 +49,12 @@ def every_row(rows: int, columns: int) -> Work:
     return partial(by_every_row, drawn(rows, columns), K)
 
 
+def half_equal(rows: int, columns: int) -> Work:
+    points = drawn(rows, columns)
+    points[::2] = 0
+    return partial(mdav, points, K, lambda rows: None)
+
+
 def drawn(rows: int, columns: int) -> Points:
     return np.random.default_rng(0).normal(size=(rows, columns))
 
@@ -65,6 +72,7 @@ def main() -> None:
     print_header()
     for columns in COLUMNS:
         print_sizes(f"blocks, {columns} columns", SIZES, columns, partial(blocks, columns=columns))
+        print_sizes(f"blocks, half equal, {columns} columns", SIZES, columns, partial(half_equal, columns=columns))
         print_sizes(f"every row, {columns} columns", SIZES[:-1], columns, partial(every_row, columns=columns))
     if len(sys.argv) > 1:
         print_adult(Path(sys.argv[1]))

@@ -7,6 +7,8 @@ that a look at every point would have found, not even one at the same distance.
 
 from __future__ import annotations
 
+from sys import float_info
+
 import numpy as np
 
 from mixbayes.local_methods.kd_partition import partition
@@ -24,7 +26,10 @@ def squared(differences: Floats, weights: Floats) -> Floats:
 
 
 class Blocks:
-    """Rows of `points`, in blocks; they are taken out one group after another."""
+    """Rows of `points`, in blocks; they are taken out one group after another.
+
+    Every block has room for as many rows as the largest: so no two rows should be equal, for these cannot be cut apart.
+    """
 
     def __init__(self, points: Floats, weights: Floats, rows: Indices, size: int) -> None:
         self._weights = weights
@@ -64,24 +69,23 @@ class Blocks:
         rows, distances = self._look(point, np.flatnonzero(bounds >= distances.max()), -np.inf)
         return int(rows[distances == distances.max()].min())
 
-    def nearest(self, point: Floats, k: int) -> Indices:
-        """The k rows nearest to the point, the last of several at the same distance."""
+    def nearest(self, point: Floats, k: int) -> tuple[Indices, Floats]:
+        """Rows, and their distances: all within a distance that k rows have, or all that are left if they are fewer."""
         outside = np.maximum(self._low - point[:, None], point[:, None] - self._high)
         bounds = squared(np.maximum(outside, 0.0, out=outside), self._weights)
         radius = self._radius(point, bounds, k)
         rows, distances = self._look(point, np.flatnonzero(bounds <= radius), np.inf)
         within = distances <= radius
-        rows, distances = rows[within], distances[within]
-        return rows if len(rows) == k else rows[np.lexsort((-rows, distances))[:k]]
+        return rows[within], distances[within]
 
     def _radius(self, point: Floats, bounds: Floats, k: int) -> float:
-        """A distance within which there are k rows."""
+        """A distance within which there are k rows, or all."""
         radius, blocks = np.inf, 1 + k // self._width
-        while np.isinf(radius):
+        while np.isinf(radius) and blocks < len(bounds):
             blocks = min(2 * blocks, len(bounds))
             _, distances = self._look(point, np.argpartition(bounds, blocks - 1)[:blocks], np.inf)
             radius = np.partition(distances, k - 1, axis=None)[k - 1] if distances.size >= k else np.inf
-        return float(radius)
+        return min(float(radius), float_info.max)
 
     def _look(self, point: Floats, blocks: Indices, gone: float) -> tuple[Indices, Floats]:
         """The rows in these blocks and their distances, `gone` where a row is no longer there."""

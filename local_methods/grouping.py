@@ -1,9 +1,10 @@
 """Groups of at least k points: after random seeds (Aggarwal and Yu) or after k-means (Banerjee et al.; Kim, Figure 3).
 
-Both papers compare every point with every seed, which for groups of a fixed size is quadratic in the number of
-points. Up to `MOST_SEEDS` groups we do so too. Beyond, the points are first cut into cells, by the same k-means with
-the same lower bound on sizes, and every cell is grouped by itself: at each step a point is compared with a bounded
-number of seeds, and there are few steps. Because n/k is rounded down in every cell, there may be a few groups fewer.
+Both papers compare every point with every seed, which for groups of a fixed size is quadratic in the number of points.
+Up to `MOST_SEEDS` groups we do so too. Beyond, the points are first cut into cells, by the same k-means with the same
+lower bound on sizes, and every cell is grouped by itself: at each step a point is compared with a bounded number of
+seeds, and there are few steps. Points of a cell that are all equal are grouped as they stand. Because n/k is rounded
+down in every cell, there may be a few groups fewer.
 """
 
 from __future__ import annotations
@@ -88,6 +89,9 @@ def _in_cells(
         groups = grouped(points, k, wanted, random)
         advance(len(points))
         return groups
+    if (points == points[0]).all():  # k-means would find one cluster, and fill the others with k points each
+        advance(len(points))
+        return np.minimum(np.arange(len(points)) // k, wanted - 1)
     cells = filled_clusters(points, k, min(MOST_CELLS, 2 * wanted // MOST_SEEDS), random)
     groups, begun = np.empty(len(points), np.intp), 0
     for cell in range(int(cells.max()) + 1):

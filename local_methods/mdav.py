@@ -52,6 +52,7 @@ class Ungrouped:
         self._weights = _inverse_variances(self._points)
         self._sums = ExactSums(self._points)
         self._here: Mask = np.ones(len(points), dtype=np.bool_)
+        self._stacks = Stacks(self._points)
         self._outskirts: Outskirts | None = None
         self._renew_blocks()
 
@@ -61,26 +62,70 @@ class Ungrouped:
     def farthest_from_centre(self) -> Floats:
         centre = self._sums.rounded() / self.count
         if self._outskirts is None or self._outskirts.worn:
-            self._outskirts = Outskirts(self._points, self._weights, self.rows(), centre)
+            self._outskirts = Outskirts(self._points, self._weights, self._stacks.lowest(), centre)
         return self._points[self._outskirts.farthest(centre, self._here)]
 
     def farthest_from(self, point: Floats) -> Floats:
         return self._points[self._blocks.farthest(point)]
 
     def take_nearest(self, point: Floats, k: int) -> Indices:
-        near = self._blocks.nearest(point, k)
+        near = self._stacks.nearest(*self._blocks.nearest(point, k), k)
         self._here[near] = False
         self._sums.remove(near)
-        self._blocks.remove(near)
+        self._blocks.remove(self._stacks.take(near))
         self.count -= k
-        if self.count < self._held / 2:
+        if self._stacks.count < self._held / 2:
             self._renew_blocks()
         return near
 
     def _renew_blocks(self) -> None:
-        size = max(SMALLEST_BLOCK, isqrt(self.count) // 4)
-        self._blocks = Blocks(self._points, self._weights, self.rows(), size)
-        self._held = self.count
+        self._held = self._stacks.count
+        size = max(SMALLEST_BLOCK, isqrt(self._held) // 4)
+        self._blocks = Blocks(self._points, self._weights, self._stacks.lowest(), size)
+
+
+class Stacks:
+    """Equal rows, the first lowest. They are taken from the top, so that the lowest stands for its stack to the end."""
+
+    def __init__(self, points: Floats) -> None:
+        self._order = np.lexsort(points.T)
+        ordered = points[self._order]
+        starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))
+        lowest, sizes = self._order[starts], np.diff(starts, append=len(points))
+        self._lowest: Indices = np.empty(len(points), dtype=np.intp)
+        self._lowest[self._order] = np.repeat(lowest, sizes)
+        self._start, self._height = np.zeros((2, len(points)), dtype=np.intp)
+        self._start[lowest], self._height[lowest] = starts, sizes
+        self.count = len(starts)
+
+    def lowest(self) -> Indices:
+        """The lowest row of each stack that is left."""
+        return np.flatnonzero(self._height)
+
+    def nearest(self, lowest: Indices, distances: Floats, k: int) -> Indices:
+        """The k nearest rows of these stacks at these distances, the last of several at the same distance."""
+        heights = self._height[lowest]
+        if len(lowest) == heights.sum() == k:
+            return lowest
+        order = np.argsort(distances)
+        reached = np.searchsorted(np.cumsum(heights[order]), k)
+        within = distances <= distances[order[reached]]
+        taken = np.minimum(heights[within], k)
+        rows = self._tops(lowest[within], taken)
+        return rows[np.lexsort((-rows, np.repeat(distances[within], taken)))[:k]]
+
+    def _tops(self, lowest: Indices, taken: Indices) -> Indices:
+        """So many rows from the top of each of these stacks."""
+        ends = np.repeat(self._start[lowest] + self._height[lowest], taken)
+        return self._order[ends - np.repeat(np.cumsum(taken), taken) + np.arange(taken.sum())]
+
+    def take(self, rows: Indices) -> Indices:
+        """Take these rows from the tops; the lowest rows of the stacks that are then gone."""
+        lowest = self._lowest[rows]
+        np.subtract.at(self._height, lowest, 1)
+        gone = rows[rows == lowest]
+        self.count -= len(gone)
+        return gone
 
 
 def _inverse_variances(points: Floats) -> Floats:

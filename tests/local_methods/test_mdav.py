@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
+from collections.abc import Callable
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
+from mixbayes.local_methods import blocks, outskirts
 from mixbayes.local_methods import mdav as module
 from mixbayes.local_methods.exact_sums import ExactSums
 from mixbayes.local_methods.mdav import mdav
@@ -30,7 +34,8 @@ def by_every_row(points: Points, k: int) -> list[int]:
     def distance(row: int, to: list[float]) -> float:
         total = 0.0
         for value, other, variance in zip(points[row].tolist(), to, variances, strict=True):
-            total += (value - other) ** 2 * (1 / variance)
+            difference = value - other
+            total += difference * difference * (1 / variance)  # ** 2 would leave the last digit to the C library's pow
         return total
 
     while len(left) >= 2 * k:
@@ -89,6 +94,56 @@ def test_same_groups_of_any_small_integers(points: Points, k: int) -> None:
 @given(arrays(np.float64, (12, 2), elements=st.floats(-1e6, 1e6).map(lambda x: round(x, 9))))
 def test_same_groups_of_any_numbers(points: Points) -> None:
     assert_as_by_every_row(points, 3)
+
+
+@given(
+    arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 3)), elements=st.integers(-2, 2).map(float)),
+    st.lists(st.integers(0, 5), min_size=6, max_size=60),
+    st.integers(2, 5),
+)
+def test_same_groups_of_few_rows_many_times_over(distinct: Points, rows: list[int], k: int) -> None:
+    with patch.object(module, "SMALLEST_BLOCK", 2):
+        assert_as_by_every_row(distinct[np.array(rows) % len(distinct)], k)
+
+
+def measurements(rows: int) -> Points:
+    return np.random.default_rng(0).normal(size=(rows, 4))
+
+
+def half_equal(rows: int) -> Points:
+    return np.where(np.arange(rows)[:, None] % 2, measurements(rows), 0)
+
+
+def mostly_zeros(rows: int) -> Points:
+    return np.where(np.random.default_rng(1).random((rows, 4)) < 0.99, 0, measurements(rows))
+
+
+def differences_squared(points: Points) -> int:
+    squared, sizes = blocks.squared, [0]
+
+    def counted(differences: Points, weights: Points) -> Points:
+        sizes.append(differences.size)
+        return squared(differences, weights)
+
+    with patch.object(blocks, "squared", counted), patch.object(outskirts, "squared", counted):
+        mdav(points, 5, ignore)
+    return sum(sizes)
+
+
+def memory(points: Points) -> int:
+    tracemalloc.start()
+    mdav(points, 5, ignore)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("table", [half_equal, mostly_zeros])
+@pytest.mark.parametrize("taken_by", [differences_squared, memory])
+def test_equal_rows_take_no_more_than_different_ones(
+    taken_by: Callable[[Points], int], table: Callable[[int], Points]
+) -> None:
+    assert taken_by(table(2000)) < taken_by(measurements(2000))
 
 
 def test_large_and_small_numbers_neither_overflow_nor_vanish() -> None:
