@@ -84,8 +84,12 @@ class AtMixers:
         self.still_open = mixers.still_open
 
     def status(self) -> Status:
-        """What both mixers say, and what the hospital's own node says of its table, where it runs."""
-        return replace(self._mixers.status(), protection=self._protection())
+        """What both mixers say, and what the hospital's own node says of its table, where it runs.
+
+        It asks the mixers too, so it is not asked if one of them is silent: that would take as long again.
+        """
+        found = self._mixers.status()
+        return found if found.unreachable else replace(found, protection=self._protection())
 
     def refuse_over_budget(self, rows: int) -> Status:
         return _settled(self._mixers.status, self._federation).refuse_over_budget(rows)

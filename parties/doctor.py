@@ -13,7 +13,7 @@ from mixbayes.node.doctor.peers import Answer
 from mixbayes.node.doctor.state import ROUND, round_finding
 from mixbayes.parties.both_mixers import combined
 from mixbayes.parties.table import read_table
-from mixbayes.parties.table_check import counted
+from mixbayes.parties.table_check import counted, refuse_empty
 from mixbayes.protocol.cells import missing
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import LyingHospital
@@ -27,6 +27,7 @@ def table_findings(federation: Federation, path: Path) -> Iterator[Finding]:
     try:
         with looking_at(TABLE):
             table = read_table(path)
+            refuse_empty(table)
             found = counted(Layout(federation.dictionary), table)
     except Trouble as trouble:
         yield trouble.finding

@@ -70,7 +70,7 @@ class Outbox:
                 connection.execute(
                     "UPDATE outbox SET message = NULL WHERE agreement = ? AND round = ?", (self._agreement, number)
                 )
-            about = {"round": number, "bytes": size}
+            about: About = {"round": number, "bytes": size, "contribution": receipt.hex()}
             self._note(connection, self._me, "contributed", f"mixer {mixer}", about)
         if done:
             self._database.empty_log()

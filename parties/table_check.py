@@ -10,6 +10,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.counts import count
 from mixbayes.protocol.encoding import encode_training
+from mixbayes.protocol.errors import BadData
 from mixbayes.protocol.layout import Layout
 
 
@@ -27,6 +28,12 @@ class Counted:
     """Which method, with its settings."""
     guarantee: str = ""
     """What its release was found to keep."""
+
+
+def refuse_empty(table: Columns) -> None:
+    """A hospital without patients would count among those that the others require."""
+    if not table.rows:
+        raise BadData(f"{table.source or 'The table'}: there are no rows below the header.")
 
 
 def counted(layout: Layout, table: Columns) -> Counted:

@@ -35,6 +35,7 @@ def test_examples_and_options_are_told(typed: Prompt) -> None:
         ("sex,class\nf,ill\n", "E101", "tumour"),
         ("sex,tumour,class\nf,large,\n", "E101", "no class"),
         ("", "E100", "empty"),
+        ("sex,tumour,class\n", "E100", "no rows"),
         ("sex,tumour,class\nf,large\n", "E100", "line 2 has 2"),
     ],
 )

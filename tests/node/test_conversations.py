@@ -190,14 +190,19 @@ def test_what_ends_the_work_is_told_to_all(conversations: Conversations, error: 
 
 
 def test_closing_breaks_off_those_at_work_and_those_who_wait(conversations: Conversations) -> None:
-    streams = [join(conversations, channel, peer, work=_until_cut) for channel, peer in NEEDED.items()]
+    told: list[MixbayesError] = []
+
+    def until_cut(channels: Channels) -> None:
+        try:
+            channels["now"].receive("anything", 1)
+        except MixbayesError as error:
+            told.append(error)
+
+    streams = [join(conversations, channel, peer, work=until_cut) for channel, peer in NEEDED.items()]
     waiting = join(conversations, "now", key="another")
     conversations.close()
     assert all(stream.cut.is_set() for stream in [*streams, waiting])
-
-
-def _until_cut(channels: Channels) -> None:
-    channels["now"].receive("anything", 1)
+    assert [(type(error), error.peer, error.why) for error in told] == [(PeerGone, "this node", "it stops")]
 
 
 def test_a_system_without_threads_takes_no_place_for_ever(

@@ -135,8 +135,8 @@ def test_contributions_and_questions_are_in_the_audit_trail(tmp_path: Path) -> N
         for record in audit.entries(tmp_path)
     ]
     assert found == [
-        ("party north", "contributed", "mixer a", {"round": 1, "bytes": 6}),
-        ("party north", "contributed", "mixer b", {"round": 1, "bytes": 15}),
+        ("party north", "contributed", "mixer a", {"round": 1, "bytes": 6, "contribution": "01" * 16}),
+        ("party north", "contributed", "mixer b", {"round": 1, "bytes": 15, "contribution": "01" * 16}),
         ("party north", "asked", "both mixers", {"round": 1, "rows hidden": 5}),
         ("party north", "asked", "both mixers", {"round": 1, "rows shown": 7}),
     ]

@@ -35,6 +35,14 @@ STATUS_EXAMPLES = """Examples:
 
 mixbayes status --federation federation.toml --name north --keys keys --json
 """
+NEW_EXAMPLES = """Examples:
+
+mixbayes round new --federation federation.toml --name north --keys keys
+"""
+CLOSE_EXAMPLES = """Examples:
+
+mixbayes round close --federation federation.toml --name north --keys keys
+"""
 
 Node = Annotated[
     str,
@@ -124,7 +132,7 @@ def status(
         raise error
 
 
-@rounds.command(name="new")
+@rounds.command(name="new", epilog=NEW_EXAMPLES)
 def new(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
     """Begin a new round of the same parties.
 
@@ -135,7 +143,7 @@ def new(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
         _tell(agreed, behind.status(), as_json=False)
 
 
-@rounds.command(name="close")
+@rounds.command(name="close", epilog=CLOSE_EXAMPLES)
 def close(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
     """End the current round for everybody.
 

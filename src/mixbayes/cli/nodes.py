@@ -19,7 +19,7 @@ from mixbayes.federation.files import read_federation
 from mixbayes.federation.keys import load_keys
 from mixbayes.node.log import Log, configure
 from mixbayes.parties.protection import read_protection
-from mixbayes.parties.table_check import Counted, counted, protected, seed_for
+from mixbayes.parties.table_check import Counted, counted, protected, refuse_empty, seed_for
 
 MIXER_EXAMPLES = """Examples:
 
@@ -110,6 +110,7 @@ def party(
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
     table = read_table(data)
+    refuse_empty(table)
     layout = Layout(agreed.dictionary)
     counts = counted(layout, table)
     log = configure(title)

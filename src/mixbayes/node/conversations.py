@@ -49,7 +49,7 @@ class Conversations:
         """One more stream. The first one of a conversation opens it, the last one starts the work."""
         with self._lock:
             if self._closing:
-                raise PeerGone("this node", _STEP, "it stops")
+                raise _stopping(_STEP)
             if needed.get(channel) != wire.peer:
                 raise WrongStep(wire.peer, _STEP, "it opens a channel that is not for it to open")
             gathering = self._open.get((whose, key)) or self._opened(whose, key, needed, work)
@@ -74,7 +74,8 @@ class Conversations:
             gatherings = list(self._open.values())
         for gathering in gatherings:
             gathering.timer.cancel()
-            _break_off(gathering)
+            for wire in gathering.wires.values():
+                wire.give_up(_stopping)
         with self._changed:
             self._changed.wait_for(lambda: not any(g.at_work for g in self._open.values()), _FAREWELL)
 
@@ -141,6 +142,10 @@ class Conversations:
                 wire.fail(error)
             else:
                 wire.close()
+
+
+def _stopping(step: str) -> PeerGone:
+    return PeerGone("this node", step, "it stops")
 
 
 def _break_off(gathering: _Gathering) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mixbayes.parties.table_check import refuse_empty
 from mixbayes.protocol.columns import Columns, stacked
 from mixbayes.protocol.errors import BadData, Unsupported
 
@@ -21,8 +22,7 @@ class Plan:
 
 def split_at_random(table: Columns, hospitals: int, random: np.random.Generator) -> dict[str, Columns]:
     """One table over so many hospitals, every row to one of them."""
-    if not table.rows:
-        raise BadData(f"{table.source or 'The table'}: there are no rows below the header.")
+    refuse_empty(table)
     if table.rows < hospitals:
         raise BadData(
             f"{table.source or 'The table'}: {table.rows} rows cannot be split over {hospitals} hospitals: "

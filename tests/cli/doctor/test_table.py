@@ -53,6 +53,11 @@ def test_a_missing_column_is_told_with_what_to_do(site: Site) -> None:
     assert "column 'chol' is missing. Add it. [E101]" in done.stdout
 
 
+def test_a_table_without_rows_is_told(site: Site) -> None:
+    done = site.doctor("north", "--data", site.table("sex,age,chol,class\n"))
+    assert (done.exit_code, "there are no rows below the header" in done.stdout) == (6, True)
+
+
 def test_more_rows_than_agreed_are_told(site: Site) -> None:
     few = site.agree(changed(heart(), (("dictionary", "max_rows"), 2)), "few.toml")
     done = site.doctor("north", "--data", site.table(), agreement=few)
