@@ -15,6 +15,7 @@ from mixbayes.protocol.errors import (
     LocalError,
     MixbayesError,
     OutOfRange,
+    PeerError,
     PeerGone,
     PeerSilent,
     RefusedByPolicy,
@@ -190,12 +191,12 @@ def test_what_ends_the_work_is_told_to_all(conversations: Conversations, error: 
 
 
 def test_closing_breaks_off_those_at_work_and_those_who_wait(conversations: Conversations) -> None:
-    told: list[MixbayesError] = []
+    told: list[PeerError] = []
 
     def until_cut(channels: Channels) -> None:
         try:
             channels["now"].receive("anything", 1)
-        except MixbayesError as error:
+        except PeerError as error:
             told.append(error)
 
     streams = [join(conversations, channel, peer, work=until_cut) for channel, peer in NEEDED.items()]
