@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 
 import grpc
 import pytest
 
+from mixbayes.protocol.errors import PeerSilent, Unreachable
 from mixbayes.transport import probe
-from mixbayes.transport.probe import explain
+from mixbayes.transport.peer import Peer
+from mixbayes.transport.probe import Silence, explain
 from mixbayes.transport.tls import Credentials
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1.node_pb2 import ReportRequest
+from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 from tests.ports import free_port
 from tests.transport.loopback import serving
 from tests.transport.strangers import hanging_up, listening, plain_http, silence, tls_and_then_silence
@@ -116,3 +121,23 @@ def test_an_ipv6_address_is_dialled() -> None:
     said = explain("[::1]:1", "a", NORTH)
     assert said is not None
     assert "[::1]:1" in said
+
+
+def of_silence(address: str, name: str, own: Credentials) -> str:
+    return Silence("it says nothing")
+
+
+@pytest.mark.parametrize("why", [of_silence, explain], ids=["silent", "closed"])
+def test_what_is_found_out_decides_which_error_it_is(why: Callable[[str, str, Credentials], str | None]) -> None:
+    """gRPC gives up a greeting by itself, at some moment before or after the agreed deadline."""
+    peer = Peer("mixer a", "a", f"127.0.0.1:{free_port()}", NORTH, (), PATIENCE, Watch(), why)
+    with pytest.raises((PeerSilent, Unreachable)) as of_call:
+        peer.call(MixerStub(peer.channel).Report, ReportRequest(), "asking")
+    with (
+        pytest.raises((PeerSilent, Unreachable)) as of_stream,
+        closing(peer.stream(MixerStub(peer.channel).Ask, {})) as to,
+    ):
+        to.read(memoryview(bytearray(1)), "asking")
+    peer.close()
+    expected = PeerSilent if why is of_silence else Unreachable
+    assert [type(of_call.value), type(of_stream.value)] == [expected, expected]

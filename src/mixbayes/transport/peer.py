@@ -10,6 +10,7 @@ import grpc
 
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
 from mixbayes.transport.meter import Meter
+from mixbayes.transport.probe import unreachable
 from mixbayes.transport.proxies import proxy_for
 from mixbayes.transport.renewal import RenewedChannel
 from mixbayes.transport.status import error_from
@@ -131,7 +132,8 @@ class Peer:
         if not self._explain or not isinstance(ours, Unreachable | PeerSilent) or ours.peer != self.title:
             return ours
         if why := self._explain():
-            return type(ours)(self.title, step, why)
+            silent = isinstance(ours, PeerSilent)
+            return PeerSilent(self.title, step, why) if silent else unreachable(self.title, step, why)
         if isinstance(ours, Unreachable) and self._proxy:
             why = f"it can be reached from here, but not through the proxy {self._proxy}"
             return Unreachable(self.title, step, why, "Have the proxy let it through, or name it in no_proxy")

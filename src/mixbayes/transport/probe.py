@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import NamedTemporaryFile
 
+from mixbayes.protocol.errors import PeerSilent, Unreachable
 from mixbayes.transport.proxies import proxy_for
 from mixbayes.transport.tls import Credentials
 
@@ -16,6 +17,18 @@ PATIENCE = 5.0
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 _EXPIRED, _NOT_YET = 10, 9
 """X.509 verification codes of OpenSSL."""
+
+
+class Silence(str):
+    """A reason that is a silence: of a deadline that ends and a connection that breaks, the first to be noticed is
+    chance."""
+
+    __slots__ = ()
+
+
+def unreachable(peer: str, step: str, why: str) -> Unreachable | PeerSilent:
+    """The error for what `explain` found."""
+    return (PeerSilent if isinstance(why, Silence) else Unreachable)(peer, step, why)
 
 
 def explain(address: str, name: str, own: Credentials) -> str | None:
@@ -47,7 +60,9 @@ def _explain_tls(raw: socket.socket, address: str, name: str, own: Credentials) 
     except ssl.SSLError as error:
         return _about_tls(error, address)
     except TimeoutError:
-        return f"{address} accepts connections and says nothing; perhaps it is no node, or something in between"
+        return Silence(
+            f"{address} accepts connections and says nothing; perhaps it is no node, or something in between"
+        )
     except OSError:
         return _hung_up(address)
 
@@ -58,7 +73,7 @@ def _explain_silence(wire: ssl.SSLSocket, address: str) -> str | None:
     try:
         return None if wire.recv(9) else _refused(address)
     except TimeoutError:
-        return f"{address} speaks TLS and then says nothing; perhaps it is no node, or is stuck"
+        return Silence(f"{address} speaks TLS and then says nothing; perhaps it is no node, or is stuck")
 
 
 def _hung_up(address: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 
 from mixbayes.protocol.channel import Buffer
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
+from mixbayes.transport.probe import unreachable
 from mixbayes.transport.status import connection_broke, error_from
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
@@ -197,7 +198,7 @@ class CallerWire(StreamWire):
         ours = super()._gone(error, step)
         if self._explain and type(ours) is Unreachable:
             why = self._explain()
-            return Unreachable(self.peer, step, why) if why else PeerGone(self.peer, step, "the connection broke")
+            return unreachable(self.peer, step, why) if why else PeerGone(self.peer, step, "the connection broke")
         return ours
 
     def _drain(self) -> None:

@@ -10,7 +10,7 @@ from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from mixbayes.federation.addresses import host_and_port
 from mixbayes.protocol.errors import MixbayesError, PeerGone, Unreachable
-from mixbayes.transport.probe import explain
+from mixbayes.transport.probe import explain, unreachable
 from mixbayes.transport.status import error_from
 from mixbayes.transport.tls import Credentials, for_client
 
@@ -42,4 +42,4 @@ def reachable(address: str) -> str:
 def _ours(error: grpc.RpcError, title: str, name: str, address: str, own: Credentials) -> MixbayesError:
     ours = error_from(error, title, _STEP) if isinstance(error, grpc.Call) else Unreachable(title, _STEP, "no answer")
     why = explain(address, name, own) if type(ours) is Unreachable else None
-    return Unreachable(title, _STEP, why) if why else ours
+    return unreachable(title, _STEP, why) if why else ours
