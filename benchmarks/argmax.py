@@ -14,10 +14,10 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from mixbayes.protocol.argmax import all_pairs, tournament
-from mixbayes.protocol.party import A, B, Party
-from mixbayes.protocol.pool import connect_pair
+from mixbayes.protocol.circuits.argmax import all_pairs, tournament
+from mixbayes.protocol.computing_party import A, B, Party
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import connect_pair
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.links import MIXERS, Link
 

@@ -16,9 +16,9 @@ import numpy as np
 from sizes import Work, print_header, print_sizes, timed
 
 from mixbayes.local_methods import ClassWiseCondensation, Condensation, GroupSizeSearch
-from mixbayes.local_methods.utility import Labelled
-from mixbayes.parties.table import read_table
-from mixbayes.reproduction.attributes import labelled
+from mixbayes.local_methods.measures.utility import Labelled
+from mixbayes.research.reproduction.attributes import labelled
+from mixbayes.tables.files import read_table
 
 T = 1120
 """The paper's smallest group size for the whole table; for fewer rows, in proportion."""

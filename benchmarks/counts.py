@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.counts import count
-from mixbayes.protocol.encoding import encode_training
-from mixbayes.protocol.inference import infer
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.counts import count
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.encoding import encode_training
+from mixbayes.tables.inference import infer
 
 ROWS = 1_000_000
 NOMINAL = [2, 3, 4, 5, 8, 10, 10, 10, 12, 15, 20, 40, 100]

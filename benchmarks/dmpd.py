@@ -23,20 +23,20 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from mixbayes.local_methods import DMPD
-from mixbayes.local_methods.anonymity import Levels
 from mixbayes.local_methods.base import Work, silent
 from mixbayes.local_methods.coded import Coded
-from mixbayes.local_methods.combination import combined, log_laplace
-from mixbayes.local_methods.dmpd import Problem, settings_of
-from mixbayes.local_methods.folds import fold_of_rows
-from mixbayes.local_methods.genetic import Judge, search
-from mixbayes.local_methods.inducers import NAIVE_BAYES, TREE, Placed
-from mixbayes.local_methods.partition import Partition, Population, groups_of
+from mixbayes.local_methods.dmpd.anonymity import Levels
+from mixbayes.local_methods.dmpd.combination import combined, log_laplace
+from mixbayes.local_methods.dmpd.decomposition import Problem, settings_of
+from mixbayes.local_methods.dmpd.folds import fold_of_rows
+from mixbayes.local_methods.dmpd.genetic import Judge, search
+from mixbayes.local_methods.dmpd.inducers import NAIVE_BAYES, TREE, Placed
+from mixbayes.local_methods.dmpd.partition import Partition, Population, groups_of
+from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Codes, Floats, Mask
-from mixbayes.local_methods.utility import Labelled
-from mixbayes.parties.table import read_table
-from mixbayes.reproduction.attributes import labelled
-from mixbayes.reproduction.jena import GERMAN_TOP5, lengthened
+from mixbayes.research.reproduction.attributes import labelled
+from mixbayes.research.reproduction.jena import GERMAN_TOP5, lengthened
+from mixbayes.tables.files import read_table
 
 K = 10
 TIMES = (1, 5, 10, 15, 20)

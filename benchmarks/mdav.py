@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sizes import Work, print_header, print_sizes
 
-from mixbayes.local_methods.mdav import mdav
+from mixbayes.local_methods.microaggregation.mdav import mdav
 
 Points = NDArray[np.float64]
 

@@ -20,18 +20,18 @@ from typing import Any, TypeVar
 import numpy as np
 from phe import paillier
 
-from mixbayes.pair.obfuscators import Stock
-from mixbayes.protocol import exact
+from mixbayes.parties.alone.obfuscators import Stock
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.dictionary import Dictionary, Nominal
-from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.paillier_classification import Holder, Other, answer, ask, see, show
-from mixbayes.protocol.paillier_key import SecretKey, generate, receive_key, send_key
-from mixbayes.protocol.paillier_training import ExactModel, train_holder, train_other
-from mixbayes.protocol.party import A, B, Party
-from mixbayes.protocol.pool import connect_answerer, connect_asker, connect_pair
-from mixbayes.protocol.question import Line
+from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.paillier import exact
+from mixbayes.protocol.paillier.classification import Holder, Other, answer, ask, see, show
+from mixbayes.protocol.paillier.key import SecretKey, generate, receive_key, send_key
+from mixbayes.protocol.paillier.training import ExactModel, train_holder, train_other
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
 from mixbayes.simulation.links import Link
 
 Result = TypeVar("Result")

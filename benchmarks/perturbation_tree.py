@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sizes import Work, print_header, print_sizes
 
-from mixbayes.local_methods.perturbation_tree import PerturbationTree
+from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
 
 COLUMNS = 10
 LEAF_SIZE = 8

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mixbayes.protocol import extension
-from mixbayes.protocol.extension import CHECKED_STRETCH, GROUPS, LEAVES, STRETCH
-from mixbayes.protocol.fixed_key import FixedKeyHash
 from mixbayes.protocol.randomness import Randomness, key_stream
-from mixbayes.protocol.transpose import BLOCK_WORDS, ROWS, Transposer, choices_in_order
+from mixbayes.protocol.transfer import extension
+from mixbayes.protocol.transfer.extension import CHECKED_STRETCH, GROUPS, LEAVES, STRETCH
+from mixbayes.protocol.transfer.pads import FixedKeyHash
+from mixbayes.protocol.transfer.transpose import BLOCK_WORDS, ROWS, Transposer, choices_in_order
 
 BLOCK = 64 * BLOCK_WORDS
 COLUMNS = np.random.default_rng(0).integers(0, 2**63, (ROWS, STRETCH // 64), dtype=np.uint64)

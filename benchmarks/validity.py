@@ -17,14 +17,14 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.dictionary import Dictionary, Nominal, Numeric
-from mixbayes.protocol.extension import Received, Sent
-from mixbayes.protocol.layout import PRESENT, Layout
-from mixbayes.protocol.party import A, B, Party
-from mixbayes.protocol.pool import Marks, PairPool, connect_pair
+from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.layout import PRESENT, Layout
+from mixbayes.protocol.bayes.validity import honest
+from mixbayes.protocol.computing_party import A, B, Party
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
-from mixbayes.protocol.validity import honest
+from mixbayes.protocol.transfer.extension import Received, Sent
+from mixbayes.protocol.transfer.pool import Marks, PairPool, connect_pair
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.links import MIXERS, Link
 from mixbayes.transport.meter import Moved

@@ -9,16 +9,16 @@ from mixbayes.local_methods.errors import BadParameter, MethodError, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 
 if TYPE_CHECKING:
-    from mixbayes.local_methods.class_wise import ClassWiseCondensation
-    from mixbayes.local_methods.condensation import Condensation
-    from mixbayes.local_methods.dmpd import DMPD
-    from mixbayes.local_methods.dmpd_tradeoff import AnonymityTradeoff
-    from mixbayes.local_methods.group_search import GroupSizeSearch
-    from mixbayes.local_methods.microaggregation import Microaggregation
-    from mixbayes.local_methods.perturbation_tree import PerturbationTree
-    from mixbayes.local_methods.sample_generation import SampleGeneration
-    from mixbayes.local_methods.sap import SAP
-    from mixbayes.local_methods.svd import SVD, SparsifiedSVD
+    from mixbayes.local_methods.condensation.class_wise import ClassWiseCondensation
+    from mixbayes.local_methods.condensation.group_search import GroupSizeSearch
+    from mixbayes.local_methods.condensation.whole_table import Condensation
+    from mixbayes.local_methods.dmpd.decomposition import DMPD
+    from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
+    from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
+    from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
+    from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
+    from mixbayes.local_methods.sap.suppressing import SAP
+    from mixbayes.local_methods.svd.decomposition import SVD, SparsifiedSVD
 
 __all__ = [
     "DMPD",
@@ -39,17 +39,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AnonymityTradeoff": "dmpd_tradeoff",
-    "ClassWiseCondensation": "class_wise",
-    "Condensation": "condensation",
-    "DMPD": "dmpd",
-    "GroupSizeSearch": "group_search",
-    "Microaggregation": "microaggregation",
-    "PerturbationTree": "perturbation_tree",
-    "SAP": "sap",
-    "SVD": "svd",
-    "SampleGeneration": "sample_generation",
-    "SparsifiedSVD": "svd",
+    "AnonymityTradeoff": "dmpd.tradeoff",
+    "ClassWiseCondensation": "condensation.class_wise",
+    "Condensation": "condensation.whole_table",
+    "DMPD": "dmpd.decomposition",
+    "GroupSizeSearch": "condensation.group_search",
+    "Microaggregation": "microaggregation.aggregation",
+    "PerturbationTree": "perturbation_tree.tree",
+    "SAP": "sap.suppressing",
+    "SVD": "svd.decomposition",
+    "SampleGeneration": "sample_generation.sampling",
+    "SparsifiedSVD": "svd.decomposition",
 }
 
 

@@ -14,15 +14,15 @@ from mixbayes.local_methods.base import LocalMethod
 from mixbayes.local_methods.errors import BadParameter
 
 METHODS: Mapping[str, tuple[str, str]] = {
-    "condensation": ("condensation", "Condensation"),
-    "class-wise-condensation": ("class_wise", "ClassWiseCondensation"),
-    "sap": ("sap", "SAP"),
-    "dmpd": ("dmpd", "DMPD"),
-    "perturbation-tree": ("perturbation_tree", "PerturbationTree"),
-    "microaggregation": ("microaggregation", "Microaggregation"),
-    "sample-generation": ("sample_generation", "SampleGeneration"),
-    "svd": ("svd", "SVD"),
-    "sparsified-svd": ("svd", "SparsifiedSVD"),
+    "condensation": ("condensation.whole_table", "Condensation"),
+    "class-wise-condensation": ("condensation.class_wise", "ClassWiseCondensation"),
+    "sap": ("sap.suppressing", "SAP"),
+    "dmpd": ("dmpd.decomposition", "DMPD"),
+    "perturbation-tree": ("perturbation_tree.tree", "PerturbationTree"),
+    "microaggregation": ("microaggregation.aggregation", "Microaggregation"),
+    "sample-generation": ("sample_generation.sampling", "SampleGeneration"),
+    "svd": ("svd.decomposition", "SVD"),
+    "sparsified-svd": ("svd.decomposition", "SparsifiedSVD"),
 }
 """The module and the class of each, imported when it is asked for."""
 

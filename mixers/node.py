@@ -12,21 +12,21 @@ from pathlib import Path
 
 import grpc
 
-from mixbayes.federation.agreement import Federation
-from mixbayes.mixers.first import FirstService, Second, lead, train_with
-from mixbayes.mixers.second import PairService, SecondService
+from mixbayes.agreement.agreement import Federation
+from mixbayes.mixers.leading import FirstService, Second, lead, train_with
+from mixbayes.mixers.led import PairService, SecondService
 from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
-from mixbayes.node.admission import Admission
-from mixbayes.node.conversations import Conversations
-from mixbayes.node.database import Database
-from mixbayes.node.dialling import dial
-from mixbayes.node.follower import Follower
+from mixbayes.node.disk.database import Database
 from mixbayes.node.identity import Identity
-from mixbayes.node.leader import Leader
 from mixbayes.node.log import Log
-from mixbayes.node.rounds import OVER, SCHEMA, Rounds
-from mixbayes.node.server import Server, refuse_taken
+from mixbayes.node.rounds.follower import Follower
+from mixbayes.node.rounds.leader import Leader
+from mixbayes.node.rounds.rounds import OVER, SCHEMA, Rounds
+from mixbayes.node.serving.admission import Admission
+from mixbayes.node.serving.conversations import Conversations
+from mixbayes.node.serving.dialling import dial
+from mixbayes.node.serving.server import Server, refuse_taken
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
 from mixbayes.transport.watch import Watch

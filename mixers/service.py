@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import grpc
 
-from mixbayes.mixers.collect import longest
+from mixbayes.mixers.answering import converse
+from mixbayes.mixers.collecting import longest
 from mixbayes.mixers.store import Store
-from mixbayes.node.admission import caller_of
-from mixbayes.node.conversations import Channels, Conversations, Work
-from mixbayes.node.report import round_report
-from mixbayes.node.streams import about, opened
-from mixbayes.pair.answering import converse
+from mixbayes.node.rounds.report import round_report
+from mixbayes.node.serving.admission import caller_of
+from mixbayes.node.serving.conversations import Channels, Conversations, Work
+from mixbayes.node.serving.streams import about, opened
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import WrongLength
 from mixbayes.protocol.randomness import Randomness

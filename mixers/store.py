@@ -5,20 +5,20 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from mixbayes.federation.agreement import Federation
-from mixbayes.mixers.collect import checked
+from mixbayes.agreement.agreement import Federation
+from mixbayes.mixers.collecting import checked
 from mixbayes.mixers.training import Trained, train_round
-from mixbayes.node.questions import Page
-from mixbayes.node.rounds import LEFT_OUT, REFUSED, Round, Rounds
-from mixbayes.pair.command import Command
-from mixbayes.pair.keeping import model_bytes, model_from
-from mixbayes.protocol import rows
+from mixbayes.node.keeping import model_bytes, model_from
+from mixbayes.node.ledger_page import Page
+from mixbayes.node.question import Command
+from mixbayes.node.rounds.rounds import LEFT_OUT, REFUSED, Round, Rounds
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes import public_rows as rows
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.model import Model
-from mixbayes.protocol.party import A, B
-from mixbayes.protocol.precision import precision_for
-from mixbayes.protocol.question import Form
+from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.contribution import Contribution
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mixbayes.mixers.collect import agree_on_set, honest_ones, joint_share
-from mixbayes.pair.answering import RUN_BYTES
-from mixbayes.protocol import label
+from mixbayes.mixers.collecting import agree_on_set, honest_ones, joint_share
+from mixbayes.node.question import RUN_BYTES
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.computing_party import Party
 from mixbayes.protocol.errors import RoundFailed
-from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.model import Model
-from mixbayes.protocol.party import Party
-from mixbayes.protocol.pool import connect_pair
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.training import train
+from mixbayes.protocol.transfer.pool import connect_pair
 from mixbayes.transport.contribution import Contribution
 
 

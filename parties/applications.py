@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import partial
 
-from mixbayes.node.admission import Admission
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
-from mixbayes.node.server import Server
+from mixbayes.node.serving.admission import Admission
+from mixbayes.node.serving.server import Server
 from mixbayes.parties.loopback import remembered, with_port
 from mixbayes.parties.service import Asked, PartyService
 from mixbayes.parties.settings import Settings

@@ -13,21 +13,21 @@ from typing import Protocol
 
 import numpy as np
 
-from mixbayes.federation.agreement import Federation
-from mixbayes.node.dialling import dial
+from mixbayes.agreement.agreement import Federation
 from mixbayes.node.identity import Identity
-from mixbayes.node.rounds import OVER, SEALED, TRAINED
-from mixbayes.pair.command import ID_BYTES
-from mixbayes.parties.asking import Asking
-from mixbayes.parties.both_mixers import BothMixers, Status, both_mixers, combined
+from mixbayes.node.question import ID_BYTES
+from mixbayes.node.rounds.rounds import OVER, SEALED, TRAINED
+from mixbayes.node.serving.dialling import dial
 from mixbayes.parties.loopback import recalled
 from mixbayes.parties.numbering import Numbering, numbering
-from mixbayes.protocol import label
+from mixbayes.parties.with_mixers.asking import Asking
+from mixbayes.parties.with_mixers.both_mixers import BothMixers, Status, both_mixers, combined
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.columns import Columns
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, PeerError
-from mixbayes.protocol.label import Labels
-from mixbayes.protocol.layout import Layout
+from mixbayes.tables.columns import Columns
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1 import node_pb2

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from mixbayes.federation.agreement import Federation
+from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.peers import Answer
 from mixbayes.node.doctor.state import ROUND, round_finding
-from mixbayes.parties.both_mixers import combined
-from mixbayes.parties.table import read_table
-from mixbayes.parties.table_check import counted, refuse_empty
-from mixbayes.protocol.cells import missing
-from mixbayes.protocol.columns import Columns
+from mixbayes.parties.with_mixers.both_mixers import combined
+from mixbayes.protocol.attributes.cells import missing
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import LyingHospital
-from mixbayes.protocol.layout import Layout
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.counting import counted, refuse_empty
+from mixbayes.tables.files import read_table
 
 TABLE = "table"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from mixbayes.node.sealing import Seal
-from mixbayes.pair.command import ID_BYTES, Kind
+from mixbayes.node.disk.sealing import Seal
+from mixbayes.node.question import ID_BYTES, Kind
 from mixbayes.protocol.arrays import Values
 
 Numbering = Callable[[bytes, int, Kind, Values], bytes]

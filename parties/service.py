@@ -8,17 +8,17 @@ from typing import Protocol
 import grpc
 import numpy as np
 
-from mixbayes.node.greeting import SOFTWARE
-from mixbayes.node.streams import IDLE
-from mixbayes.pair.command import ID_BYTES, NEXT
-from mixbayes.parties.both_mixers import Status
+from mixbayes.node.question import ID_BYTES, NEXT
+from mixbayes.node.serving.greeting import SOFTWARE
+from mixbayes.node.serving.streams import IDLE
+from mixbayes.parties.with_mixers.both_mixers import Status
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.cells import Texts
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.dictionary import Dictionary
-from mixbayes.protocol.encoding import encode_query
+from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.bayes.label import Labels as Positions
 from mixbayes.protocol.errors import BadData
-from mixbayes.protocol.label import Labels as Positions
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.encoding import encode_query
 from mixbayes.transport.watch import Watch, in_time
 from mixbayes.wire.v1.node_pb2 import Column, Labels, ReportRequest, RoundNumber, RoundReport, Rows
 from mixbayes.wire.v1.node_pb2_grpc import PartyServicer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mixbayes.federation.agreement import Federation
-from mixbayes.node.audit import LONGEST_TEXT
+from mixbayes.agreement.agreement import Federation
+from mixbayes.node.disk.audit import LONGEST_TEXT
 from mixbayes.protocol.arrays import Words
 
 ANYWHERE = "127.0.0.1:0"

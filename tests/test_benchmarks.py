@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from mixbayes.local_methods import DMPD
-from mixbayes.protocol.paillier_key import obfuscators
+from mixbayes.protocol.paillier.key import obfuscators
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.simulation.links import Link
 

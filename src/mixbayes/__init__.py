@@ -14,14 +14,14 @@ except PackageNotFoundError:  # src on the path without an installation
 os.environ["GRPC_SSL_CIPHER_SUITES"] = "ECDHE-RSA-AES256-GCM-SHA384"
 
 if TYPE_CHECKING:
-    from mixbayes.federation.agreement import Federation
+    from mixbayes.agreement.agreement import Federation
     from mixbayes.simulation.estimator import FederatedNaiveBayes
     from mixbayes.simulation.run import simulate
 
 __all__ = ["FederatedNaiveBayes", "Federation", "__version__", "simulate"]
 
 _HOMES = {
-    "Federation": "mixbayes.federation.agreement",
+    "Federation": "mixbayes.agreement.agreement",
     "FederatedNaiveBayes": "mixbayes.simulation.estimator",
     "simulate": "mixbayes.simulation.run",
 }

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from mixbayes.node import server
+from mixbayes.node.serving import server
 from mixbayes.simulation.crew import Crew
 from mixbayes.transport import probe
 from tests.cli.in_process import command
 from tests.cli.simulating import Refused, Simulated, complaint
 from tests.cli.typed import Prompt
-from tests.nodes.helpers import CALM, Site, make_site
+from tests.services.helpers import CALM, Site, make_site
 
 
 @pytest.fixture

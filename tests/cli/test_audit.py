@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from mixbayes.cli import main
-from mixbayes.node.audit import Entry, append
-from mixbayes.node.database import Database
-from mixbayes.node.schema import Schema
-from mixbayes.node.sealing import Seal
+from mixbayes.node.disk.audit import Entry, append
+from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.schema import Schema
+from mixbayes.node.disk.sealing import Seal
 
 ENTRIES = [
     Entry(datetime(2026, 3, 1, 12, tzinfo=UTC), "mixer a", "party north", "contribute", "round 1", {"bytes": 2048}),

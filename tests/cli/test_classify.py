@@ -9,7 +9,7 @@ import pytest
 
 from mixbayes.cli import ask
 from tests.cli.typed import Prompt
-from tests.nodes.helpers import Site, make_site, write_csv
+from tests.services.helpers import Site, make_site, write_csv
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mixbayes.cli.tune_pareto import _from_one, _large, _surfaces
-from mixbayes.local_methods.attainment import Fall
+from mixbayes.local_methods.dmpd.attainment import Fall
 from tests.cli.in_process import Command, command
 
 SETTINGS = ("--method", "dmpd", "--set", "k=5", "--set", "population=10", "--set", "generations=5")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from mixbayes.cli.doubts import tell_doubts, tell_unknown
-from mixbayes.parties.table import read_table
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.dictionary import Dictionary, dictionary_from
+from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.files import read_table
 from tests.cli.typed import Prompt
 
 ROWS = 60

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from mixbayes.agreement.agreement import federation_from
+from mixbayes.agreement.files import read_federation
 from mixbayes.cli.federation import app
-from mixbayes.federation.agreement import federation_from
-from mixbayes.federation.files import read_federation
-from mixbayes.protocol.dictionary import Binned, Nominal, Numeric
+from mixbayes.protocol.attributes.dictionary import Binned, Nominal, Numeric
 from mixbayes.protocol.errors import BadData, BadFederation, DictionaryTooLarge, MixbayesError, Unsupported
 
 THREE = ["--party", "cleveland", "--party", "hungarian", "--party", "va"]

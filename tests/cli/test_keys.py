@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from mixbayes.cli.keys import app
-from mixbayes.federation.keys import load_keys
+from mixbayes.keys.folder import load_keys
 from mixbayes.protocol.errors import BadKeys, Unsupported
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import Prompt
-from tests.federation.helpers import PAIR
-from tests.nodes.helpers import Site
+from tests.keys.helpers import PAIR
 from tests.ports import free_port
+from tests.services.helpers import Site
 
 
 def test_examples_and_options_are_told(typed: Prompt) -> None:
@@ -43,8 +43,8 @@ def test_a_hospital_is_no_mixer(typed: Prompt, site: Site) -> None:
 
 
 def test_a_federation_without_mixers(typed: Prompt, site: Site, tmp_path: Path) -> None:
-    from mixbayes.federation.agreement import federation_from
-    from mixbayes.federation.files import written
+    from mixbayes.agreement.agreement import federation_from
+    from mixbayes.agreement.files import written
 
     (tmp_path / "pair.toml").write_text(written(federation_from(PAIR)))
     done = typed(

@@ -10,9 +10,9 @@ import pytest
 
 from mixbayes.cli.nodes import _tell_what_was_counted
 from mixbayes.node.log import logger
-from mixbayes.parties.table_check import Counted
+from mixbayes.tables.counting import Counted
 from tests.cli.typed import Prompt
-from tests.nodes.helpers import Site, write_csv
+from tests.services.helpers import Site, write_csv
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixbayes.reproduction.registry import EXPERIMENTS
+from mixbayes.research.reproduction.registry import EXPERIMENTS
 from tests.cli.in_process import Command, command
 
 WITHOUT_A_TABLE = "roy-table-4.1"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.parties.both_mixers import BothMixers
+from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from tests.cli.typed import Prompt
-from tests.nodes.helpers import Site, make_site, write_csv
+from tests.services.helpers import Site, make_site, write_csv
 
 
 def test_from_one_to_the_next(typed: Prompt, tmp_path: Path) -> None:

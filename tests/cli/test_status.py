@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import Prompt
-from tests.nodes.helpers import Site, make_site
+from tests.services.helpers import Site, make_site
 
 FIELDS = {"federation", "round", "state", "reason", "contributed", "missing", "refused", "budget", "unreachable"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.in_process import Done, command
-from tests.nodes.helpers import Site
+from tests.services.helpers import Site
 
 
 class Prompt:

@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mixbayes.federation.agreement import federation_from
-from mixbayes.federation.files import written
-from tests.federation.helpers import HEART, with_keys
+from mixbayes.agreement.agreement import federation_from
+from mixbayes.agreement.files import written
+from tests.keys.helpers import HEART, with_keys
 from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]

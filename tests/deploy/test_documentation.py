@@ -19,15 +19,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from mixbayes.agreement.agreement import federation_from
+from mixbayes.agreement.files import read_federation, written
 from mixbayes.cli import main
 from mixbayes.cli.app import app
-from mixbayes.federation.agreement import federation_from
-from mixbayes.federation.authority import AUTHORITY_DAYS, NODE_DAYS
-from mixbayes.federation.checks import checks
-from mixbayes.federation.files import read_federation, written
+from mixbayes.keys.authority import AUTHORITY_DAYS, NODE_DAYS
+from mixbayes.keys.checks import checks
 from mixbayes.node.doctor.keys import SOON
 from tests.deploy.helpers import COMMAND, PATIENCE, ROOT, TABLE, Node, environment, stopped
-from tests.federation.helpers import HEART, with_keys
+from tests.keys.helpers import HEART, with_keys
 from tests.ports import free_port
 
 PAGES = sorted((ROOT / "docs" / "operations").glob("*.md"))

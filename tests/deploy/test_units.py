@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.node import server
+from mixbayes.node.serving import server
 from mixbayes.protocol.errors import BadData, BadKeys, BadState, RefusedByPolicy, Unreachable, Unsupported
 from tests.deploy.helpers import COMMAND, ROOT, Node, World, run, stopped
 

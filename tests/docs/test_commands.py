@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.reproduction.registry import EXPERIMENTS
+from mixbayes.research.reproduction.registry import EXPERIMENTS
 from tests.cli.in_process import Command, command
 from tests.deploy.helpers import ROOT, Node, stopped
 from tests.deploy.test_documentation import by_the_shell, known, typed

@@ -8,19 +8,20 @@ from pathlib import Path
 
 from google.protobuf.message import DecodeError, Message
 
-from mixbayes.federation.authority import make_authority, make_request, sign
-from mixbayes.federation.files import read_federation
-from mixbayes.federation.pem import certificates_in, private_key_in, request_in
-from mixbayes.node.sealing import Seal
-from mixbayes.pair import command, keeping
+from mixbayes.agreement.files import read_federation
+from mixbayes.keys.authority import make_authority, make_request, sign
+from mixbayes.keys.pem import certificates_in, private_key_in, request_in
+from mixbayes.node import keeping
+from mixbayes.node import question as command
+from mixbayes.node.disk.sealing import Seal
 from mixbayes.parties.service import table_of
-from mixbayes.parties.table import read_table
+from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.dictionary import Dictionary, dictionary_from
-from mixbayes.protocol.encoding import encode_query
 from mixbayes.protocol.errors import BadData, BadKeys, BadState, DictionaryTooLarge, PeerError
 from mixbayes.protocol.randomness import SEED_BYTES
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.encoding import encode_query
+from mixbayes.tables.files import read_table
 from mixbayes.transport import contribution
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from mixbayes.node.database import Moment
+from mixbayes.node.disk.database import Moment
 
 
 class Killed(BaseException):

@@ -7,21 +7,21 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from mixbayes.mixers.first import FirstService, Second, train_with
-from mixbayes.mixers.second import PairService, SecondService
+from mixbayes.mixers.leading import FirstService, Second, train_with
+from mixbayes.mixers.led import PairService, SecondService
 from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
-from mixbayes.node import rounds as disk
-from mixbayes.node.conversations import Conversations
-from mixbayes.node.database import Database
-from mixbayes.node.follower import Follower
-from mixbayes.node.leader import Leader
-from mixbayes.node.rounds import Rounds
-from mixbayes.node.sealing import Seal
-from mixbayes.parties import outbox as outgoing
-from mixbayes.parties.both_mixers import BothMixers
-from mixbayes.parties.contributor import Contributor
-from mixbayes.parties.outbox import Outbox
+from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.sealing import Seal
+from mixbayes.node.rounds import rounds as disk
+from mixbayes.node.rounds.follower import Follower
+from mixbayes.node.rounds.leader import Leader
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.serving.conversations import Conversations
+from mixbayes.parties.with_mixers import outbox as outgoing
+from mixbayes.parties.with_mixers.both_mixers import BothMixers
+from mixbayes.parties.with_mixers.contributor import Contributor
+from mixbayes.parties.with_mixers.outbox import Outbox
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.watch import Watch
 from tests.mixers.misfortune import Fuse

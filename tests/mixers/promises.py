@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixbayes.mixers.collect import checked, joint_share
-from mixbayes.node.rounds import CLOSED, COLLECTING, FAILED, LEFT_OUT, SEALED, SERVING, TRAINED
-from mixbayes.protocol.label import Labels
-from mixbayes.protocol.model import Model
-from mixbayes.protocol.reference import fixed_model
+from mixbayes.mixers.collecting import checked, joint_share
+from mixbayes.node.rounds.rounds import CLOSED, COLLECTING, FAILED, LEFT_OUT, SEALED, SERVING, TRAINED
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.transport.contribution import Contribution
 from tests.mixers.nodes import MixerNode
 from tests.mixers.three_hospitals import MIXERS

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.pair import command
-from mixbayes.pair.command import Command, Kind, Verdict
-from mixbayes.protocol import rows
-from mixbayes.protocol.classification import ask_private, ask_public, fetch
+from mixbayes.node import question as command
+from mixbayes.node.question import Command, Kind, Verdict
+from mixbayes.protocol.bayes import public_rows as rows
+from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.errors import MixbayesError, OverBudget, PeerError, QuestionSpent, RoundOver
-from mixbayes.protocol.pool import connect_asker
-from mixbayes.protocol.precision import precision_for
-from mixbayes.protocol.question import Line
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import connect_asker
 from tests.mixers.misfortune import Cut
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import BUDGET, HOSPITALS, MIXERS, new_folder

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixbayes.node.rounds import SERVING
+from mixbayes.node.rounds.rounds import SERVING
+from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, QuestionSpent
-from mixbayes.protocol.label import Labels
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import HOSPITALS, MIXERS, new_folder
 from tests.mixers.world import World, deal_base_transfers

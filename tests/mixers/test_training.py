@@ -9,10 +9,10 @@ from typing import cast
 import numpy as np
 import pytest
 
-from mixbayes.mixers.first import train_with
+from mixbayes.mixers.leading import train_with
 from mixbayes.mixers.training import train_round
-from mixbayes.node.rounds import COLLECTING, COUNTED, FAILED, REFUSED, SEALED, SERVING, TRAINED
-from mixbayes.pair.keeping import MODEL_KEPT
+from mixbayes.node.keeping import MODEL_KEPT
+from mixbayes.node.rounds.rounds import COLLECTING, COUNTED, FAILED, REFUSED, SEALED, SERVING, TRAINED
 from mixbayes.protocol import memory
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import (
@@ -32,7 +32,7 @@ from tests.mixers.misfortune import Cut, Fate
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import HOSPITALS, new_folder
 from tests.mixers.world import World, deal_base_transfers
-from tests.node.certificates import shown_by
+from tests.node.serving.certificates import shown_by
 
 
 @pytest.fixture

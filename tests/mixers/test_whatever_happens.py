@@ -17,8 +17,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from mixbayes.node.rounds import CLOSED, FAILED, SERVING, Round
+from mixbayes.node.rounds.rounds import CLOSED, FAILED, SERVING, Round
 from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import (
     MixbayesError,
     OverBudget,
@@ -29,7 +30,6 @@ from mixbayes.protocol.errors import (
     RoundOver,
     Unreachable,
 )
-from mixbayes.protocol.label import Labels
 from tests.mixers.misfortune import Cut, Fate
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import HOSPITALS, HOUR, MIXERS, new_folder

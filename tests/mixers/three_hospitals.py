@@ -9,13 +9,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from mixbayes.federation.agreement import Federation, federation_from
-from mixbayes.node import rounds as disk
-from mixbayes.node.database import Database
-from mixbayes.node.rounds import Rounds
-from mixbayes.node.sealing import Seal
+from mixbayes.agreement.agreement import Federation, federation_from
+from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.sealing import Seal
+from mixbayes.node.rounds import rounds as disk
+from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.attributes.layout import Layout
 
 HOSPITALS = "north", "south", "west"
 CLASS_OF = {"north": 0, "south": 1, "west": 1}

@@ -14,7 +14,7 @@ from mixbayes.protocol.errors import MixbayesError, PeerGone
 from mixbayes.protocol.memory import MemoryWire
 from mixbayes.transport.status import error_from, status_of
 from tests.mixers.three_hospitals import DEADLINE
-from tests.node.certificates import shown_by
+from tests.node.serving.certificates import shown_by
 
 
 class Wire(MemoryWire):

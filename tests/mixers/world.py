@@ -20,23 +20,23 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from mixbayes.federation.agreement import Federation
-from mixbayes.node import rounds as disk
-from mixbayes.node.conversations import Channels
+from mixbayes.agreement.agreement import Federation
+from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.log import Log, logger
-from mixbayes.node.sqlite import looking
-from mixbayes.pair.command import ID_BYTES, Kind
-from mixbayes.parties.asking import Asking
-from mixbayes.parties.contribution import Messages, messages
-from mixbayes.protocol import pool
+from mixbayes.node.question import ID_BYTES, Kind
+from mixbayes.node.rounds import rounds as disk
+from mixbayes.node.serving.conversations import Channels
+from mixbayes.parties.with_mixers.asking import Asking
+from mixbayes.parties.with_mixers.contribution import Messages, messages
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.label import Labels, joined
+from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
-from mixbayes.protocol.label import Labels, joined
-from mixbayes.protocol.layout import Layout
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.reference import fixed_labels, fixed_model
+from mixbayes.protocol.transfer import pool
+from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
 from mixbayes.transport.conversation import AHEAD, NOW, TRAINING
 from tests.mixers.misfortune import Cut, Fate, Fuse, Killed
 from tests.mixers.nodes import HospitalNode, MixerNode, Node

@@ -11,7 +11,7 @@ from mixbayes.node import identity
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.protocol.errors import BadKeys
-from tests.federation.helpers import with_keys
+from tests.keys.helpers import with_keys
 
 
 @pytest.fixture

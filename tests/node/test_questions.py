@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.node import audit
-from mixbayes.node.questions import ANSWERS_KEPT, Page
-from mixbayes.node.rounds import Rounds
-from mixbayes.pair.command import Command, Kind, Verdict
+from mixbayes.node.disk import audit
+from mixbayes.node.ledger_page import ANSWERS_KEPT, Page
+from mixbayes.node.question import Command, Kind, Verdict
+from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.protocol.errors import BadState, MixbayesError, OverBudget, QuestionSpent, RoundOver
 from tests.mixers.three_hospitals import BUDGET, Clock, new_folder, rounds_in
 

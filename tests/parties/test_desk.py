@@ -8,8 +8,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from mixbayes.parties.both_mixers import BothMixers, Status, combined
 from mixbayes.parties.desk import AtMixers
+from mixbayes.parties.with_mixers.both_mixers import BothMixers, Status, combined
 from mixbayes.protocol.errors import PeerSilent
 from mixbayes.wire.v1.node_pb2 import RoundReport
 

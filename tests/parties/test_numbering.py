@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.node.sealing import Seal
-from mixbayes.pair.command import ID_BYTES, Kind
+from mixbayes.node.disk.sealing import Seal
+from mixbayes.node.question import ID_BYTES, Kind
 from mixbayes.parties.numbering import numbering
 
 NORTH, SOUTH = (numbering(Seal(bytes([key]) * 32)) for key in (1, 2))

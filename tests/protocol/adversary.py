@@ -23,19 +23,22 @@ from nacl import bindings
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
-from mixbayes.protocol.base_ot import COUNT, BaseReceived, BaseSent
+from mixbayes.protocol.attributes.dictionary import Dictionary, Numeric
+from mixbayes.protocol.attributes.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.bayes.classification import answer_private, answer_public, ask_private, ask_public
+from mixbayes.protocol.bayes.counts import Codes, count
+from mixbayes.protocol.bayes.label import blinding_for, common_blinding
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.reference import fixed_model
+from mixbayes.protocol.bayes.training import train
+from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, see_partner, show_partner
 from mixbayes.protocol.channel import Buffer, Channel, Wire
-from mixbayes.protocol.classification import answer_private, answer_public, ask_private, ask_public
-from mixbayes.protocol.counts import count
-from mixbayes.protocol.dictionary import Dictionary, Numeric
-from mixbayes.protocol.encoding import Codes
-from mixbayes.protocol.label import blinding_for, common_blinding
-from mixbayes.protocol.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.computing_party import A, B, Party
 from mixbayes.protocol.memory import MemoryWire
-from mixbayes.protocol.model import Model
-from mixbayes.protocol.partner import answer_partner, ask_partner, see_partner, show_partner
-from mixbayes.protocol.party import A, B, Party
-from mixbayes.protocol.pool import (
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
+from mixbayes.protocol.transfer.pool import (
     Marks,
     PairPool,
     ReceivedPool,
@@ -44,10 +47,6 @@ from mixbayes.protocol.pool import (
     connect_asker,
     connect_pair,
 )
-from mixbayes.protocol.question import Line
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.reference import fixed_model
-from mixbayes.protocol.training import train
 from mixbayes.transport import local
 from tests.protocol.pairs import Ends, converse, layout_of, random_for
 

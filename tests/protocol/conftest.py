@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mixbayes.protocol import pool
+from mixbayes.protocol.transfer import pool
 from tests.protocol.adversary import dealt_receive, dealt_send
 
 

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Values, Words, mask
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary, Nominal
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.dictionary import MOST_ROWS, Dictionary, Nominal
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.computing_party import A, B, Party
 from mixbayes.protocol.memory import MemoryWire
-from mixbayes.protocol.party import A, B, Party
-from mixbayes.protocol.pool import Marks, PairPool, ReceivedPool, SentPool
-from mixbayes.protocol.pool import connect_answerer as answerer_pool
-from mixbayes.protocol.pool import connect_asker as asker_pool
-from mixbayes.protocol.pool import connect_pair as pair_pool
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import Marks, PairPool, ReceivedPool, SentPool
+from mixbayes.protocol.transfer.pool import connect_answerer as answerer_pool
+from mixbayes.protocol.transfer.pool import connect_asker as asker_pool
+from mixbayes.protocol.transfer.pool import connect_pair as pair_pool
 
 DEADLINE = 30.0
 """How long a role of a test waits for the other: never reached unless a step is broken."""

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.classification import run_classification
-from mixbayes.protocol.dictionary import Numeric
-from mixbayes.protocol.encoding import NO_NUMBER
-from mixbayes.protocol.layout import NUMERIC_BITS, Layout
-from mixbayes.protocol.reference import fixed_model
-from mixbayes.protocol.training import run_training
+from mixbayes.protocol.attributes.dictionary import Numeric
+from mixbayes.protocol.attributes.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.bayes.classification import run_classification
+from mixbayes.protocol.bayes.reference import fixed_model
+from mixbayes.protocol.bayes.training import run_training
+from mixbayes.tables.encoding import NO_NUMBER
 from tests.protocol.adversary import LAYOUT, Tap, counts_of, share_model, tapped_memory
 from tests.protocol.pairs import layout_of, random_codes, seed
 

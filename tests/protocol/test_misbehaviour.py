@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from nacl import bindings as group
 
-from mixbayes.protocol import base_ot, label
-from mixbayes.protocol.base_ot import BaseReceived, BaseSent, receive_base, send_base
-from mixbayes.protocol.choice import Slots
-from mixbayes.protocol.classification import ask_public
-from mixbayes.protocol.encoding import Codes
+from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.classification import ask_public
+from mixbayes.protocol.bayes.counts import Codes
+from mixbayes.protocol.bayes.question import Form, Line, Question
+from mixbayes.protocol.circuits.choice import Slots
 from mixbayes.protocol.errors import (
     BadGroupElement,
     CheatingReceiver,
@@ -27,10 +27,11 @@ from mixbayes.protocol.errors import (
     WrongStep,
 )
 from mixbayes.protocol.packing import pack_words
-from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool
-from mixbayes.protocol.question import Form, Line, Question
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
+from mixbayes.protocol.transfer import base as base_ot
+from mixbayes.protocol.transfer.base import BaseReceived, BaseSent, receive_base, send_base
+from mixbayes.protocol.transfer.pool import PairPool, ReceivedPool, SentPool
 from tests.protocol.adversary import (
     EVERY_ROLE,
     JOBS,

@@ -5,14 +5,7 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import mask
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.packing import (
-    bits_bytes,
-    pack_bits,
-    pack_words,
-    unpack_bits,
-    unpack_words,
-    words_bytes,
-)
+from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from tests.protocol.pairs import WIDTHS, bits_of, random_for, words_and_width, words_of
 
 EVERY_WIDTH = range(1, 65)

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol import argmax, label
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
-from mixbayes.protocol.comparison import negative
-from mixbayes.protocol.long_choice import chosen_masks
-from mixbayes.protocol.model import Model
+from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.question import Form, Line, Question, answer
+from mixbayes.protocol.circuits import argmax
+from mixbayes.protocol.circuits.comparison import negative
+from mixbayes.protocol.circuits.look_up import chosen_masks
+from mixbayes.protocol.computing_party import Party
 from mixbayes.protocol.packing import unpack_words
-from mixbayes.protocol.party import Party
-from mixbayes.protocol.question import Form, Line, Question, answer
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.adversary import TappedEnds, TappedPair, bits_heard, difference, varying
 from tests.protocol.pairs import connect_asker, converse, layout_of, random_for, seed

@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol import addition, comparison, leading
-from mixbayes.protocol.addition import to_bits
-from mixbayes.protocol.argmax import all_pairs, tournament
 from mixbayes.protocol.arrays import Bits, Bytes, Words, mask
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Buffer, Channel
-from mixbayes.protocol.choice import Slots, choose_slots
-from mixbayes.protocol.comparison import carry
-from mixbayes.protocol.extension import Received, Sent
-from mixbayes.protocol.fixed_key import FixedKeyHash
-from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.leading import leading_one
-from mixbayes.protocol.long_choice import look_up
-from mixbayes.protocol.party import A, B, Party
-from mixbayes.protocol.pool import PairPool
-from mixbayes.protocol.products import cross, gate, scale
+from mixbayes.protocol.circuits import addition, comparison, leading
+from mixbayes.protocol.circuits.addition import to_bits
+from mixbayes.protocol.circuits.argmax import all_pairs, tournament
+from mixbayes.protocol.circuits.choice import Slots, choose_slots
+from mixbayes.protocol.circuits.comparison import carry
+from mixbayes.protocol.circuits.leading import leading_one
+from mixbayes.protocol.circuits.look_up import look_up
+from mixbayes.protocol.circuits.products import cross, gate, scale
+from mixbayes.protocol.computing_party import A, B, Party
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.training import train
+from mixbayes.protocol.transfer.extension import Received, Sent
+from mixbayes.protocol.transfer.pads import FixedKeyHash
+from mixbayes.protocol.transfer.pool import PairPool
 from tests.protocol.adversary import (
     LAYOUT,
     PLAIN,

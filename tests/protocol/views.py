@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Bits, Words, mask
-from mixbayes.protocol.party import A
+from mixbayes.protocol.computing_party import A
 from tests.protocol.adversary import TappedPair, bias, bound_together, difference, varying
 
 dealt = pytest.mark.usefixtures("dealt_base_transfers")

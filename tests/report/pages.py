@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from mixbayes.local_methods.comparison import Clustering, Comparison, Risk
-from mixbayes.local_methods.disclosure import Unknown
-from mixbayes.local_methods.utility import Accuracy as Learned
+from mixbayes.local_methods.measures.comparison import Clustering, Comparison, Risk
+from mixbayes.local_methods.measures.disclosure import Unknown
+from mixbayes.local_methods.measures.utility import Accuracy as Learned
 from mixbayes.report.measured import Release, measured_release
 from mixbayes.report.page import Run, built
 from mixbayes.report.simulated import simulated

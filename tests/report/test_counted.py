@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.dictionary import Dictionary, Nominal
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.simulation.flows import contributions, conversations
 from mixbayes.simulation.outcome import Flow, confusion
 from mixbayes.simulation.stage import stage
+from mixbayes.tables.columns import Columns
 from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.transport.meter import Moved
 

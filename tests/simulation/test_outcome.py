@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.counts import count
-from mixbayes.protocol.dictionary import Dictionary, Nominal
-from mixbayes.protocol.encoding import encode_query, encode_training
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.counts import count
 from mixbayes.simulation.outcome import Accuracy, Hospital, Outcome, Rounds, Seconds, Volumes, compare, pooled_labels
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.encoding import encode_query, encode_training
 
 NO, YES = 0, 1
 LAYOUT = Layout(

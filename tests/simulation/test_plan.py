@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.simulation.plan import Plan, plan, split_at_random
+from mixbayes.tables.columns import Columns
 
 seeds = st.integers(0, 2**32)
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.parties.table_check import Counted
-from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, CannotServe, PeerGone, RoundFailed, Unreachable
 from mixbayes.simulation import prepared, stage
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.run import simulate
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.counting import Counted
 
 PATIENCE = 30.0
 

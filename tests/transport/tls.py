@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from mixbayes.transport.peer import LIMITS
 from mixbayes.transport.tls import Credentials, for_server
-from tests.federation.helpers import Issuer, key_pem, pem
+from tests.keys.helpers import Issuer, key_pem, pem
 from tests.transport.loopback import SERVICE
 
 TODAY = datetime.now(UTC)

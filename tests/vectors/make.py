@@ -21,14 +21,14 @@ import numpy as np
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.channel import Buffer, Channel
-from mixbayes.protocol.comparison import carry
+from mixbayes.protocol.circuits.comparison import carry
+from mixbayes.protocol.circuits.logarithm import fixed_log2, shared_log2
+from mixbayes.protocol.circuits.products import gate
+from mixbayes.protocol.computing_party import Party
 from mixbayes.protocol.errors import MixbayesError, PeerGone
-from mixbayes.protocol.logarithm import fixed_log2, shared_log2
-from mixbayes.protocol.party import Party
-from mixbayes.protocol.pool import Marks, connect_answerer, connect_asker, connect_pair
-from mixbayes.protocol.products import gate
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
+from mixbayes.protocol.transfer.pool import Marks, connect_answerer, connect_asker, connect_pair
 
 HERE = Path(__file__).parent
 MARKS = Marks(low=128, high=128)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from mixbayes.protocol.logarithm import ERROR
+from mixbayes.protocol.circuits.logarithm import ERROR
 from mixbayes.protocol.shares import split
 from tests.vectors import make
 

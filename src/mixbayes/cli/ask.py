@@ -13,19 +13,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mixbayes.agreement.agreement import Federation
+from mixbayes.agreement.files import read_federation
 from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.nodes import Agreed, Keys, Name
 from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_whole
 from mixbayes.cli.progress import Talk
-from mixbayes.federation.agreement import Federation
-from mixbayes.federation.files import read_federation
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.parties.both_mixers import Status
 from mixbayes.parties.desk import Desk, at_mixers, at_own_node
-from mixbayes.parties.table import read_table
-from mixbayes.protocol.encoding import encode_query
+from mixbayes.parties.with_mixers.both_mixers import Status
 from mixbayes.protocol.errors import DifferentSets, MixbayesError, RefusedByPolicy, Unsupported
+from mixbayes.tables.encoding import encode_query
+from mixbayes.tables.files import read_table
 
 CLASSIFY_EXAMPLES = """Examples:
 

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from mixbayes.node.audit import Record, Verdict, entries, utc_text
-from mixbayes.node.audit import verify as verify_trail
+from mixbayes.node.disk.audit import Record, Verdict, entries, utc_text
+from mixbayes.node.disk.audit import verify as verify_trail
 from mixbayes.node.log import printable
 from mixbayes.protocol.errors import BadState
 

@@ -10,10 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from mixbayes.cli.doubts import tell_doubts
-from mixbayes.cli.options import Protocol, names_in, smoothing_text
-from mixbayes.cli.output import write_whole
-from mixbayes.federation.agreement import (
+from mixbayes.agreement.agreement import (
     LONGEST_COLLECTION,
     LONGEST_WAIT,
     MOST_ROUNDS,
@@ -23,17 +20,20 @@ from mixbayes.federation.agreement import (
     Policy,
     federation_from,
 )
-from mixbayes.federation.files import read_federation, written
+from mixbayes.agreement.files import read_federation, written
+from mixbayes.cli.doubts import tell_doubts
+from mixbayes.cli.options import Protocol, names_in, smoothing_text
+from mixbayes.cli.output import write_whole
 from mixbayes.node.log import printable
-from mixbayes.parties.table import read_table
-from mixbayes.protocol.cells import missing
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.dictionary import MOST_ROWS, Attribute, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.cells import missing
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Attribute, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData, BadFederation, Unsupported
-from mixbayes.protocol.exact import fitting_bits
-from mixbayes.protocol.inference import NUMERIC_ABOVE, infer
-from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.paillier_key import USUAL_BITS
+from mixbayes.protocol.paillier.exact import fitting_bits
+from mixbayes.protocol.paillier.key import USUAL_BITS
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.files import read_table
+from mixbayes.tables.inference import NUMERIC_ABOVE, infer
 
 NEW_EXAMPLES = """Examples:
 

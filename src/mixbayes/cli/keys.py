@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mixbayes.federation.authority import (
+from mixbayes.keys.authority import (
     AUTHORITY_DAYS,
     AUTHORITY_NAME,
     LONGEST_DAYS,
@@ -16,7 +16,7 @@ from mixbayes.federation.authority import (
     make_authority,
     make_request,
 )
-from mixbayes.federation.authority import sign as sign_request
+from mixbayes.keys.authority import sign as sign_request
 
 AUTHORITY_EXAMPLES = """Examples:
 

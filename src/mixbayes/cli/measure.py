@@ -17,13 +17,13 @@ from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.options import names_in
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
-from mixbayes.local_methods.disclosure import Unknown
-from mixbayes.parties.method_table import as_command_error, as_table, class_column, numeric_names
-from mixbayes.parties.table import read_table
-from mixbayes.protocol.columns import Columns
+from mixbayes.local_methods.measures.disclosure import Unknown
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.files import read_table
+from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names
 
 if TYPE_CHECKING:
-    from mixbayes.local_methods.comparison import Comparison
+    from mixbayes.local_methods.measures.comparison import Comparison
     from mixbayes.report.page import Page
 
 EXAMPLES = """Examples:
@@ -78,7 +78,7 @@ def measure(
 
     Row i of RELEASED is taken for row i of ORIGINAL. A measure that the two tables do not have is null.
     """
-    from mixbayes.local_methods.comparison import compare  # slow to import
+    from mixbayes.local_methods.measures.comparison import compare  # slow to import
 
     page = ReportFile(report) if report else None
     read = [read_table(path) for path in (original, released, *([test] if test else []))]

@@ -15,11 +15,11 @@ from typing import Annotated
 
 import typer
 
-from mixbayes.federation.files import read_federation
-from mixbayes.federation.keys import load_keys
+from mixbayes.agreement.files import read_federation
+from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
-from mixbayes.parties.protection import read_protection
-from mixbayes.parties.table_check import Counted, counted, protected, refuse_empty, seed_for
+from mixbayes.tables.counting import Counted, counted, protected, refuse_empty, seed_for
+from mixbayes.tables.protecting import read_protection
 
 MIXER_EXAMPLES = """Examples:
 
@@ -102,10 +102,11 @@ def party(
     reflection: Reflection = False,
 ) -> None:
     """Run a hospital's node: check the table, contribute its counts, answer the hospital's own applications."""
-    from mixbayes.parties import node, partner_node
+    from mixbayes.parties.alone import node as partner_node
     from mixbayes.parties.settings import Settings
-    from mixbayes.parties.table import read_table
-    from mixbayes.protocol.layout import Layout
+    from mixbayes.parties.with_mixers import node
+    from mixbayes.protocol.attributes.layout import Layout
+    from mixbayes.tables.files import read_table
 
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from mixbayes.parties.table import PARQUET
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.files import PARQUET
 
 _ID_BYTES = 16
 _NO_TEXT = (".xlsx", ".xls", ".ods", ".gz", ".bz2", ".xz", ".zip")

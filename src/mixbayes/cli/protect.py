@@ -24,16 +24,16 @@ from mixbayes.cli.progress import Talk
 from mixbayes.cli.table_output import projection_files, refuse_other_folder, table_file, write_folder
 from mixbayes.cli.tenths import Tenths
 from mixbayes.local_methods.tables import Nominal, Table
-from mixbayes.parties.method_table import as_command_error, as_table, class_column, numeric_names
-from mixbayes.parties.protection import left_as_they_were, texts_of
-from mixbayes.parties.table import read_table
-from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.files import read_table
+from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names
+from mixbayes.tables.protecting import left_as_they_were, texts_of
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
-    from mixbayes.local_methods.dmpd import DMPD
-    from mixbayes.local_methods.projections import Projection
+    from mixbayes.local_methods.dmpd.decomposition import DMPD
+    from mixbayes.local_methods.dmpd.projections import Projection
 
 EXAMPLES = """Examples:
 
@@ -207,7 +207,7 @@ def _document(name: str, method: LocalMethod, columns: Columns, done: _Done) -> 
 
 def _measures(method: LocalMethod, done: _Done) -> dict[str, float | None]:
     """What can be said of the numbers: row i of the release stands for row i of those that took part."""
-    from mixbayes.local_methods import measures  # slow to import
+    from mixbayes.local_methods.measures import distances as measures  # slow to import
 
     if done.projections is not None:
         known = cast("DMPD", method).quasi_identifiers
@@ -225,7 +225,7 @@ def _measures(method: LocalMethod, done: _Done) -> dict[str, float | None]:
 
 def _rarest(projection: Table, identifiers: Sequence[str] | None) -> int:
     """The rows that share the rarest combination of quasi-identifiers; all, if there are none."""
-    from mixbayes.local_methods import measures  # slow to import
+    from mixbayes.local_methods.measures import distances as measures  # slow to import
 
     columns = [
         column

@@ -18,9 +18,9 @@ from mixbayes.cli.tenths import Tenths
 from mixbayes.protocol.errors import BadData, Unsupported
 
 if TYPE_CHECKING:
-    from mixbayes.reproduction.experiment import Experiment, Laboratory, Row
-    from mixbayes.reproduction.public_tables import PublicTable
-    from mixbayes.reproduction.run import Done
+    from mixbayes.research.reproduction.experiment import Experiment, Laboratory, Row
+    from mixbayes.research.reproduction.public_tables import PublicTable
+    from mixbayes.research.reproduction.run import Done
 
 EXAMPLES = """Examples:
 
@@ -59,7 +59,7 @@ def reproduce(
     the exit code is 6 in the end. All experiments at full length take hours; what is done is printed part by part, and
     Ctrl-C stops it.
     """
-    from mixbayes.reproduction.registry import chosen  # slow to import
+    from mixbayes.research.reproduction.registry import chosen  # slow to import
 
     experiments = chosen(names or [])
     if list_only:
@@ -77,8 +77,8 @@ def _refuse_nowhere(experiments: Sequence[Experiment], folder: Path | None) -> N
 
 
 def _reproduce(experiments: Sequence[Experiment], folder: Path | None, quick: bool, as_json: bool) -> None:
-    from mixbayes.reproduction.experiment import Laboratory
-    from mixbayes.reproduction.run import runs_at_all
+    from mixbayes.research.reproduction.experiment import Laboratory
+    from mixbayes.research.reproduction.run import runs_at_all
 
     documents = []
     with Talk() as talk:
@@ -101,7 +101,7 @@ def _reproduce(experiments: Sequence[Experiment], folder: Path | None, quick: bo
 
 def _tell(experiment: Experiment, lab: Laboratory) -> None:
     """Every part for people, on stdout, as soon as it is done."""
-    from mixbayes.reproduction.run import run
+    from mixbayes.research.reproduction.run import run
 
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -176,7 +176,7 @@ def _figure(figure: float | int | str) -> str:
 
 
 def _document(experiment: Experiment, lab: Laboratory) -> dict[str, Any]:
-    from mixbayes.reproduction.run import run
+    from mixbayes.research.reproduction.run import run
 
     return {
         "name": experiment.name,

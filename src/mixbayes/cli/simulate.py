@@ -18,12 +18,12 @@ from mixbayes.cli.options import Protocol, names_in, smoothing_text
 from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
-from mixbayes.parties.breast_cancer import breast_cancer
-from mixbayes.parties.table import read_table
-from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.run import simulate as run_simulation
+from mixbayes.tables.breast_cancer import breast_cancer
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.files import read_table
 
 EXAMPLES = """Examples:
 

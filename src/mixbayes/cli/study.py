@@ -39,12 +39,12 @@ def study(
     The tables are UCI 'Heart Disease', processed.*.data, with a header and the class absent or present: what is missing
     in DIR is told, with what to do.
     """
-    from mixbayes.study.document import NAME, document  # slow to import
-    from mixbayes.study.figure import figure
-    from mixbayes.study.hospitals import read_hospitals
-    from mixbayes.study.results import as_json as measurements
-    from mixbayes.study.study import QUICK_PLAN, Plan
-    from mixbayes.study.study import study as run_study
+    from mixbayes.research.study.document import NAME, document  # slow to import
+    from mixbayes.research.study.figure import figure
+    from mixbayes.research.study.hospitals import read_hospitals
+    from mixbayes.research.study.results import as_json as measurements
+    from mixbayes.research.study.study import QUICK_PLAN, Plan
+    from mixbayes.research.study.study import study as run_study
 
     files = [out / f"{NAME}.{kind}" for kind in ("md", "json", "svg")] if out else []
     tables = read_hospitals(data_dir)

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mixbayes.cli.output import refuse_unwritable
-from mixbayes.local_methods.projections import Projection
+from mixbayes.local_methods.dmpd.projections import Projection
 from mixbayes.local_methods.tables import Column, Numeric, Table
-from mixbayes.parties.released_texts import as_texts
-from mixbayes.parties.table import PARQUET
-from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.files import PARQUET
+from mixbayes.tables.released_texts import as_texts
 
 PROJECTION = "projection-*.csv"
 

@@ -24,15 +24,15 @@ from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.cli.tune_pareto import METHOD, tune_pareto
 from mixbayes.local_methods.tables import Nominal, Table
-from mixbayes.parties.method_table import as_command_error, as_table, class_column, numeric_names
-from mixbayes.parties.table import read_table
-from mixbayes.protocol.columns import Columns
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.report.figures import many
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.files import read_table
+from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names
 
 if TYPE_CHECKING:
-    from mixbayes.local_methods.dmpd_tradeoff import AnonymityTradeoff
-    from mixbayes.local_methods.group_search import GroupSizeSearch, Tried
+    from mixbayes.local_methods.condensation.group_search import GroupSizeSearch, Tried
+    from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
     from mixbayes.report.page import Page
 
 EXAMPLES = """Examples:
@@ -107,7 +107,7 @@ def tune(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Look for the group size with the most privacy at nearly the best accuracy, or for what each level k costs."""
-    from mixbayes.local_methods.group_search import GroupSizeSearch  # slow to import
+    from mixbayes.local_methods.condensation.group_search import GroupSizeSearch  # slow to import
 
     _refuse_options(context, method, jobs)
     if plot:
@@ -203,7 +203,7 @@ def _tradeoff(
     jobs: int,
     seed: int,
 ) -> AnonymityTradeoff:
-    from mixbayes.local_methods.dmpd_tradeoff import AnonymityTradeoff  # slow to import
+    from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff  # slow to import
 
     inducer = (classifier or Classifier.NAIVE_BAYES).value
     if inducer not in (Classifier.NAIVE_BAYES, Classifier.TREE):

@@ -20,12 +20,12 @@ from mixbayes.cli.output import write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import ReportFile
 from mixbayes.cli.tenths import Tenths
-from mixbayes.local_methods.attainment import Fall
+from mixbayes.local_methods.dmpd.attainment import Fall
 from mixbayes.local_methods.tables import Codes, Floats, Nominal, Table
-from mixbayes.parties.method_table import as_command_error
+from mixbayes.tables.method_table import as_command_error
 
 if TYPE_CHECKING:
-    from mixbayes.local_methods.dmpd_tradeoff import AnonymityTradeoff
+    from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
     from mixbayes.report.page import Page
 
 METHOD = "dmpd"

@@ -7,9 +7,9 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mixbayes.federation.keys import NodeKeys, load_keys
+from mixbayes.keys.folder import NodeKeys, load_keys
+from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.log import Log, logged
-from mixbayes.node.sealing import Seal
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.tls import Credentials
 

@@ -13,7 +13,7 @@ from mixbayes.report.pairs import Two, pairs
 from mixbayes.report.palette import DOTTED, PLAIN, STRIPED
 
 if TYPE_CHECKING:
-    from mixbayes.local_methods.comparison import Comparison
+    from mixbayes.local_methods.measures.comparison import Comparison
 
 _CLASSIFIERS = {
     "nearest-neighbour": "nearest neighbour",

@@ -16,21 +16,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mixbayes.protocol import label
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.classification import answer_private, answer_public, ask_private, ask_public
-from mixbayes.protocol.counts import count
-from mixbayes.protocol.dictionary import Attribute, Dictionary, Nominal, Numeric
-from mixbayes.protocol.encoding import Codes
-from mixbayes.protocol.layout import NUMERIC_BITS, Layout
-from mixbayes.protocol.logarithm import shared_log2
-from mixbayes.protocol.model import Model
-from mixbayes.protocol.party import A, B, Party
-from mixbayes.protocol.pool import PairPool, ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
-from mixbayes.protocol.precision import precision_for
-from mixbayes.protocol.question import Line
+from mixbayes.protocol.attributes.dictionary import Attribute, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.classification import answer_private, answer_public, ask_private, ask_public
+from mixbayes.protocol.bayes.counts import Codes, count
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.training import train
+from mixbayes.protocol.circuits.logarithm import shared_log2
+from mixbayes.protocol.computing_party import A, B, Party
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.training import train
+from mixbayes.protocol.transfer.pool import (
+    PairPool,
+    ReceivedPool,
+    SentPool,
+    connect_answerer,
+    connect_asker,
+    connect_pair,
+)
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.links import MIXERS, Link
 from mixbayes.transport.meter import Moved

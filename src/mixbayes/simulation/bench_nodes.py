@@ -16,15 +16,14 @@ import numpy as np
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.node.rounds import SERVING
-from mixbayes.parties.asking import Asking
-from mixbayes.parties.both_mixers import both_mixers
+from mixbayes.node.rounds.rounds import SERVING
 from mixbayes.parties.numbering import numbering
 from mixbayes.parties.settings import Settings as PartySettings
-from mixbayes.protocol.counts import count
-from mixbayes.protocol.dictionary import Dictionary
-from mixbayes.protocol.encoding import Codes
-from mixbayes.protocol.layout import Layout
+from mixbayes.parties.with_mixers.asking import Asking
+from mixbayes.parties.with_mixers.both_mixers import both_mixers
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.simulation import roles
 from mixbayes.simulation.bench import Task, dictionary, questions
 from mixbayes.simulation.crew import Crew

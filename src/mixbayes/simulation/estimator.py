@@ -17,15 +17,15 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from mixbayes.local_methods.containers import read_columns
 from mixbayes.local_methods.tables import Column, Numeric, Table
-from mixbayes.protocol.cells import Texts
-from mixbayes.protocol.classification import run_classification
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.counts import count
-from mixbayes.protocol.encoding import encode_query, encode_training
-from mixbayes.protocol.inference import infer
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.classification import run_classification
+from mixbayes.protocol.bayes.counts import count
+from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.randomness import SEED_BYTES
-from mixbayes.protocol.training import run_training
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.encoding import encode_query, encode_training
+from mixbayes.tables.inference import infer
 
 CLASS = "class"
 Names = NDArray[Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mixbayes.protocol.layout import Layout
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.simulation.outcome import Flow
 from mixbayes.simulation.roles import FIRST_ROUND
 from mixbayes.simulation.stage import Stage

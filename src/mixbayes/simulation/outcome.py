@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.cells import positions
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.dictionary import Dictionary
-from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.reference import real_scores
+from mixbayes.protocol.attributes.cells import positions
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.reference import real_scores
+from mixbayes.tables.columns import Columns
 
 Labels = NDArray[np.int64]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixbayes.parties.table_check import refuse_empty
-from mixbayes.protocol.columns import Columns, stacked
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.columns import Columns, stacked
+from mixbayes.tables.counting import refuse_empty
 
 
 @dataclass(frozen=True)

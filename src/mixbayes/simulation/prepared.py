@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from mixbayes.parties.protection import Protection, read_protection
-from mixbayes.parties.table_check import Counted, counted, protected
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.encoding import encode_query
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.layout import Layout
 from mixbayes.simulation.plan import Plan
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.counting import Counted, counted, protected
+from mixbayes.tables.encoding import encode_query
+from mixbayes.tables.protecting import Protection, read_protection
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""

@@ -9,9 +9,9 @@ from multiprocessing.connection import Connection
 
 from mixbayes.mixers import node as mixer_node
 from mixbayes.node.log import Log, logger
-from mixbayes.parties import node as party_node
-from mixbayes.parties import partner_node
+from mixbayes.parties.alone import node as partner_node
 from mixbayes.parties.settings import Settings as PartySettings
+from mixbayes.parties.with_mixers import node as party_node
 from mixbayes.simulation.crew import tidy_up_undisturbed
 from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.transport.meter import Meter, Moved

@@ -13,19 +13,16 @@ import numpy as np
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.node.rounds import FAILED, SERVING
+from mixbayes.node.rounds.rounds import FAILED, SERVING
 from mixbayes.parties.desk import AtOwnNode, at_own_node
 from mixbayes.parties.settings import Settings as PartySettings
-from mixbayes.parties.table_check import Counted
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.columns import Columns
-from mixbayes.protocol.dictionary import Dictionary
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.errors import CannotServe, MixbayesError, RoundFailed, TooEarly, Unsupported
-from mixbayes.protocol.exact import fitting_bits
-from mixbayes.protocol.inference import common_names, infer, refuse_unlabelled
-from mixbayes.protocol.layout import Layout
-from mixbayes.protocol.paillier_key import USUAL_BITS
-from mixbayes.protocol.precision import precision_for
+from mixbayes.protocol.paillier.exact import fitting_bits
+from mixbayes.protocol.paillier.key import USUAL_BITS
 from mixbayes.simulation import roles
 from mixbayes.simulation.crew import Crew, ended_in_order, make_room
 from mixbayes.simulation.flows import contributions, conversations
@@ -33,6 +30,9 @@ from mixbayes.simulation.outcome import Flow, Hospital, Labels, Outcome, Rounds,
 from mixbayes.simulation.plan import plan
 from mixbayes.simulation.prepared import Prepared, Progress, prepare
 from mixbayes.simulation.stage import Stage, stage
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.counting import Counted
+from mixbayes.tables.inference import common_names, infer, refuse_unlabelled
 from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.transport.meter import Moved
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from mixbayes.federation.agreement import Federation, Mixer, Party, Policy
-from mixbayes.federation.authority import make_authority, make_request, sign
-from mixbayes.protocol.dictionary import MOST_ROWS, Dictionary
+from mixbayes.agreement.agreement import Federation, Mixer, Party, Policy
+from mixbayes.keys.authority import make_authority, make_request, sign
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.errors import Unsupported
 
 _RESERVED = {"a", "b", "authority"}

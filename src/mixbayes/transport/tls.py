@@ -2,7 +2,7 @@
 
 gRPC has no switch for TLS 1.3 only. But its list of ciphers governs 1.2 alone, and an ECDSA certificate cannot serve
 an RSA suite. The package sets that list, in its `__init__`, to one RSA suite, so 1.2 finds no cipher;
-`mixbayes.federation.keys` refuses RSA keys at the start.
+`mixbayes.keys.folder` refuses RSA keys at the start.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.doctor.examined import Site, heart
-from tests.federation.helpers import with_keys
+from tests.keys.helpers import with_keys
 
 PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy")
 

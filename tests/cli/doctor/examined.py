@@ -12,12 +12,12 @@ from typing import Any
 import typer
 from typer.testing import CliRunner, Result
 
+from mixbayes.agreement.agreement import federation_from
+from mixbayes.agreement.files import read_federation, written
 from mixbayes.cli import doctor
-from mixbayes.federation.agreement import federation_from
-from mixbayes.federation.files import read_federation, written
 from mixbayes.mixers import node as mixer_node
 from mixbayes.node.log import logger
-from tests.federation.helpers import HEART, changed
+from tests.keys.helpers import HEART, changed
 from tests.ports import free_port
 
 TABLE = "sex,age,chol,class\nf,40,210,absent\nm,61,280,present\nf,33,190,absent\n"

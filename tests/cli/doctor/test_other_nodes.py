@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from mixbayes.federation.agreement import federation_from
-from mixbayes.federation.authority import make_authority, sign
+from mixbayes.agreement.agreement import federation_from
+from mixbayes.keys.authority import make_authority, sign
 from mixbayes.node.doctor.peers import Answer
 from mixbayes.parties.doctor import asked_round
 from mixbayes.wire.v1.node_pb2 import RoundReport
 from tests.cli.doctor.examined import Site, heart, lines, problems
-from tests.federation.helpers import HEART, changed
+from tests.keys.helpers import HEART, changed
 
 
 def test_mixers_that_do_not_run_are_named(site: Site) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.federation.files import read_federation
+from mixbayes.agreement.files import read_federation
 from mixbayes.protocol.errors import Unsupported
 from tests.cli.doctor.examined import Site, lines, problems
-from tests.federation.helpers import PAIR, changed
+from tests.keys.helpers import PAIR, changed
 from tests.ports import free_port
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.doctor.examined import Site, heart, lines, problems
-from tests.federation.helpers import changed
+from tests.keys.helpers import changed
 
 
 def test_a_table_that_breaks_the_dictionary_is_told_by_column(site: Site) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from mixbayes.cli import doctor
-from mixbayes.federation.authority import sign
+from mixbayes.keys.authority import sign
+from mixbayes.node.disk.folder import LOCK, locked
 from mixbayes.node.doctor import machine
 from mixbayes.node.doctor.state import holder_of
-from mixbayes.node.folder import LOCK, locked
 from tests.cli.doctor.examined import Site, lines, problems
 from tests.ports import free_port
 

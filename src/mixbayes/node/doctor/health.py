@@ -8,7 +8,7 @@ import grpc
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
-from mixbayes.federation.addresses import host_and_port
+from mixbayes.agreement.addresses import host_and_port
 from mixbayes.protocol.errors import MixbayesError, PeerGone, Unreachable
 from mixbayes.transport.probe import explain, unreachable
 from mixbayes.transport.status import error_from

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mixbayes.federation.checks import KeyFolder, look_at
-from mixbayes.federation.pem import fingerprint, public_key_of
-from mixbayes.federation.problems import KeyProblem
+from mixbayes.keys.checks import KeyFolder, look_at
+from mixbayes.keys.pem import fingerprint, public_key_of
+from mixbayes.keys.problems import KeyProblem
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
 from mixbayes.protocol.errors import BadKeys
 from mixbayes.transport.tls import Credentials

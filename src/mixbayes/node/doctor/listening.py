@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from mixbayes.federation.addresses import host_and_port
+from mixbayes.agreement.addresses import host_and_port
 from mixbayes.node.doctor.finding import Finding, fine, problem
 from mixbayes.node.doctor.health import refuse_unhealthy
 from mixbayes.node.doctor.lookup import addresses_of

@@ -11,9 +11,9 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from mixbayes.node.disk.schema import OLDEST_SQLITE
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
-from mixbayes.node.greeting import PROTOCOL, SOFTWARE
-from mixbayes.node.schema import OLDEST_SQLITE
+from mixbayes.node.serving.greeting import PROTOCOL, SOFTWARE
 from mixbayes.protocol.errors import BadState, Unsupported
 
 LIBRARIES = ("grpcio", "protobuf", "cryptography", "pynacl", "numpy", "gmpy2", "pyarrow")

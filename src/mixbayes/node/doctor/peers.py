@@ -7,10 +7,10 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from mixbayes.federation.agreement import Federation
+from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.route import route_findings
-from mixbayes.node.greeting import SOFTWARE, greeting
+from mixbayes.node.serving.greeting import SOFTWARE, greeting
 from mixbayes.protocol.errors import Unreachable
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.probe import explain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 
-from mixbayes.federation.addresses import host_and_port
+from mixbayes.agreement.addresses import host_and_port
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, problem
 from mixbayes.node.doctor.lookup import addresses_of
 from mixbayes.protocol.errors import Unreachable

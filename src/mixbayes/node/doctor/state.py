@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mixbayes.node.disk.folder import LOCK
+from mixbayes.node.disk.sealing import KEY_BYTES, fingerprint
+from mixbayes.node.disk.sqlite import FILE, looking
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.machine import existing
-from mixbayes.node.folder import LOCK
-from mixbayes.node.rounds import CLOSED, FAILED
-from mixbayes.node.sealing import KEY_BYTES, fingerprint
-from mixbayes.node.sqlite import FILE, looking
+from mixbayes.node.rounds.rounds import CLOSED, FAILED
 from mixbayes.protocol.errors import BadState
 
 WHAT, ROUND = "state folder", "round"

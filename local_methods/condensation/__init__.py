@@ -1,0 +1,1 @@
+"""Condensation (Aggarwal and Yu) and class-wise condensation (Kim): rows drawn anew from the moments of groups."""

@@ -1,0 +1,149 @@
+"""A mixed table drawn anew, group by group.
+
+Numbers keep the mean and covariance of their group exactly. The indicators of nominal values are drawn with them, and
+the values then dealt out to the rows that they fit best: every value occurs in a group as often as before, and goes
+along with the numbers and with the other values much as before. Missing cells, where they were kept, are dealt out the
+same way; the numbers present then keep their mean and variance, the covariances only roughly. Where fewer than k rows
+of a group have a number, such groups are taken together: their numbers keep the mean and variance that they have in all
+of them, and are not released at all if even those are fewer than k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.local_methods.base import Progress
+from mixbayes.local_methods.condensation.synthesis import Draw, dealt, recoloured
+from mixbayes.local_methods.coordinates import APART, Coordinates, columns_of, indicator_block, nominals
+from mixbayes.local_methods.grouping import Groups
+from mixbayes.local_methods.tables import Codes, Floats, Mask, Table
+
+Members = NDArray[np.intp]
+
+
+def members_of(groups: Groups) -> list[Members]:
+    """The rows of each group."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
+
+
+def resynthesised(
+    table: Table, groups: Groups, pools: Codes, k: int, random: np.random.Generator, draw: Draw, progress: Progress
+) -> Table:
+    """A new table of the same groups: the rows of a group stand where its old rows stood, in no order.
+
+    Groups that have too few of a number are taken together within a pool; a group lies in one pool.
+    """
+    plan = _Plan.of(table)
+    numbers, codes = np.empty_like(plan.numbers), np.empty_like(plan.codes)
+    members = members_of(groups)
+    for done, rows in enumerate(members):
+        numbers[rows], codes[rows] = plan.drawn(rows, random, draw)
+        progress("drawing the groups", done + 1, len(members))
+    for at in plan.gaps:
+        numbers[:, at] = _pooled(numbers[:, at], plan.numbers[:, at], groups, pools, k, random, draw)
+    columns = {at: column.with_codes(codes[:, i]) for i, (at, column) in enumerate(nominals(table))}
+    return table.with_numbers(numbers).with_columns(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """The table as one matrix, and what each part of it stands for."""
+
+    numbers: Floats
+    codes: Codes
+    matrix: Floats
+    centre: Floats
+    spread: Floats
+    indicators: list[Codes]
+    parts: list[slice]
+    """In the matrix: the numbers, each nominal column's indicators, and where numbers are missing."""
+    gaps: Members
+    """The numeric columns with missing cells."""
+
+    @classmethod
+    def of(cls, table: Table) -> _Plan:
+        coordinates, numbers = Coordinates.of(table), table.numbers()
+        codes = [column.codes for _, column in nominals(table)]
+        indicators = [coordinates.indicators[at] for at, _ in nominals(table)]
+        absent = np.isnan(numbers)
+        gaps = np.flatnonzero(absent.any(axis=0))
+        blocks = [
+            (numbers - coordinates.centre) / coordinates.spread,
+            *(APART * indicator_block(column, coordinates.indicators[at]) for at, column in nominals(table)),
+            APART * absent[:, gaps],
+        ]
+        return cls(
+            numbers,
+            np.column_stack(codes) if codes else np.empty((table.rows, 0), np.int64),
+            np.column_stack(blocks),
+            coordinates.centre,
+            coordinates.spread,
+            indicators,
+            columns_of([block.shape[1] for block in blocks]),
+            gaps,
+        )
+
+    def drawn(self, rows: Members, random: np.random.Generator, draw: Draw) -> tuple[Floats, Codes]:
+        """New numbers and new codes for one group."""
+        new = recoloured(_gaps_at_mean(self.matrix[rows]), random, draw)
+        numbers = self.centre + self.spread * new[:, self.parts[0]]
+        old = self.numbers[rows]
+        constant = (old == old[0]).all(axis=0)
+        numbers[:, constant] = old[0, constant]  # else rounding errors would make many numbers of one
+        for part, at in enumerate(self.gaps):
+            scores = new[:, self.parts[-1].start + part]
+            numbers[:, at] = _with_gaps(numbers[:, at], old[:, at], scores, random)
+        codes = [
+            dealt(new[:, part], indicator, self.codes[rows, at], random)
+            for at, (part, indicator) in enumerate(zip(self.parts[1:-1], self.indicators, strict=True))
+        ]
+        return numbers, np.column_stack(codes) if codes else self.codes[rows]
+
+
+def _gaps_at_mean(block: Floats) -> Floats:
+    absent = np.isnan(block)
+    if not absent.any():
+        return block
+    present = np.maximum((~absent).sum(axis=0), 1)
+    return np.where(absent, np.where(absent, 0, block).sum(axis=0) / present, block)
+
+
+def _with_gaps(new: Floats, old: Floats, scores: Floats, random: np.random.Generator) -> Floats:
+    """As many gaps as before, where the scores say so; the numbers present keep the mean and variance of the old."""
+    present = old[~np.isnan(old)]
+    shuffled = random.permutation(len(old))
+    stay: Mask = np.ones(len(old), bool)
+    stay[shuffled[np.argsort(-scores[shuffled], kind="stable")[: len(old) - len(present)]]] = False
+    result = np.full(len(old), np.nan)
+    result[stay] = _coloured(new[stay], present)
+    return result
+
+
+def _pooled(
+    new: Floats,
+    old: Floats,
+    groups: Groups,
+    pools: Codes,
+    k: int,
+    random: np.random.Generator,
+    draw: Draw,
+) -> Floats:
+    """The numbers of groups that have fewer than k of them, drawn anew with the moments of each pool of such groups."""
+    thin = np.bincount(groups, ~np.isnan(old))[groups] < k
+    for pool in np.unique(pools[thin]):
+        present = old[thin & (pools == pool) & ~np.isnan(old)]
+        cells = np.flatnonzero(thin & (pools == pool) & ~np.isnan(new))
+        fresh = draw(random, (len(present), 1))[:, 0]
+        new[cells] = _coloured(fresh, present) if len(present) >= k else np.nan
+    return new
+
+
+def _coloured(numbers: Floats, like: Floats) -> Floats:
+    """The numbers moved and stretched to the mean and variance of others, as many."""
+    spread = np.std(numbers) if len(numbers) else 0.0
+    scale = np.std(like) / spread if spread > 0 else 0.0
+    return numbers if not len(like) else like.mean() + (numbers - numbers.mean()) * scale

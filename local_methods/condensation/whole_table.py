@@ -1,0 +1,121 @@
+"""Condensation of a whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from mixbayes.local_methods.base import RandomState, Work
+from mixbayes.local_methods.condensation.condensing import (
+    CONDENSING_CONSTRAINTS,
+    GROUPINGS,
+    LEAST_ROWS,
+    Condensing,
+    advance,
+)
+from mixbayes.local_methods.coordinates import weighted_points
+from mixbayes.local_methods.errors import UnfitTable
+from mixbayes.local_methods.grouping import Groups
+
+
+class Condensation(Condensing):
+    """Groups of at least `k` similar rows, each replaced by as many synthetic ones with its statistics.
+
+    With `seeds="random"` this is the original condensation: ⌊n/k⌋ random rows each gather the k-1 nearest that are
+    left, and the remaining rows join their nearest seed. With `seeds="kmeans"` it is the modified one: ⌊n/k⌋ clusters
+    of k-means, of which the undersized are filled from larger ones.
+
+    Distance is Euclidean, in standard deviations for numbers; rows with different values in a nominal column are one
+    apart in it, rows of different classes `label_weight`. The mean and the covariance of the numbers of a group are
+    kept exactly; every value of a nominal column, and every class, stays as frequent in its group as it was, and is
+    dealt out to the rows that it fits best. No row of the original is released: where rows of nominal values alone
+    coincide with one, they trade cells within their group, and if that is not enough a cell is suppressed.
+
+    Parameters
+    ----------
+    k : int, default=20
+        Every group has at least so many rows. At least 3: a mean and a covariance give two rows away.
+    seeds : {"random", "kmeans"}, default="random"
+    label_weight : float, default=1
+        How much the class counts in distances. More keeps groups of one class together.
+    distribution : {"gaussian", "uniform"}, default="gaussian"
+        What synthetic rows are drawn from along the principal axes of a group.
+    missing : {"keep", "fill", "drop"}, default="keep"
+        Missing cells are dealt out anew within their group; groups that have fewer than k of a number are then taken
+        together. Or they are filled with the mean or the most frequent value of the class, or their rows dropped.
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        The promise, checked on the release.
+    groups_ : ndarray of int
+        The group of each row.
+    group_size_ : int
+        The size that every group has at least, here `k`.
+    groups_formed_ : int
+        How many groups there are.
+    suppressed_cells_ : int
+        How many cells were suppressed: numbers that fewer than k rows have, and cells without which a row of the
+        original would have been released.
+    missing_ : MissingCells
+        What was missing, and what was done about it.
+    kept_rows_ : ndarray of int
+        The rows that take part: all, unless `missing` is "drop".
+
+    See Also
+    --------
+    ClassWiseCondensation : groups of one class each, of a size that suits all classes.
+
+    References
+    ----------
+    C. C. Aggarwal and P. S. Yu, A condensation approach to privacy preserving data mining, EDBT 2004.
+
+    D. Kim, Z. Chen and A. Gangopadhyay, Optimizing privacy-accuracy tradeoff for privacy preserving distance-based
+    classification, International Journal of Information Security and Privacy 6(2), 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mixbayes.local_methods import Condensation
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> method = Condensation(k=10, random_state=0)
+    >>> released, _ = method.fit_resample(X)
+    >>> bool(np.allclose(np.cov(released.T), np.cov(X.T))), method.guarantee_.holds
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        **CONDENSING_CONSTRAINTS,
+        "k": [Interval(Integral, LEAST_ROWS, None, closed="left")],
+        "seeds": [StrOptions(set(GROUPINGS))],
+        "label_weight": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        k: int = 20,
+        seeds: str = "random",
+        label_weight: float = 1.0,
+        distribution: str = "gaussian",
+        missing: str = "keep",
+        random_state: RandomState = None,
+    ) -> None:
+        self.k = k
+        self.seeds = seeds
+        self.label_weight = label_weight
+        self.distribution = distribution
+        self.missing = missing
+        self.random_state = random_state
+
+    def _grouped(self, work: Work) -> tuple[Groups, int]:
+        rows = work.table.rows
+        if self.k > rows:
+            raise UnfitTable(f"No group of k = {self.k} rows can be made of {rows} rows. Choose a smaller k.")
+        points = weighted_points(work.table, work.labels, self.label_weight)
+        group = GROUPINGS[self.seeds]
+        return group(points, self.k, work.random, advance(work.progress, rows)), self.k

@@ -1,0 +1,1 @@
+"""How far a release is from its original, how useful it is, and what it gives away."""

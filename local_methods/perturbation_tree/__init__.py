@@ -1,0 +1,1 @@
+"""Roy's perturbation tree: a kd-tree's leaves, each replaced by its means."""

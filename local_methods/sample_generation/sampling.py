@@ -1,0 +1,218 @@
+"""Samples drawn at random that all classifiers of the original label alike: Li and Xi, Figure 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import Interval
+
+from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, Progress, RandomState, Released, Work
+from mixbayes.local_methods.classifiers import CLASSIFIERS, NEAREST_NEIGHBOUR, TREE, Predict, train
+from mixbayes.local_methods.containers import ManyColumns
+from mixbayes.local_methods.errors import BadParameter, UnfitTable
+from mixbayes.local_methods.guarantee import Guarantee
+from mixbayes.local_methods.originals import Originals, in_original
+from mixbayes.local_methods.tables import Codes, Column, Indices, Mask, Nominal, Numeric, Table
+
+BATCH = 4096
+"""Samples classified at a time: bounds the memory that a classifier takes for its answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What was kept, and out of how many."""
+
+    table: Table
+    labels: Codes
+    drawn: int
+    agreed: int
+
+
+def draw(original: Table, size: int, random: np.random.Generator) -> Table:
+    """Samples with all columns independent: uniform between the bounds of a number, among the values seen of a name.
+
+    The paper knows numbers only. No column has a missing cell.
+    """
+    return Table(original.names, tuple(_draw_column(column, size, random) for column in original.columns), size)
+
+
+def _draw_column(column: Column, size: int, random: np.random.Generator) -> Column:
+    if isinstance(column, Nominal):
+        return column.with_codes(random.choice(np.flatnonzero(column.counts()), size))
+    low, high = column.numbers.min(), column.numbers.max()
+    part = random.random(size)
+    return Numeric(np.clip(low * (1 - part) + high * part, low, high))  # high - low may not be finite
+
+
+def generate(
+    original: Table,
+    classifiers: Sequence[Predict],
+    wanted: int,
+    most: int,
+    random: np.random.Generator,
+    progress: Progress,
+) -> Samples:
+    """Samples that all classifiers label alike, until there are as many as wanted or `most` were drawn.
+
+    The paper's loop has no bound. Nor has it any rule against drawing an original row, which happens where columns
+    are nominal or constant.
+    """
+    parts: list[Table] = []
+    labels: list[Codes] = []
+    drawn = agreed = kept = 0
+    originals = Originals.of(original)
+    while kept < wanted and drawn < most:
+        progress("samples", kept, wanted)
+        samples = draw(original, min(BATCH, most - drawn), random)
+        alike, label = agreement(samples, classifiers)
+        new = alike & ~originals.among(samples)
+        parts.append(samples.take(new))
+        labels.append(label[new])
+        drawn, agreed, kept = drawn + samples.rows, agreed + int(alike.sum()), kept + int(new.sum())
+    progress("samples", min(kept, wanted), wanted)
+    first = np.arange(min(kept, wanted))
+    return Samples(_stacked(parts).take(first), np.concatenate(labels)[first], drawn, agreed)
+
+
+def agreement(table: Table, classifiers: Sequence[Predict]) -> tuple[Mask, Codes]:
+    """Where all classifiers say the same, and what the first one says."""
+    first, *others = (classify(table) for classify in classifiers)
+    alike = np.ones(table.rows, bool)
+    for other in others:
+        alike &= other == first
+    return alike, first
+
+
+def _stacked(tables: Sequence[Table]) -> Table:
+    columns = tuple(_joined(parts) for parts in zip(*(table.columns for table in tables), strict=True))
+    return Table(tables[0].names, columns, sum(table.rows for table in tables))
+
+
+def _joined(parts: Sequence[Column]) -> Column:
+    first = parts[0]
+    if isinstance(first, Nominal):
+        return first.with_codes(np.concatenate([part.codes for part in parts if isinstance(part, Nominal)]))
+    return Numeric(np.concatenate([part.numbers for part in parts if isinstance(part, Numeric)]))
+
+
+class SampleGeneration(LocalMethod):
+    """A table of as many random rows, each labelled alike by all classifiers trained on the original.
+
+    A sample is uniform in the box that the original spans: between the bounds of a numeric column, among the values
+    seen of a nominal one. It is kept where all classifiers agree and the original has no such row. Classes are as
+    frequent as the box makes them, not as in the original. No privacy is promised: the bounds are original cells, and
+    what a nearest neighbour says depends on each row of the original.
+
+    Parameters
+    ----------
+    classifiers : sequence of str or scikit-learn classifiers, default=("tree", "nearest-neighbour")
+        The names are "nearest-neighbour", "naive-bayes", "tree" and "svm". One that is given is trained on numbers
+        scaled to their range and on an indicator for each nominal value.
+    draws_per_row : int, default=1000
+        How many samples may be drawn for each row that is wanted; the paper has no bound.
+    missing : {"fill", "drop"}, default="fill"
+        What is done about missing cells before the classifiers are trained. The release has none.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the samples.
+
+    Attributes
+    ----------
+    drawn_ : int
+        How many samples were drawn.
+    agreement_ : float
+        On what share of them all classifiers agreed.
+    absent_classes_ : list
+        The classes of the original that no released row has.
+    guarantee_ : Guarantee
+        No original row, and all classifiers agree; checked on the release.
+
+    References
+    ----------
+    Li and Xi, "A new algorithm-independent method for privacy-preserving classification based on sample generation",
+    2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
+    >>> X, y = load_iris(return_X_y=True)
+    >>> method = SampleGeneration(random_state=0)
+    >>> released, labels = method.fit_resample(X, y)
+    >>> released.shape, method.guarantee_.holds, method.absent_classes_
+    ((150, 4), True, [])
+    """
+
+    NEEDS_CLASS: ClassVar[bool] = True
+    LEARNED: ClassVar[tuple[str, ...]] = ("drawn", "agreement", "absent_classes")
+    _parameter_constraints: ClassVar[Mapping[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "classifiers": ["array-like", tuple],
+        "draws_per_row": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        classifiers: Sequence[str | ClassifierMixin] = (TREE, NEAREST_NEIGHBOUR),
+        draws_per_row: int = 1000,
+        missing: str = "fill",
+        random_state: RandomState = None,
+    ) -> None:
+        self.classifiers = classifiers
+        self.draws_per_row = draws_per_row
+        self.missing = missing
+        self.random_state = random_state
+
+    def _release(self, work: Work) -> Released:
+        labels = work.classes
+        trained = self._train(work.table, labels, work.random)
+        wanted = work.table.rows
+        most = wanted * self.draws_per_row
+        samples = generate(work.table, trained, wanted, most, work.random, work.progress)
+        if samples.table.rows < wanted:
+            raise UnfitTable(_too_few(samples, wanted))
+        self._trained = trained
+        self.drawn_ = samples.drawn
+        self.agreement_ = samples.agreed / samples.drawn
+        absent = np.setdiff1d(labels.codes, samples.labels)
+        self.absent_classes_ = labels.values[absent].tolist()
+        return Released(samples.table, labels.with_codes(samples.labels))
+
+    def _train(self, table: Table, labels: Nominal, random: np.random.Generator) -> list[Predict]:
+        unknown = [name for name in self.classifiers if isinstance(name, str) and name not in CLASSIFIERS]
+        if unknown or not len(self.classifiers):
+            wrong = f"There is no classifier {unknown[0]!r}." if unknown else "No classifier is named."
+            raise BadParameter(f"{wrong} Take one or more of {', '.join(CLASSIFIERS)}.")
+        return [train(classifier, table, labels, int(random.integers(2**31))) for classifier in self.classifiers]
+
+    def _guarantee(self, work: Work, released: Released) -> Guarantee:
+        copies = int(in_original(released.table, work.table).sum())
+        alike, label = agreement(released.table, self._trained)
+        agreed = bool(alike.all()) and released.labels is not None and np.array_equal(label, released.labels.codes)
+        return Guarantee(
+            claim="No original row is released, and all classifiers that learned from the original agree on every row.",
+            privacy=False,
+            measured=float(copies),
+            holds=agreed and not copies and released.table.rows == work.table.rows,
+        )
+
+    def _bears_rounding(self, promise: Guarantee) -> bool:
+        return False
+
+    def _remember(self, X: ManyColumns, table: Table, work: Work, kept: Indices) -> None:
+        super()._remember(X, table, work, kept)
+        del self._trained
+
+
+def _too_few(samples: Samples, wanted: int) -> str:
+    share = samples.agreed / samples.drawn
+    return (
+        f"{samples.drawn} samples were drawn for {wanted} rows, and only {samples.table.rows} can be released: "
+        f"all classifiers agree on {share:.2%} of the samples, and copies of original rows are not released. "
+        "Take fewer classifiers, allow more draws_per_row, or add a column with more different values."
+    )

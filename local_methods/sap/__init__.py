@@ -1,0 +1,1 @@
+"""SAP, the suppression algorithm for privacy (Peters), and BORE, by which it chooses."""

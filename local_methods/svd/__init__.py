@@ -1,0 +1,1 @@
+"""The comparators of Li and Xi: a release of the leading singular components."""

@@ -1,0 +1,111 @@
+"""A mixer at work in one conversation: the asking hospital, the other mixer, and question after question.
+
+For every question both mixers first compare what they were told and what their ledgers say. Both charge it before the
+first transfer, and each writes its share of the labels down before it leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+
+from mixbayes.node import question as command
+from mixbayes.node.ledger import Ledger, refusal
+from mixbayes.node.question import RUN_BYTES, Command, Kind, Verdict
+from mixbayes.protocol.arrays import Bytes
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.classification import answer_private, answer_public
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import SentPool, connect_answerer, connect_pair
+
+
+def converse(
+    role: int,
+    other: Sequence[Channel],
+    asker: Sequence[Channel],
+    layout: Layout,
+    ledger: Ledger[Model],
+    random: Randomness,
+) -> None:
+    """Both for now and ahead: the channels to the other mixer, and to the hospital. Returns when it asks no more."""
+    me = Party(role, other[0], connect_pair(role, other[1], random), random)
+    line = Line(asker[0], connect_answerer(asker[1], random))
+    blinding = label.common_blinding(me)
+    while (question := command.receive(line.channel)).kind is not Kind.END:
+        if question.kind is Kind.TOP_UP:
+            with _told_both(me.channel, line.channel):
+                me.pool.top_up()
+            line.pool.top_up()
+        else:
+            answer(me, line, layout, ledger, question, blinding)
+
+
+def answer(
+    me: Party, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Command, blinding: bytes
+) -> None:
+    """One question, from the hospital's announcement to this mixer's share of the labels."""
+    verdict = _common_verdict(me, line.channel, ledger, question)
+    if refused := refusal(verdict, line.channel.peer, question):
+        raise refused
+    if verdict is Verdict.GO:
+        ledger.charge(question)
+        me.channel.swap("question is charged", question.id)
+    command.send_verdict(line.channel, verdict)
+    if verdict is Verdict.STORED:
+        for share in ledger.kept(question):
+            label.send(line.channel, share)
+    elif verdict is Verdict.GO:
+        _compute(me, line, layout, ledger, question, blinding)
+
+
+def _common_verdict(me: Party, asker: Channel, ledger: Ledger[Model], question: Command) -> Verdict:
+    """Compare the question, the training and the verdict; what only one of the two has stored is spent."""
+    verdict = ledger.verdict(question)
+    serving = verdict is not Verdict.NOT_SERVING
+    run = ledger.trained(question.round)[0] if serving else bytes(RUN_BYTES)
+    told = question.encoded()
+    with _told_both(me.channel, asker):
+        theirs = me.channel.swap("question", told + run + bytes([verdict])).tobytes()
+    if theirs[: len(told)] != told:
+        raise OutOfRange(asker.peer, command.NEXT, "it asks the two mixers different questions")
+    other = Verdict(theirs[-1]) if theirs[-1] in list(Verdict) else Verdict.NOT_SERVING
+    if serving and other is not Verdict.NOT_SERVING and theirs[len(told) : -1] != run:
+        raise DifferentSets(me.channel.peer, "question", "its model is from another training than this mixer's")
+    if {verdict, other} == {Verdict.GO, Verdict.STORED}:
+        return Verdict.SPENT
+    return max(verdict, other)
+
+
+@contextmanager
+def _told_both(other: Channel, asker: Channel) -> Iterator[None]:
+    """Where the mixers meet on what the hospital told both: the other one is silent also if it was told nothing."""
+    try:
+        yield
+    except PeerSilent as error:
+        perhaps = f"{asker.peer} told one mixer alone, or each something else, or {other.peer} is stuck"
+        why = f"{error.why} from {other.peer}: {perhaps}"
+        raise PeerSilent(f"{asker.peer} or {other.peer}", command.NEXT, why) from None
+
+
+def _compute(
+    me: Party, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Command, blinding: bytes
+) -> None:
+    _, model = ledger.trained(question.round)
+    numbers = count()
+
+    def release(share: Bytes) -> None:
+        ledger.keep(question, next(numbers), share)
+        label.send(line.channel, share)
+
+    pad = label.blinding_for(question.id, blinding)
+    if question.private:
+        answer_private(me, line, layout, model, question.rows, pad, release)
+    else:
+        answer_public(me, line.channel, layout, model, question.rows, pad, release)

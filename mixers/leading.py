@@ -1,0 +1,82 @@
+"""Mixer a: it leads the rounds, dials mixer b, and answers hospitals together with it."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+
+import grpc
+
+from mixbayes.mixers.service import MixerService, Reception, report
+from mixbayes.mixers.store import Store
+from mixbayes.node.keeping import MODEL_KEPT
+from mixbayes.node.rounds.leader import Leader
+from mixbayes.node.rounds.over_the_wire import FollowerThere
+from mixbayes.node.serving.admission import caller_of
+from mixbayes.node.serving.conversations import Work
+from mixbayes.protocol.channel import Channel
+from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING, conversation
+from mixbayes.wire.v1.node_pb2 import RoundNumber, RoundReport
+
+Context = grpc.ServicerContext
+TICK = 0.25
+"""Seconds between two looks at a round in which nothing happens."""
+
+
+class Second(FollowerThere):
+    """Mixer b, as mixer a sees it."""
+
+    def talk(self, purpose: str, whose: str, key: str) -> AbstractContextManager[Sequence[Channel]]:
+        """Two channels to it, for now and ahead."""
+        return conversation(self.peer, self.stub.Talk, (NOW, AHEAD), purpose, whose, key)
+
+
+def train_with(second: Second, store: Store, number: int) -> None:
+    """One training, from the sealed set on disk to this mixer's share of the model on disk, after mixer b's."""
+    with second.talk(TRAINING, str(number), secrets.token_hex(16)) as (now, ahead):
+        trained = store.train(number, (now, ahead))
+        now.receive(MODEL_KEPT, 0)
+    store.keep(number, trained)
+
+
+class FirstService(MixerService):
+    """What hospitals ask of mixer a."""
+
+    def __init__(self, reception: Reception, second: Second, leader: Leader, wake: threading.Event) -> None:
+        super().__init__(reception)
+        self._second = second
+        self._leader = leader
+        self._wake = wake
+
+    def OpenRound(self, request: RoundNumber, context: Context) -> RoundReport:
+        hospital = caller_of(context)
+        self._leader.open(request.round, self.reception.store.federation.title(hospital))
+        return report(self.reception.store, hospital)
+
+    def CloseRound(self, request: RoundNumber, context: Context) -> RoundReport:
+        hospital = caller_of(context)
+        self._leader.close(request.round, self.reception.store.federation.title(hospital))
+        return report(self.reception.store, hospital)
+
+    def contributed(self) -> None:
+        self._wake.set()
+
+    def waiting(self) -> str:
+        return self._leader.waiting
+
+    def work(self, hospital: str, key: str) -> Work:
+        def answer(asker: Mapping[str, Channel]) -> None:
+            with self._second.talk(ASKING, hospital, key) as other:
+                self.converse(hospital, asker, other)
+
+        return answer
+
+
+def lead(leader: Leader, wake: threading.Event, stopped: threading.Event) -> None:
+    """Step by step, until the node stops."""
+    while not stopped.is_set():
+        if not leader.step():
+            wake.wait(TICK)
+            wake.clear()

@@ -1,0 +1,114 @@
+"""The hospital that dials the other one: it leads the rounds, and keeps both conversations for questions open."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from mixbayes.node.log import Log
+from mixbayes.node.rounds.follower import Agreed
+from mixbayes.node.rounds.leader import Leader
+from mixbayes.node.rounds.over_the_wire import FollowerThere
+from mixbayes.node.rounds.rounds import CLOSED, COLLECTING, OVER, SERVING
+from mixbayes.node.serving.streams import IDLE
+from mixbayes.parties.alone.hospital import StandingTalk
+from mixbayes.parties.alone.listening import stand
+from mixbayes.parties.alone.store import PartnerStore
+from mixbayes.parties.alone.talk import ASKING_CHANNELS, TRAINING_CHANNELS, answer_questions, train_round
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, RoundFailed
+from mixbayes.transport.conversation import ASKING, TRAINING, conversation
+from mixbayes.transport.peer import Peer
+
+
+class Listening(FollowerThere):
+    """The other hospital, as this one sees it."""
+
+    def __init__(self, peer: Peer, store: PartnerStore) -> None:
+        super().__init__(peer)
+        self._store = store
+
+    def seal(self, number: int, chosen: Mapping[str, bytes]) -> Agreed:
+        agreed = super().seal(number, chosen)
+        if agreed.sealed and set(agreed.chosen) != set(self._store.federation.names):
+            raise DifferentSets(self.peer.title, "sealing the round", "it has sealed it without one of the two")
+        return agreed
+
+    def train(self, number: int) -> None:
+        """One training with it."""
+        key = secrets.token_hex(16)
+        with conversation(self.peer, self.stub.Talk, TRAINING_CHANNELS, TRAINING, str(number), key) as channels:
+            train_round(self._store, number, channels)
+
+    def talk(self, whose: str) -> AbstractContextManager[Sequence[Channel]]:
+        """The conversation in which one of the two asks."""
+        return conversation(self.peer, self.stub.Talk, ASKING_CHANNELS, ASKING, whose, secrets.token_hex(16), IDLE)
+
+
+class Dialler:
+    """What the dialling hospital does between questions, each part in a thread of its own."""
+
+    def __init__(self, store: PartnerStore, other: Listening, standing: StandingTalk, log: Log) -> None:
+        self._store = store
+        self._other = other
+        self._standing = standing
+        self.leader = Leader(store.rounds, other, other.train, log)
+        self._waiting = ""
+
+    @property
+    def waiting(self) -> str:
+        """What the round waits for, for people."""
+        return self._waiting or self.leader.waiting
+
+    def lead(self) -> None:
+        """Follow the other hospital where it has gone ahead; meet it in the current round and bring that further."""
+        try:
+            self._follow()
+            self._store.contribute()
+            self._meet()
+        except MixbayesError as error:
+            self._waiting = f"waiting: {error}"
+            raise
+        self._waiting = ""
+        while self.leader.step():
+            pass
+
+    def ask(self) -> None:
+        """Hold the conversation in which this hospital asks."""
+        if self._store.rounds.current().state == SERVING:
+            with self._other.talk(self._store.name) as channels:
+                stand(self._standing, self._store, channels)
+
+    def answer(self) -> None:
+        """Hold the one in which the other hospital asks."""
+        if self._store.rounds.current().state == SERVING:
+            with self._other.talk(self._store.other) as channels:
+                answer_questions(self._store, channels)
+
+    def _follow(self) -> None:
+        """The other hospital may have closed the round, or opened a new one; it cannot tell this one."""
+        rounds, partner = self._store.rounds, self._store.partner
+        now = rounds.current()
+        if now.state not in (*OVER, COLLECTING, SERVING):
+            return
+        theirs = self._other.report(now)
+        self._store.hear(theirs.round, theirs.state)
+        ahead = theirs.round > now.number
+        if now.state not in OVER and (ahead or (theirs.round == now.number and theirs.state == CLOSED)):
+            rounds.close(now.number, partner)
+        if ahead:
+            self._store.refuse_far_ahead(theirs.round)
+            rounds.open(theirs.round, partner)
+
+    def _meet(self) -> None:
+        """Write down under which id the other hospital takes part in a round that collects."""
+        rounds, store = self._store.rounds, self._store
+        now = rounds.current()
+        if now.state != COLLECTING or store.other in rounds.contributions(now.number):
+            return
+        held = {name: one.id for name, one in rounds.contributions(now.number).items()}
+        try:
+            store.meet(now.number, self._other.seal(now.number, held).chosen)
+        except RoundFailed as error:
+            rounds.fail(now.number, str(error))

@@ -1,0 +1,135 @@
+"""The two protocols of two hospitals alone, behind one face: train, ask, answer, and be kept on disk."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import ExitStack
+
+from mixbayes.node.keeping import exact_bytes, exact_from, model_bytes, model_from
+from mixbayes.node.question import most_rows
+from mixbayes.parties.alone.obfuscators import Stock
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.question import Form, Line
+from mixbayes.protocol.bayes.training import train
+from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, see_partner, show_partner
+from mixbayes.protocol.computing_party import A, Party
+from mixbayes.protocol.paillier import classification as exact
+from mixbayes.protocol.paillier.classification import Holder, Other, Seat
+from mixbayes.protocol.paillier.key import USUAL_BITS, PublicKey, SecretKey, generate, receive_key, send_key
+from mixbayes.protocol.paillier.training import ExactModel, train_holder, train_other
+from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool
+
+SHARES, PAILLIER = "shares", "paillier"
+_EXACT_ROWS = 64
+
+
+class Engine(ABC):
+    """One hospital's half of a trained model, at work. A `line` is there where the rows stay hidden."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    @property
+    @abstractmethod
+    def most_rows(self) -> int:
+        """Rows to a question."""
+
+    @abstractmethod
+    def ask(self, me: Party, line: Line[ReceivedPool] | None, codes: Values) -> Labels: ...
+
+    @abstractmethod
+    def answer(self, me: Party, line: Line[SentPool] | None, count: int) -> None: ...
+
+    @abstractmethod
+    def kept(self) -> bytes:
+        """For the disk."""
+
+    def close(self) -> None:  # noqa: B027 - most have nothing to end
+        """End what works beside it."""
+
+
+class Shares(Engine):
+    """Secret sharing: a share of θ."""
+
+    def __init__(self, layout: Layout, model: Model) -> None:
+        super().__init__(layout)
+        self._model = model
+
+    @property
+    def most_rows(self) -> int:
+        return most_rows(Form.of(self._layout, self._model.width))
+
+    def ask(self, me: Party, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
+        if line:
+            return ask_partner(me, line, self._layout, self._model, codes)
+        return show_partner(me, self._layout, self._model, codes)
+
+    def answer(self, me: Party, line: Line[SentPool] | None, count: int) -> None:
+        if line:
+            answer_partner(me, line, self._layout, self._model, count)
+        else:
+            see_partner(me, self._layout, self._model, count)
+
+    def kept(self) -> bytes:
+        return model_bytes(self._model)
+
+
+class Paillier(Engine):
+    """Factors of every cell, and the key: the whole of it at A, its public part at B."""
+
+    def __init__(self, layout: Layout, key: SecretKey | PublicKey, model: ExactModel, stock: Stock) -> None:
+        super().__init__(layout)
+        self._key = key
+        self._model = model
+        self._stock = stock
+        self._seat: Seat = Holder(key, stock) if isinstance(key, SecretKey) else Other(key, stock)
+
+    @property
+    def most_rows(self) -> int:
+        return _EXACT_ROWS
+
+    def ask(self, me: Party, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
+        if line:
+            return exact.ask(me, self._seat, line, self._model, codes)
+        return exact.show(me, self._seat, self._layout, self._model, codes)
+
+    def answer(self, me: Party, line: Line[SentPool] | None, count: int) -> None:
+        if line:
+            exact.answer(me, self._seat, line, self._model, count)
+        else:
+            exact.see(me, self._seat, self._layout, self._model, count)
+
+    def kept(self) -> bytes:
+        return exact_bytes(self._key, self._model)
+
+    def close(self) -> None:
+        self._stock.close()
+
+
+def train_engine(protocol: str, me: Party, layout: Layout, vector: Words) -> Engine:
+    """A hospital's part of the training, with its own counts."""
+    if protocol == SHARES:
+        return Shares(layout, train(me, layout, vector))
+    with ExitStack() as failing:
+        if me.role == A:
+            secret = generate()
+            send_key(me.channel, secret.public)
+            stock = failing.enter_context(Stock(secret))
+            engine = Paillier(layout, secret, train_holder(me, secret, layout, vector, stock), stock)
+        else:
+            public = receive_key(me.channel, USUAL_BITS)
+            stock = failing.enter_context(Stock(public))
+            engine = Paillier(layout, public, train_other(me, public, layout, vector, stock), stock)
+        failing.pop_all()  # the engine closes it
+    return engine
+
+
+def engine_from(protocol: str, layout: Layout, raw: bytes) -> Engine:
+    """What was kept, at work again."""
+    if protocol == SHARES:
+        return Shares(layout, model_from(raw))
+    key, model = exact_from(raw)
+    return Paillier(layout, key, model, Stock(key))

@@ -1,0 +1,183 @@
+"""A hospital without mixers, as its applications see it: one question at a time, through the standing conversation."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from mixbayes.node.ledger import refusal
+from mixbayes.node.ledger_page import Page
+from mixbayes.node.question import Command, Kind, Verdict
+from mixbayes.node.rounds.rounds import SERVING
+from mixbayes.parties.alone.engine import Engine
+from mixbayes.parties.alone.store import PartnerStore
+from mixbayes.parties.alone.talk import Asker, spent
+from mixbayes.parties.numbering import Numbering, fresh_id
+from mixbayes.parties.turn import Turn
+from mixbayes.parties.with_mixers.both_mixers import WARM_EVERY, Status
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
+
+ATTEMPTS = 3
+"""So often a question is asked if its conversation breaks: the other hospital may be new."""
+_PATIENCE = 5.0
+"""Seconds to wait for a connection of which it is known why it does not come about."""
+
+
+class StandingTalk:
+    """The conversation that stands, or why there is none."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._asker: Asker | None = None
+        self._why: MixbayesError | None = None
+        self._left = False
+
+    def begin(self, asker: Asker) -> None:
+        """It takes the place of an earlier one, whose other end has forgotten it."""
+        with self._changed:
+            earlier, self._asker, self._why = self._asker, asker, None
+            left = self._left
+            self._changed.notify_all()
+        if earlier:
+            earlier.end()
+        if left:
+            asker.end()
+
+    def end(self, asker: Asker | None, why: MixbayesError | None) -> None:
+        """It is over, or never began; by now another one may stand."""
+        with self._changed:
+            if asker is self._asker:
+                self._asker, self._why = None, why
+                self._changed.notify_all()
+
+    def leave(self) -> None:
+        """The node stops: the conversation that stands ends, and nobody waits for another."""
+        with self._changed:
+            self._left, asker = True, self._asker
+            self._changed.notify_all()
+        if asker:
+            asker.end()
+
+    def now(self) -> Asker | None:
+        asker = self._asker
+        return None if asker is None or asker.over else asker
+
+    def _decided(self) -> bool:
+        return self._left or self.now() is not None
+
+    def wait(self, deadline: float, partner: str) -> Asker:
+        """The conversation; raised is why there is none."""
+        with self._changed:
+            self._changed.wait_for(self._decided, min(_PATIENCE, deadline))
+            if not self._why:
+                self._changed.wait_for(self._decided, deadline)
+            if self._left:
+                raise PeerGone("this node", "asking", "it stops")
+            if not (asker := self.now()):
+                raise self._why or PeerSilent(partner, "connecting", f"it has not joined within {deadline:g} s")
+            return asker
+
+
+class PartnerHospital:
+    """Asked by the node's own service."""
+
+    def __init__(
+        self,
+        store: PartnerStore,
+        standing: StandingTalk,
+        waiting: Callable[[], str],
+        numbered: Numbering,
+        open_round: Callable[[int, str], None],
+        close_round: Callable[[int, str], None],
+    ) -> None:
+        self._store = store
+        self._standing = standing
+        self._waiting = waiting
+        self._numbered = numbered
+        self._open_round = open_round
+        self._close_round = close_round
+        self._turn = Turn(store.federation.policy.timeout)
+        self._warmed = 0.0
+
+    def status(self) -> Status:
+        rounds = self._store.rounds
+        now = rounds.current()
+        budget, left = rounds.report_of(now.number, self._store.name)
+        missing = list(self._store.missing())
+        return Status(
+            round=now.number,
+            state=now.state,
+            reason=now.reason or self._store.apart() or self._waiting(),
+            contributed=[name for name in rounds.federation.names if name not in missing],
+            missing=missing,
+            refused=[],
+            budget=budget,
+            budget_left=left,
+            unreachable={},
+        )
+
+    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
+        """Question by question: between two of them another application may have its turn."""
+        kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
+        status = self.status()
+        status.refuse_unless_serving(self._store.federation)
+        most = self._store.engine(status.round)[1].most_rows
+        for at, start in enumerate(range(0, count, most)):
+            rows = codes[:, start : start + most]
+            with self._turn.mine():
+                question = Command(kind, status.round, rows.shape[1], self._numbered(id, at, kind, rows))
+                part = self._part(question, rows, renew=renew or not id)
+            yield part
+
+    def open_round(self, number: int) -> None:
+        self._open_round(number, self._store.federation.title(self._store.name))
+
+    def close_round(self, number: int) -> None:
+        self._close_round(number, self._store.federation.title(self._store.name))
+
+    def keep_warm(self) -> None:
+        asker = self._standing.now()
+        serving = self._store.rounds.current().state == SERVING
+        if not asker or not serving or time.monotonic() - self._warmed < WARM_EVERY:
+            return
+        with self._turn.if_nobody_asks() as free:
+            if free:
+                asker.warm()
+                self._warmed = time.monotonic()
+
+    def _part(self, question: Command, codes: Values, *, renew: bool) -> Labels:
+        """One question, from this hospital's own ledger if it was answered before."""
+        own = self._store.page(self._store.name)
+        failure: MixbayesError = spent()
+        for _ in range(ATTEMPTS):
+            verdict = own.verdict(question)
+            if refused := refusal(verdict, self._store.federation.title(self._store.name), question):
+                raise refused
+            if verdict is Verdict.STORED:
+                return np.frombuffer(own.kept(question)[0], "<u1").astype(np.int64)
+            try:
+                if verdict is Verdict.GO and (labels := self._asked(own, question, codes)) is not None:
+                    return labels
+            except PeerGone as error:
+                failure = error  # perhaps before it was charged: then the same question again
+                continue
+            if not renew:
+                raise failure
+            question = replace(question, id=fresh_id())
+        raise failure
+
+    def _asked(self, own: Page[Engine], question: Command, codes: Values) -> Labels | None:
+        """The labels, or None if the other hospital has charged this question before."""
+        asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
+        engine = asker.announce(question, own.charge)
+        if engine is None:
+            return None
+        labels = asker.ask(engine, question, codes)
+        own.keep(question, 0, labels.astype(np.uint8))
+        return labels

@@ -1,0 +1,116 @@
+"""The hospital that the other one dials: what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import grpc
+
+from mixbayes.node.log import printable
+from mixbayes.node.rounds.follower import Follower
+from mixbayes.node.rounds.over_the_wire import FollowerHere
+from mixbayes.node.rounds.report import round_report
+from mixbayes.node.serving.conversations import Channels, Conversations, Work
+from mixbayes.node.serving.streams import about, opened
+from mixbayes.parties.alone.hospital import StandingTalk
+from mixbayes.parties.alone.store import PartnerStore
+from mixbayes.parties.alone.talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, answer_questions, train_round
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import MixbayesError, RoundFailed, TooManyRows, WrongStep
+from mixbayes.transport.conversation import ASKING, TRAINING
+from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1.node_pb2 import Chunk, Failure, RoundNumber, RoundReport
+
+Context = grpc.ServicerContext
+
+
+class PairService(FollowerHere):
+    """For the other hospital alone."""
+
+    def __init__(
+        self,
+        store: PartnerStore,
+        follower: Follower,
+        conversations: Conversations,
+        standing: StandingTalk,
+        watch: Watch,
+    ) -> None:
+        super().__init__(follower)
+        self._store = store
+        self._conversations = conversations
+        self._standing = standing
+        self._watch = watch
+
+    def hear(self, number: int, state: str) -> None:
+        self._store.hear(number, state)
+
+    def before_sealing(self, number: int, told: Mapping[str, bytes]) -> None:
+        self._store.contribute()
+        if self._store.rounds.current().number == number:
+            self._store.meet(number, dict(told))
+
+    def OpenRound(self, request: RoundNumber, context: Context) -> RoundReport:
+        self._store.refuse_far_ahead(request.round)
+        self.follower.open(request.round, self._store.partner)
+        return self.report_for(self._store.other)
+
+    def CloseRound(self, request: RoundNumber, context: Context) -> RoundReport:
+        self.follower.close(request.round, self._store.partner)
+        return self.report_for(self._store.other)
+
+    def FailRound(self, request: Failure, context: Context) -> RoundReport:
+        self.follower.fail(request.round, printable(request.reason))
+        return self.report_for(self._store.other)
+
+    def report_for(self, caller: str) -> RoundReport:
+        missing = list(self._store.missing())
+        contributed = [name for name in self._store.federation.names if name not in missing]
+        return round_report(self._store.rounds, caller, contributed, missing)
+
+    def Talk(self, request_iterator: Iterator[Chunk], context: Context) -> Iterator[Chunk]:
+        partner, timeout = self._store.partner, self._store.federation.policy.timeout
+        purpose, whose, key, channel = (about(context, partner, k) for k in (PURPOSE, WHOSE, CONVERSATION, CHANNEL))
+        wire = opened(request_iterator, context, partner, timeout, self._watch)
+        names, work = self._work(purpose, whose)
+        self._conversations.join(partner, key, channel, wire, dict.fromkeys(names, partner), work)
+        yield from wire.leaving()
+
+    def _work(self, purpose: str, whose: str) -> tuple[tuple[str, ...], Work]:
+        """The channels of a conversation, and what happens once all are open."""
+        if purpose == TRAINING and whose.isascii() and whose.isdecimal():
+            return TRAINING_CHANNELS, lambda channels: self._train(int(whose), channels)
+        if purpose == ASKING and whose == self._store.name:
+            return ASKING_CHANNELS, self._ask
+        if purpose == ASKING and whose == self._store.other:
+            return ASKING_CHANNELS, lambda channels: answer_questions(self._store, _ordered(channels, ASKING_CHANNELS))
+        raise WrongStep(self._store.partner, "opening a stream", "it has no purpose that is known here")
+
+    def _train(self, number: int, channels: Channels) -> None:
+        try:
+            train_round(self._store, number, _ordered(channels, TRAINING_CHANNELS))
+        except (RoundFailed, TooManyRows) as error:
+            self.follower.fail(number, str(error))
+            raise
+
+    def _ask(self, channels: Channels) -> None:
+        stand(self._standing, self._store, _ordered(channels, ASKING_CHANNELS))
+
+
+def stand(standing: StandingTalk, store: PartnerStore, channels: Sequence[Channel]) -> None:
+    """Hold the conversation in which this hospital asks, until it is over."""
+    asker: Asker | None = None
+    why: MixbayesError | None = None
+    try:
+        asker = Asker(store, channels)
+        standing.begin(asker)
+        asker.wait()
+    except MixbayesError as error:
+        why = error
+        raise
+    finally:
+        standing.end(asker, why)
+
+
+def _ordered(channels: Channels, names: Sequence[str]) -> list[Channel]:
+    return [channels[name] for name in names]

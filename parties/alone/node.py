@@ -1,0 +1,134 @@
+"""A hospital's node where there are no mixers: the two hospitals are the computing parties themselves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from mixbayes.node.disk.database import Database
+from mixbayes.node.identity import Identity
+from mixbayes.node.log import Log
+from mixbayes.node.rounds.follower import Follower
+from mixbayes.node.rounds.rounds import OVER, SCHEMA, Rounds
+from mixbayes.node.serving.admission import Admission
+from mixbayes.node.serving.conversations import Conversations
+from mixbayes.node.serving.dialling import dial
+from mixbayes.node.serving.server import Server, refuse_taken
+from mixbayes.parties.alone.dialling import Dialler, Listening
+from mixbayes.parties.alone.hospital import PartnerHospital, StandingTalk
+from mixbayes.parties.alone.listening import PairService
+from mixbayes.parties.alone.store import PartnerStore
+from mixbayes.parties.applications import serve_applications
+from mixbayes.parties.loopback import refuse_elsewhere
+from mixbayes.parties.numbering import numbering
+from mixbayes.parties.settings import Settings
+from mixbayes.parties.with_mixers.contributor import keep_going
+from mixbayes.parties.with_mixers.node import Party
+from mixbayes.protocol.errors import LocalError
+from mixbayes.transport.meter import Meter
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1.node_pb2_grpc import add_PairServicer_to_server
+
+PAIR = "mixbayes.wire.v1.Pair"
+_TICK, _FAREWELL = 0.25, 5.0
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What differs between the hospital that listens and the one that dials."""
+
+    hospital: PartnerHospital
+    hang_up: Callable[[], None]
+    """Ends what waits for the other hospital."""
+    steps: tuple[Callable[[], object], ...] = ()
+    meters: tuple[Meter, ...] = ()
+
+
+@contextmanager
+def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[Party]:
+    """One of two hospitals at work: in front its own applications, behind the other hospital."""
+    federation, name = settings.federation, settings.name
+    title = federation.title(federation.party(name).name)
+    refuse_elsewhere(settings.listen)
+    with ExitStack() as stack:
+        identity = Identity(settings.keys, name, log)
+        owner = f"{title} of {federation.name}"
+        database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        for address in filter(None, (settings.listen, settings.listen_partner or federation.party(name).address)):
+            refuse_taken(address)
+        rounds = Rounds(database, federation, title, clock)
+        store = PartnerStore(rounds, name, settings.vector)
+        rounds.tell(partial(_gone, store, log))
+        if rounds.replaced:
+            log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
+        stack.callback(store.close)
+        store.contribute()
+        standing = StandingTalk()
+        join = _listen if federation.party(name).address else _dial
+        part = join(stack, settings, identity, store, standing, log)
+        server = serve_applications(stack, settings, identity, part.hospital, log)
+        if settings.protection:
+            store.rounds.write_down(title, "protected", "own table", settings.noted_of_table)
+        log.info("ready", port=server.port, rows=settings.rows)
+        _go_on(stack, (*part.steps, store.contribute, part.hospital.keep_warm), (standing.leave, part.hang_up), log)
+        yield Party(server.port, part.meters)
+
+
+def _listen(
+    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
+) -> _Part:
+    """The hospital with an address: the other one's certificate alone is answered there."""
+    follower, conversations = Follower(store.rounds), Conversations(store.federation.policy.timeout, log)
+    pair = PairService(store, follower, conversations, standing, Watch())
+    _serve_partner(stack, settings, identity, pair, log)
+    numbered = numbering(identity.seal)
+    hospital = PartnerHospital(store, standing, lambda: "", numbered, follower.open, follower.close)
+    return _Part(hospital, conversations.close)
+
+
+def _dial(
+    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
+) -> _Part:
+    """The hospital without one: it leads."""
+    peer = stack.enter_context(dial(store.federation, identity, store.other, Watch()))
+    dialler = Dialler(store, Listening(peer, store), standing, log)
+    leader = dialler.leader
+    numbered = numbering(identity.seal)
+    hospital = PartnerHospital(store, standing, lambda: dialler.waiting, numbered, leader.open, leader.close)
+    return _Part(hospital, peer.close, (dialler.lead, dialler.ask, dialler.answer), (peer.meter,))
+
+
+def _go_on(
+    stack: ExitStack, steps: Iterable[Callable[[], object]], ending: Sequence[Callable[[], None]], log: Log
+) -> None:
+    """Each step in a thread, again and again, until the stack unwinds."""
+    stopped = threading.Event()
+    threads = [threading.Thread(target=keep_going, args=(step, stopped, log, _TICK), daemon=True) for step in steps]
+    for thread in threads:
+        stack.callback(thread.join, _FAREWELL)
+    for end in reversed(ending):
+        stack.callback(end)
+    stack.callback(stopped.set)
+    for thread in threads:
+        thread.start()
+
+
+def _gone(store: PartnerStore, log: Log, number: int, state: str) -> None:
+    log.info(state, round=number)
+    if state in OVER:
+        store.close()
+
+
+def _serve_partner(stack: ExitStack, settings: Settings, identity: Identity, pair: PairService, log: Log) -> None:
+    """At the agreed address, for the other hospital's certificate alone."""
+    federation, name = settings.federation, settings.name
+    address = settings.listen_partner or federation.party(name).address
+    if not address:
+        raise LocalError("A hospital without an address was to listen.")
+    admission = Admission(federation.title(name), federation, lambda caller, service: caller != name, log)
+    service = partial(add_PairServicer_to_server, pair)
+    stack.enter_context(Server(address, identity.credentials, admission, [service], [PAIR]))

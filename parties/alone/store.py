@@ -1,0 +1,149 @@
+"""What a hospital without mixers has on disk and in memory: its counts, its rounds, its half of the joint model."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from mixbayes.agreement.agreement import Federation
+from mixbayes.node.ledger_page import Page
+from mixbayes.node.log import printable
+from mixbayes.node.question import ID_BYTES
+from mixbayes.node.rounds.rounds import COLLECTING, SEALED, TRAINED, Round, Rounds
+from mixbayes.parties.alone.engine import Engine, engine_from
+from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.computing_party import A, B
+from mixbayes.protocol.errors import OutOfRange
+
+MOST_TRAININGS = 8
+"""Of one round: each opens a bit (are there too many rows?), and nothing shows that the other's counts are the same."""
+_SALT_BYTES = 32
+_LONGEST_STATE = 20
+
+
+class PartnerStore:
+    """One of the two. The one that listens is A, the one that dials leads the rounds."""
+
+    def __init__(self, rounds: Rounds, name: str, vector: Words) -> None:
+        self.rounds = rounds
+        self.name = name
+        self.layout = Layout(rounds.federation.dictionary)
+        self.role = A if rounds.federation.party(name).address else B
+        self.other = next(other for other in rounds.federation.names if other != name)
+        self._vector = vector
+        self._contributing = threading.Lock()
+        self._lock = threading.Lock()
+        self._loaded: tuple[int, bytes, Engine] | None = None
+        self._heard: tuple[Round, int, str] | None = None
+        """Where this hospital's round stood when the other one last said where its own does, and that."""
+
+    @property
+    def federation(self) -> Federation:
+        return self.rounds.federation
+
+    @property
+    def leads(self) -> bool:
+        """The hospital that dials."""
+        return self.role == B
+
+    @property
+    def partner(self) -> str:
+        """The other hospital's title."""
+        return self.federation.title(self.other)
+
+    def contribute(self) -> None:
+        """Fix this hospital's counts for the current round, if it collects. They do not leave this machine."""
+        with self._contributing:
+            now = self.rounds.current()
+            if now.state != COLLECTING or self.name in self.rounds.contributions(now.number):
+                return
+            # A digest of what is held lies on disk in the clear. Without the salt, counts could be guessed by it.
+            counts = self._vector.astype("<u8").tobytes() + secrets.token_bytes(_SALT_BYTES)
+            self.rounds.hold(now.number, self.name, secrets.token_bytes(ID_BYTES), counts)
+
+    def meet(self, number: int, others: Mapping[str, bytes]) -> None:
+        """Write down under which id the other hospital takes part; its counts it keeps."""
+        if (id := others.get(self.other)) is None:
+            return
+        if len(id) != ID_BYTES:
+            raise OutOfRange(self.partner, "sealing the round", f"its contribution has an id of {len(id)} bytes")
+        self.rounds.hold(number, self.other, id, id)
+
+    def hear(self, number: int, state: str) -> None:
+        """Where the other hospital's last round stands, by its own word."""
+        self._heard = (self.rounds.current(), number, state[:_LONGEST_STATE]) if number else None
+
+    def apart(self) -> str:
+        """That the two are at different rounds, as they are if one begins anew without its state folder; or nothing."""
+        now = self.rounds.current()
+        if self._heard is None or self._heard[0] != now:
+            return ""
+        _, number, state = self._heard
+        if number == now.number and (state == now.state or not _cannot_meet({state, now.state})):
+            return ""
+        me = self.federation.title(self.name)
+        where = "either" if number == now.number else max((number, self.partner), (now.number, me))[1]
+        return (
+            f"{self.partner} is at round {number}, {printable(state)}, and {me} at round {now.number}, {now.state}: "
+            f"`mixbayes round close` and then `mixbayes round new` at {where} bring them together."
+        )
+
+    def refuse_far_ahead(self, number: int) -> None:
+        """The other hospital may have had rounds of which this one knows nothing, but not more than there can be."""
+        now = self.rounds.current().number
+        if number > self.rounds.furthest(now):
+            raise OutOfRange(self.partner, "opening a round", f"it speaks of round {number}, and {now} is the last one")
+
+    def vector(self, number: int) -> Words:
+        """The counts this hospital took part with, whatever its table holds by now."""
+        return np.frombuffer(self.rounds.messages(number)[self.name][:-_SALT_BYTES], "<u8").astype(np.uint64)
+
+    def refuse_training(self, number: int) -> None:
+        """Unless its set is fixed, and no model of it serves yet."""
+        self.rounds.in_state(number, SEALED, TRAINED)
+
+    def begin_training(self, number: int) -> None:
+        """From here on a training uses this hospital's counts. There is a most of them to a round."""
+        self.rounds.begin_training(number, MOST_TRAININGS)
+
+    def keep(self, number: int, run: bytes, engine: Engine) -> None:
+        self.rounds.keep_model(number, run, engine.kept(), [])
+        with self._lock:
+            self._forget()
+            self._loaded = number, run, engine
+
+    def engine(self, number: int) -> tuple[bytes, Engine]:
+        """Which training the round's model is of, and the model at work."""
+        run = self.rounds.current().run
+        with self._lock:
+            if self._loaded is None or self._loaded[:2] != (number, run):
+                run, raw = self.rounds.model(number)
+                self._forget()
+                self._loaded = number, run, engine_from(self.federation.protocol, self.layout, raw)
+            return self._loaded[1:]
+
+    def page(self, asker: str) -> Page[Engine]:
+        """What a hospital asks and has asked. What is kept of an answer is one piece: the asker's labels."""
+        return Page(self.rounds, asker, lambda question: 1, self.engine)
+
+    def missing(self) -> Iterable[str]:
+        held = self.rounds.contributions(self.rounds.current().number)
+        return [name for name in self.federation.names if name not in held]
+
+    def close(self) -> None:
+        with self._lock:
+            self._forget()
+
+    def _forget(self) -> None:
+        if self._loaded:
+            self._loaded[2].close()
+        self._loaded = None
+
+
+def _cannot_meet(states: set[str]) -> bool:
+    """One hospital collects, and the other one has left that behind."""
+    return COLLECTING in states and SEALED not in states

@@ -1,0 +1,1 @@
+"""A hospital that contributes to two mixers and asks them."""

@@ -1,0 +1,145 @@
+"""A hospital asks: one conversation with both mixers, kept warm, made anew when it breaks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+
+from mixbayes.node import question as command
+from mixbayes.node.question import Command, Kind, Verdict, batches
+from mixbayes.parties.numbering import Numbering, fresh_id
+from mixbayes.parties.with_mixers.both_mixers import BothMixers
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.question import Form, Line
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone, QuestionSpent
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import ReceivedPool, connect_asker
+
+ATTEMPTS = 3
+_PAUSE = 1.0
+"""Seconds before the second attempt, and twice as many before the third: a mixer that was started again is found."""
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """An open conversation."""
+
+    held: ExitStack
+    to_a: Line[ReceivedPool]
+    to_b: Line[ReceivedPool]
+
+    @property
+    def channels(self) -> tuple[Channel, Channel]:
+        return self.to_a.channel, self.to_b.channel
+
+
+class Asking:
+    """Used by one thread at a time; close it."""
+
+    def __init__(self, mixers: BothMixers, layout: Layout, numbered: Numbering) -> None:
+        self._mixers = mixers
+        self._layout = layout
+        self._numbered = numbered
+        self._width = precision_for(layout.dictionary).width
+        self._form = Form.of(layout, self._width)
+        self._lines: _Lines | None = None
+
+    def labels(
+        self, number: int, codes: Values, *, private: bool, id: bytes = b"", renew: bool = False
+    ) -> Iterator[Labels]:
+        """The labels of these rows (attributes, n), question by question.
+
+        Under the same `id` the same rows are charged once. What broke off before is asked anew where there is no id, or
+        where that is said.
+        """
+        kind = Kind.PRIVATE if private else Kind.PUBLIC
+        for at, batch in enumerate(batches(self._form, codes.shape[1])):
+            part = codes[:, batch]
+            question = Command(kind, number, part.shape[1], self._numbered(id, at, kind, part))
+            yield self._one(question, part, renew=renew or not id)
+
+    def warm(self) -> None:
+        """Be connected, with random transfers made ahead."""
+        lines = self._connected()
+        try:
+            self._tell(lines, Command(Kind.TOP_UP))
+            lines.to_a.pool.top_up()
+            lines.to_b.pool.top_up()
+        except BaseException:
+            self._break_off()
+            raise
+
+    def close(self) -> None:
+        """Say that there are no more questions."""
+        if lines := self._lines:
+            with suppress(MixbayesError):
+                self._tell(lines, Command(Kind.END))
+            self._lines = None
+            lines.held.close()
+
+    def _one(self, question: Command, codes: Values, *, renew: bool) -> Labels:
+        """One question. If its conversation breaks, the same one again: perhaps both have the answer by now."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                verdict = self._announce(question)
+                if verdict is not Verdict.SPENT:
+                    return self._answer(verdict, question, codes)
+            except PeerGone:
+                self._break_off()
+                if attempt == ATTEMPTS:
+                    raise
+                time.sleep(attempt * _PAUSE)
+                continue
+            except BaseException:
+                self._break_off()
+                raise
+            if not renew:
+                break
+            question = replace(question, id=fresh_id())
+        raise QuestionSpent(
+            "This question broke off before, or its answer is no longer kept. Ask it again under a new id; its rows "
+            "are charged again."
+        )
+
+    def _announce(self, question: Command) -> Verdict:
+        lines = self._connected()
+        self._tell(lines, question)
+        verdicts = [command.receive_verdict(channel) for channel in lines.channels]
+        if verdicts[0] is not verdicts[1]:
+            raise OutOfRange("mixer a or mixer b", command.VERDICT, "they contradict each other")
+        return verdicts[0]
+
+    def _answer(self, verdict: Verdict, question: Command, codes: Values) -> Labels:
+        lines = self._connected()
+        if verdict is Verdict.STORED:
+            return fetch(lines.channels, self._layout, self._width, question.rows, private=question.private)
+        if question.private:
+            return ask_private((lines.to_a, lines.to_b), self._layout, self._width, codes)
+        return ask_public(lines.channels, self._layout, self._width, codes)
+
+    def _connected(self) -> _Lines:
+        if self._lines is None:
+            random = Randomness.from_system()
+            with ExitStack() as opening:
+                (now_a, ahead_a), (now_b, ahead_b) = opening.enter_context(self._mixers.conversation())
+                to_a = Line(now_a, connect_asker(ahead_a, random))
+                to_b = Line(now_b, connect_asker(ahead_b, random))
+                self._lines = _Lines(opening.pop_all(), to_a, to_b)
+        return self._lines
+
+    def _tell(self, lines: _Lines, what: Command) -> None:
+        for channel in lines.channels:
+            command.send(channel, what)
+
+    def _break_off(self) -> None:
+        lines, self._lines = self._lines, None
+        if lines:
+            with suppress(PeerGone), lines.held:
+                raise PeerGone("this node", "asking", "it breaks off")

@@ -1,0 +1,142 @@
+"""A hospital's node where there are mixers: it dials them, contributes, and serves its own applications."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from mixbayes.agreement.agreement import Federation
+from mixbayes.node.disk.database import Database
+from mixbayes.node.identity import Identity
+from mixbayes.node.log import Log
+from mixbayes.node.rounds.rounds import SERVING
+from mixbayes.parties.applications import serve_applications
+from mixbayes.parties.loopback import refuse_elsewhere
+from mixbayes.parties.numbering import Numbering, numbering
+from mixbayes.parties.settings import Settings
+from mixbayes.parties.turn import Turn
+from mixbayes.parties.with_mixers.asking import Asking
+from mixbayes.parties.with_mixers.both_mixers import WARM_EVERY, BothMixers, Status, both_mixers
+from mixbayes.parties.with_mixers.contribution import Messages, messages
+from mixbayes.parties.with_mixers.contributor import Contributor, keep_going
+from mixbayes.parties.with_mixers.outbox import SCHEMA, Outbox
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.errors import MixbayesError
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.transport.meter import Meter
+from mixbayes.transport.watch import Watch
+
+_FAREWELL = 1.0
+
+
+@dataclass(frozen=True)
+class Party:
+    """A hospital at work. The meters count what goes between it and those it dials."""
+
+    port: int
+    meters: tuple[Meter, ...] = ()
+
+
+class Hospital:
+    """What its applications ask: one question at a time, over one warm conversation."""
+
+    def __init__(self, mixers: BothMixers, federation: Federation, outbox: Outbox, numbered: Numbering) -> None:
+        self._mixers = mixers
+        self._federation = federation
+        self._outbox = outbox
+        self._asking = Asking(mixers, Layout(federation.dictionary), numbered)
+        self._turn = Turn(federation.policy.timeout)
+        self._serving: int | None = None
+        self._warmed = 0.0
+
+    def status(self) -> Status:
+        return self._mixers.status()
+
+    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
+        """Question by question: between two of them another application may have its turn."""
+        with self._turn.mine():
+            number = self._serving or self._looked()
+        self._outbox.asked(number, codes.shape[1], shown=not private)
+        parts = self._asking.labels(number, codes, private=private, id=id, renew=renew)
+        while True:
+            with self._turn.mine():
+                try:
+                    part = next(parts, None)
+                except MixbayesError:
+                    self._serving = None
+                    raise
+            if part is None:
+                return
+            yield part
+
+    def open_round(self, number: int) -> None:
+        self._mixers.open_round(number)
+
+    def close_round(self, number: int) -> None:
+        self._mixers.close_round(number)
+
+    def keep_warm(self, state: str) -> None:
+        """While nobody asks: be connected, and have random transfers made ahead."""
+        if state != SERVING:
+            self._serving = None
+        if state != SERVING or time.monotonic() - self._warmed < WARM_EVERY:
+            return
+        with self._turn.if_nobody_asks() as free:
+            if free:
+                self._asking.warm()
+                self._warmed = time.monotonic()
+
+    def close(self) -> None:
+        with self._turn.if_nobody_asks(_FAREWELL) as free:
+            if free:  # else a question is under way, which ends with the connection
+                self._asking.close()
+
+    def _looked(self) -> int:
+        status = self.status()
+        status.refuse_unless_serving(self._federation)
+        self._serving = status.round
+        return status.round
+
+
+@contextmanager
+def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[Party]:
+    """A hospital at work. Raises at once if a mixer refuses it."""
+    federation, name = settings.federation, settings.name
+    title = federation.title(federation.party(name).name)
+    refuse_elsewhere(settings.listen)
+    with ExitStack() as stack:
+        identity = Identity(settings.keys, name, log)
+        owner = f"{title} of {federation.name}"
+        database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        outbox = Outbox(database, title, federation.digest(), clock, federation.policy.rounds)
+        mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
+        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal))
+        stack.callback(hospital.close)
+        server = serve_applications(stack, settings, identity, hospital, log)
+        if settings.protection:
+            outbox.note("protected", "own table", settings.noted_of_table)
+        log.info("ready", port=server.port, rows=settings.rows)
+        contributor = Contributor(name, mixers, outbox, partial(_made, settings), log)
+        contributor.begin()
+        _go_on(stack, lambda: hospital.keep_warm(contributor.step()), log)
+        yield Party(server.port, (mixers.peers["a"].meter, mixers.peers["b"].meter))
+
+
+def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> None:
+    """In a thread, until the stack unwinds."""
+    stopped = threading.Event()
+    thread = threading.Thread(target=keep_going, args=(step, stopped, log), name="contributor")
+    stack.callback(thread.join, 10.0)
+    stack.callback(stopped.set)
+    thread.start()
+
+
+def _made(settings: Settings, number: int) -> Messages:
+    digest = settings.federation.digest()
+    return messages(settings.name, digest, number, settings.vector, Randomness.from_system())

@@ -1,0 +1,164 @@
+"""Contributions that cannot lie: is a shared vector the counts of some table? One bit answers, and nothing else opens.
+
+A vector is that of some table in the dictionary's layout if
+
+- every count is in [0, 2^b), b the bits of the agreed maximum of rows, and so is that maximum minus Σ n_c;
+- in every attribute and class the values and the missing ones add up to n_c, modulo 2^64 and so as integers: 2^20 cells
+  below 2^41 do not wrap;
+- the moments of every numeric attribute are possible ones (`moment_validity.py`).
+
+Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
+`bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
+valid exactly if all of A's words equal B's. Each mixer hashes its own to 128 bits under a nonce; 127 ANDs compare the
+digests inside the engine, and that bit is opened.
+
+Why no lie passes. Whether two words agree depends on the two shares that the hospital sent and on nothing drawn later.
+Those are fixed when the mixers draw the nonce, and the hospital has no move after that. Different words have equal
+digests with probability 2^-128, the keyed hash being as a random function. In place of the hash, a random linear
+combination modulo 2^64 would let an error of 2^63 pass half of the time.
+
+What it shows. An honest hospital's bit is known beforehand. A word of one mixer is masked by a carry's share or by the
+hospital's own randomness, but a digest of it could be compared with guesses, and is never sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import islice
+
+import numpy as np
+
+from mixbayes.protocol import memory
+from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.protocol.attributes.dictionary import Numeric
+from mixbayes.protocol.attributes.layout import ABSENT, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
+from mixbayes.protocol.attributes.moment_validity import moment_checks
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.circuits import ring
+from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
+from mixbayes.protocol.circuits.products import gate, opened
+from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.shares import Share
+from mixbayes.protocol.transfer.pool import connect_pair
+
+DIGEST_BYTES = 16
+_NONCE_BYTES = 16
+_CELLS = 1 << 15
+"""Cells compared at a time, and contributions taken together up to as many."""
+_MOMENTS = 1 << 11
+"""Moments compared at a time: wider words, and many transfers each."""
+
+
+def honest(me: Party, layout: Layout, shares: Iterable[Words]) -> list[bool]:
+    """Which contributions are counts of some table, from this mixer's share of each, both mixers' in the same order."""
+    nonce = _common_nonce(me)
+    digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, nonce)]
+    if not digests:
+        return []
+    return opened(me, "validity", _all(me, _equal_bits(me, digests))).astype(bool).tolist()
+
+
+def run_validation(
+    layout: Layout, contributions: Sequence[Share], seeds: tuple[bytes, bytes]
+) -> tuple[list[bool], Words, Words]:
+    """Both mixers in memory, by their seeds: which contributions are honest, and both shares of the sum of these."""
+    # Every hospital has sent its seed to mixer A and its masked words to mixer B, and can change neither any more.
+    of_a = [contribution.for_a() for contribution in contributions]
+    of_b = [contribution.for_b() for contribution in contributions]
+    to_b, to_a = memory.channels("mixer a", "mixer b")
+    # Random transfers are made on a channel of their own.
+    ahead_b, ahead_a = memory.channels("mixer a", "mixer b")
+
+    def mixer(role: int, other: Channel, ahead: Channel, shares: list[Words]) -> tuple[list[bool], Words]:
+        random = Randomness(seeds[role])
+        me = Party(role, other, connect_pair(role, ahead, random), random)
+        # The mixers learn one bit a contribution.
+        verdicts = honest(me, layout, shares)
+        # What was refused is not in the sum.
+        accepted = [share for share, verdict in zip(shares, verdicts, strict=True) if verdict]
+        return verdicts, sum(accepted, np.zeros(layout.size, np.uint64))
+
+    (verdicts, sum_a), (_, sum_b) = memory.together(
+        lambda: mixer(A, to_b, ahead_b, of_a), lambda: mixer(B, to_a, ahead_a, of_b)
+    )
+    return verdicts, sum_a, sum_b
+
+
+def _common_nonce(me: Party) -> bytes:
+    """Drawn when the contributions are in, half by each mixer."""
+    mine = me.random.bytes(_NONCE_BYTES)
+    theirs = me.channel.swap("nonce of the validity check", mine).tobytes()
+    return mine + theirs if me.role == A else theirs + mine
+
+
+def _together(layout: Layout, shares: Iterable[Words]) -> Iterator[Words]:
+    """(some, size): as many contributions as fit."""
+    rest = iter(shares)
+    while some := list(islice(rest, max(1, _CELLS // layout.size))):
+        yield np.stack(some)
+
+
+def _digests(me: Party, layout: Layout, vectors: Words, nonce: bytes) -> list[bytes]:
+    words = np.concatenate([part.reshape(len(vectors), -1) for part in _statements(me, layout, vectors)], axis=1)
+    return [_digest(row, nonce) for row in words]
+
+
+def _digest(words: Words, nonce: bytes) -> bytes:
+    return blake2b(words.astype("<u8").tobytes(), key=nonce, digest_size=DIGEST_BYTES).digest()
+
+
+def _statements(me: Party, layout: Layout, vectors: Words) -> list[Words]:
+    """What A and B hold alike exactly where it is true, contribution by contribution: ranges, identities, moments."""
+    rows, many = layout.dictionary.max_rows, len(vectors)
+    counts, differences, moments = _parts(layout, vectors)
+    room = me.constant(np.full((many, 1), rows, np.uint64)) - layout.class_counts(vectors).sum(axis=1, keepdims=True)
+    statements = [_ranges(me, np.concatenate([*counts, room], axis=1), rows.bit_length())]
+    statements += [held_alike(me, difference) for difference in differences]
+    return statements + _moments(me, moments, rows)
+
+
+def _parts(layout: Layout, vectors: Words) -> tuple[list[Words], list[Words], list[Words]]:
+    """Counts; what must be zero; and n, S1, low and high (4, contributions, K) of every numeric attribute."""
+    many, of_class = len(vectors), layout.class_counts(vectors)
+    counts, differences, moments = [of_class], [], []
+    for i, attribute in enumerate(layout.dictionary.attributes):
+        block = layout.block(vectors, i)
+        if isinstance(attribute, Numeric):
+            differences.append(block[:, PRESENT] + block[:, ABSENT] - of_class)
+            counts.append(block[:, ABSENT])
+            moments.append(block[:, [PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]].transpose(1, 0, 2))
+        else:
+            differences.append(block.sum(axis=1, dtype=np.uint64) - of_class)
+            counts.append(block.reshape(many, -1))
+    return counts, differences, moments
+
+
+def _ranges(me: Party, words: Words, bits: int) -> Words:
+    flat = words.reshape(-1)
+    pieces = [flat[start : start + _CELLS] for start in range(0, flat.size, _CELLS)]
+    return np.concatenate([excess(me, piece, cut(me, piece, bits)) for piece in pieces]).reshape(words.shape)
+
+
+def _moments(me: Party, moments: list[Words], rows: int) -> list[Words]:
+    if not moments:
+        return []
+    cells = np.concatenate(moments, axis=2)
+    flat = cells.reshape(4, -1)
+    pieces = [flat[:, start : start + _MOMENTS] for start in range(0, flat.shape[1], _MOMENTS)]
+    checked = np.concatenate([moment_checks(me, piece, rows) for piece in pieces], axis=1)
+    return list(checked.reshape(-1, *cells.shape[1:]))
+
+
+def _equal_bits(me: Party, digests: list[bytes]) -> Bits:
+    """XOR shares (128, contributions): where A's digest and B's agree."""
+    words = np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, 2).T
+    return me.negate(ring.bits(words, 8 * DIGEST_BYTES))
+
+
+def _all(me: Party, bits: Bits) -> Bits:
+    """XOR shares of the AND over the first axis, whose length is a power of two."""
+    while len(bits) > 1:
+        bits = gate(me, bits[: len(bits) // 2], bits[len(bits) // 2 :], 1)
+    return bits[0]

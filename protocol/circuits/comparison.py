@@ -1,0 +1,82 @@
+"""Comparison: the carry of two private words, and with it the sign of a shared one (after Rathee et al., CrypTFlow2).
+
+The carry of a + b beyond w bits is [a > 2^w − 1 − b]. Both words are cut into digits, a choice among slots looks each
+pair of digits up as (greater, equal), and a tree of gates, each with the two-bit word (greater, equal) of the lower
+digits as its payload, finishes.
+
+Digits of five bits: the pads of five transfers mask 32 slots of two bits in one word. Four bits need more gates, 58
+transfers for 40 bits where five need 54; six need 52 and longer messages. A circuit of ANDs needs about 240.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.protocol.circuits import ring
+from mixbayes.protocol.circuits.choice import Slots, choose_slots, in_every_slot
+from mixbayes.protocol.circuits.products import gate
+from mixbayes.protocol.computing_party import Party
+
+DIGIT = 5
+_GREATER, _EQUAL = 1, 2
+
+
+def carry(me: Party, word: Words, width: int) -> Bits:
+    """XOR shares (n,) of [a + b ≥ 2^width], `word` being this party's private one of the two, below 2^width."""
+    sends, asks = me.halves(word)
+    half = sends.shape[-1]
+    shares, parts = [], []
+    for start, bits, count in _digits(width):
+        share = me.random.bits(2 * count * half).reshape(2, count * half)
+        shares.append((share[0] | share[1] << np.uint8(1)).reshape(count, half))
+        tables = _compared(bits)[ring.digits(sends, start, bits, count)] ^ in_every_slot(bits, 2)[shares[-1]]
+        parts.append(Slots(bits, 2, tables.reshape(1, -1), ring.digits(~asks, start, bits, count).reshape(-1)))
+    chosen = [got.reshape(-1, half) for got in choose_slots(me, parts)]
+    state = me.whole(np.concatenate(shares), np.concatenate(chosen), word.shape[-1])
+    return _tree(me, state) & np.uint8(_GREATER)
+
+
+def negative(me: Party, word: Words, width: int) -> Bits:
+    """XOR shares (n,) of the sign bit of additively shared words modulo 2^width."""
+    top = ring.digits(word, width - 1, 1, 1)[0]
+    if width == 1:
+        return top
+    return top ^ carry(me, ring.low_bits(word, width, width - 1), width - 1)
+
+
+def less(me: Party, x: Words, y: Words, width: int) -> Bits:
+    """XOR shares of [x < y] for additively shared signed words whose difference fits the width."""
+    return negative(me, ring.subtract(x, y, width), width)
+
+
+def combine(me: Party, high: Bits, low: Bits) -> Bits:
+    """(greater, equal) of two neighbouring groups of digits: greater above, or equal above and greater below."""
+    return gate(me, high >> np.uint8(1), low, 2) ^ (high & np.uint8(_GREATER))
+
+
+def _tree(me: Party, state: Bits) -> Bits:
+    while len(state) > 1:
+        pairs = len(state) // 2
+        low, high, rest = state[0 : 2 * pairs : 2], state[1 : 2 * pairs : 2], state[2 * pairs :]
+        state = np.concatenate([combine(me, high, low), rest])
+    return state[0]
+
+
+def _digits(width: int) -> list[tuple[int, int, int]]:
+    """(first bit, bits of a digit, digits) of the full digits and of what is left above them."""
+    full, rest = divmod(width, DIGIT)
+    runs = [(0, DIGIT, full), (full * DIGIT, rest, 1)]
+    return [run for run in runs if run[1] and run[2]]
+
+
+@lru_cache
+def _compared(bits: int) -> Words:
+    """For every digit of the sender: slot v says whether it is greater than v, and whether it equals v."""
+    entry = [
+        sum((_GREATER * (own > v) + _EQUAL * (own == v)) << (2 * v) for v in range(1 << bits))
+        for own in range(1 << bits)
+    ]
+    return np.array(entry, np.uint64)

@@ -1,0 +1,54 @@
+"""One of the two computing parties, as every step below sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.randomness import Randomness
+
+if TYPE_CHECKING:  # the pool knows the roles
+    from mixbayes.protocol.transfer.pool import PairPool
+
+A, B = 0, 1
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """A (role 0) or B (role 1): its channel to the other, its random transfers, its own randomness."""
+
+    role: int
+    channel: Channel
+    pool: PairPool
+    random: Randomness
+
+    def constant(self, words: Words) -> Words:
+        """This party's share of public words: A holds them, B holds zeros."""
+        return words if self.role == A else np.zeros_like(words)
+
+    def halves(self, elements: NDArray[Scalar]) -> tuple[NDArray[Scalar], NDArray[Scalar]]:
+        """The elements (…, n) for which this party sends, and those for which it asks, a zero put where n is odd.
+
+        A sends for the first half and B for the second, so that both work and both directions of the pool are used.
+        """
+        if elements.shape[-1] % 2:
+            elements = np.append(elements, np.zeros_like(elements[..., :1]), axis=-1)
+        middle = elements.shape[-1] // 2
+        first, second = elements[..., :middle], elements[..., middle:]
+        return (first, second) if self.role == A else (second, first)
+
+    def whole(self, sent: NDArray[Scalar], asked: NDArray[Scalar], count: int) -> NDArray[Scalar]:
+        """What came of both halves, in the order of the elements."""
+        parts = (sent, asked) if self.role == A else (asked, sent)
+        return np.concatenate(parts, axis=-1)[..., :count]
+
+    def negate(self, bits: Bits) -> Bits:
+        """Its share of the complement."""
+        return bits ^ np.uint8(self.role == A)

@@ -1,0 +1,362 @@
+"""Classification of the Paillier protocol: from multiplicative shares to labels, compared as exact integers.
+
+Class c against class d is num_c·den_d against num_d·den_c. Each side is a product
+of cells, so each party multiplies its own factors, and only the difference of two products needs the key. Intermediate
+winners of a tournament stay secret by one transfer each way, which shares the winner's numbers anew.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from mixbayes.protocol import memory
+from mixbayes.protocol.arrays import Bits, Numbers, Values, Words, slices
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes import public_rows as rows
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.circuits import ring
+from mixbayes.protocol.circuits.comparison import carry
+from mixbayes.protocol.circuits.look_up import all_masks, chosen_masks
+from mixbayes.protocol.circuits.products import gate
+from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.errors import OutOfRange
+from mixbayes.protocol.packing import bits_bytes, pack_bits, unpack_bits
+from mixbayes.protocol.paillier.exact import MASK_BITS
+from mixbayes.protocol.paillier.key import (
+    Obfuscators,
+    PublicKey,
+    SecretKey,
+    below,
+    fresh,
+    from_bytes,
+    inverse,
+    obfuscators,
+    receive_ciphertexts,
+    send_ciphertexts,
+    to_bytes,
+    unit,
+)
+from mixbayes.protocol.paillier.training import ExactModel, Group, answers, in_flight, opened_answers
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
+
+_SIDES, _DIFFERENCES = "encrypted sides", "masked differences"
+_ANNOUNCE, _TABLES = "announce question", "tables for the question"
+_ANNOUNCE_WINNER, _WINNER = "announce winner", "winner shared anew"
+_MOST_ROWS = 256
+_PIECE_BYTES = 1 << 23
+_STRETCH = 16
+"""Comparisons to a message, so that A decrypts while B still computes."""
+
+
+class Seat(ABC):
+    """What A, who holds the key, and B do differently."""
+
+    @abstractmethod
+    def less(self, me: Party, group: Group, left: Numbers, right: Numbers) -> Bits:
+        """XOR shares (n,) of [left < right], of which these (n,) are one party's factors."""
+
+
+class Holder(Seat):
+    """A: it sends its factors encrypted and decrypts the masked differences."""
+
+    def __init__(self, key: SecretKey, obfuscators: Obfuscators) -> None:
+        self._key = key
+        self._obfuscators = obfuscators
+
+    def less(self, me: Party, group: Group, left: Numbers, right: Numbers) -> Bits:
+        public, bits = self._key.public, group.comparison_bits
+
+        def send(part: slice) -> None:
+            sides = np.stack([left[part], right[part]], axis=1).reshape(-1)
+            sent = (public.encrypt(side, fresh(self._obfuscators)) for side in sides)
+            send_ciphertexts(me.channel, _SIDES, public, sent)
+
+        def collect(count: int) -> list[int]:
+            masked = opened_answers(group, self._key, group.product_bits, me.channel, _DIFFERENCES, count)
+            if max(masked) >> bits + MASK_BITS + 1:
+                raise OutOfRange(me.channel.peer, _DIFFERENCES, "a masked difference is too long")
+            return masked
+
+        parts = ((part, part.stop - part.start) for part in _stretches(group, left.size))
+        differences = in_flight(parts, send, collect)
+        # Y = 2^ℓ + left − right + R: bit ℓ of Y − R is Y's, R's and the borrow [Y mod 2^ℓ < R mod 2^ℓ] together, and
+        # the borrow is the carry of R mod 2^ℓ and the complement of Y mod 2^ℓ.
+        complement = ring.constant([~d for d in differences], bits)
+        return me.negate(_bit(differences, bits) ^ carry(me, complement, bits))
+
+
+class Other(Seat):
+    """B: it multiplies and masks under the encryption."""
+
+    def __init__(self, key: PublicKey, obfuscators: Obfuscators) -> None:
+        self._key = key
+        self._obfuscators = obfuscators
+
+    def less(self, me: Party, group: Group, left: Numbers, right: Numbers) -> Bits:
+        bits = group.comparison_bits
+        masks = [below(me.random, 1 << bits + MASK_BITS) for _ in range(left.size)]
+        for part in _stretches(group, left.size):
+            theirs = receive_ciphertexts(me.channel, _SIDES, self._key, 2 * (part.stop - part.start))
+            differences = [
+                self._key.weighted(sides, (x, group.modulus - y))
+                for *sides, x, y in zip(theirs[::2], theirs[1::2], left[part], right[part], strict=True)
+            ]
+            added = [(1 << bits) + mask for mask in masks[part]]
+            sent = answers(group, self._key, group.product_bits, differences, added, me.random, self._obfuscators)
+            send_ciphertexts(me.channel, _DIFFERENCES, self._key, sent)
+        return _bit(masks, bits) ^ carry(me, ring.constant(masks, bits), bits)
+
+
+def _stretches(group: Group, count: int) -> Iterator[slice]:
+    """All comparisons, as many at a time as fill whole ciphertexts."""
+    slots = group.slots(group.product_bits)
+    return slices(count, max(1, _STRETCH // slots) * slots)
+
+
+def _bit(numbers: list[int], place: int) -> Bits:
+    return np.array([number >> place & 1 for number in numbers], np.uint8)
+
+
+def winners(me: Party, seat: Seat, model: ExactModel, products: Numbers) -> Words:
+    """XOR shares (n,) of words with the winner's bit set, from the factors (S, n) of every class.
+
+    A tournament, as in `argmax`: the later one wins only if strictly greater.
+    """
+    classes, n = model.classes, products.shape[-1]
+    standings = _standings(products, classes)
+    hot = me.constant(np.uint64(1) << np.arange(classes, dtype=np.uint64)[:, None] + np.zeros((1, n), np.uint64))
+    for free, forced in _rulings(me, model.empty):
+        pairs = len(free)
+        earlier, later, rest = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2), slice(2 * pairs, None)
+        upset = _upset(me, seat, model.group, standings[:, earlier], standings[:, later], free) ^ forced[:, None]
+        won = hot[earlier] ^ gate(me, upset, hot[earlier] ^ hot[later], classes)
+        hot = np.concatenate([won, hot[rest]])
+        if len(hot) > 1:
+            shared = _shared_anew(me, model.group, upset, standings[:, earlier], standings[:, later])
+            standings = np.concatenate([shared, standings[:, rest]], axis=1)
+    return hot[0]
+
+
+def _standings(products: Numbers, classes: int) -> Numbers:
+    """Numerators and denominators, (2, K, n)."""
+    if len(products) == classes:
+        products = np.concatenate([products, np.ones_like(products)])
+    return products.reshape(2, classes, -1)
+
+
+def _rulings(me: Party, empty: Bits) -> Iterator[tuple[Bits, Bits]]:
+    """For the matches of every round XOR shares of: is it open, and if not, does the later one win?
+
+    A class without rows never wins; one that has rows beats it. Who comes out of a match has no rows if neither has, so
+    this does not depend on the instance.
+    """
+    while len(empty) > 1:
+        pairs = len(empty) // 2
+        earlier, later = empty[0 : 2 * pairs : 2], empty[1 : 2 * pairs : 2]
+        both = gate(me, earlier, later, 1)
+        yield me.negate(earlier ^ later ^ both), earlier ^ both
+        empty = np.concatenate([both, empty[2 * pairs :]])
+
+
+def _upset(me: Party, seat: Seat, group: Group, earlier: Numbers, later: Numbers, free: Bits) -> Bits:
+    """XOR shares (pairs, n) of: the match is open, and the later one's score is strictly greater."""
+    left, right = (earlier[0] * later[1] % group.modulus, later[0] * earlier[1] % group.modulus)
+    less = seat.less(me, group, left.reshape(-1), right.reshape(-1)).reshape(left.shape)
+    return gate(me, np.repeat(free[:, None], less.shape[1], axis=1), less, 1)
+
+
+def _shared_anew(me: Party, group: Group, upset: Bits, earlier: Numbers, later: Numbers) -> Numbers:
+    """New multiplicative shares (2, pairs, n) of the winners' numbers, and no party knows whose they are.
+
+    Each offers both of its own numbers under a fresh factor, in the order its share of the outcome says; the other's
+    share chooses. One keeps the factor's inverse, the other what it chose.
+    """
+    flat = upset.reshape(-1)
+    count, words = flat.size, 2 * _number_words(group)
+    pair = np.stack([np.where(upset, later, earlier), np.where(upset, earlier, later)]).reshape(2, 2, count)
+    sent, received = me.pool.take(count)
+    raw = me.channel.swap(_ANNOUNCE_WINNER, pack_bits(flat ^ received.choices))
+    flips = unpack_bits(raw, count, me.channel.peer, _ANNOUNCE_WINNER)
+    factor = _units(me.random, group, 2, count)
+    masks = all_masks(me.pool.sent_hash, sent.pads[:, None], flips[None], 2, words)
+    offered = masks ^ _to_words(group, pair.transpose(0, 2, 1) * factor.T)
+    theirs = me.channel.swap(_WINNER, offered).view(np.uint64).reshape(2, count, words)
+    unmask = chosen_masks(me.pool.received_hash, received.pads[None], flat.astype(np.uint64), words)
+    got = _to_numbers(group, theirs[flat, np.arange(count)] ^ unmask, me.channel.peer, _WINNER)
+    return (got * _inverses(group, factor) % group.modulus).reshape(earlier.shape)
+
+
+def _units(random: Randomness, group: Group, *shape: int) -> Numbers:
+    return np.array([unit(random, group.modulus) for _ in range(int(np.prod(shape)))], object).reshape(shape)
+
+
+def _inverses(group: Group, numbers: Numbers) -> Numbers:
+    return np.array([inverse(number, group.modulus) for number in numbers.reshape(-1)], object).reshape(numbers.shape)
+
+
+def _number_words(group: Group) -> int:
+    """Words that hold one element."""
+    return ring.limbs(group.bits)
+
+
+def _to_words(group: Group, numbers: Numbers) -> Words:
+    """(…, S) reduced, as (…, S · words)."""
+    size = 8 * _number_words(group)
+    return to_bytes((numbers % group.modulus).reshape(-1), size).view(np.uint64).reshape(*numbers.shape[:-1], -1)
+
+
+def _to_numbers(group: Group, words: Words, peer: str, step: str) -> Numbers:
+    """(n, S · words) that a peer offered as (S, n), each checked to be an element that can be a factor."""
+    numbers = from_bytes(words.view(np.uint8), 8 * _number_words(group))
+    if not all(0 < number < group.modulus for number in numbers):
+        raise OutOfRange(peer, step, "a number is zero or not below the modulus")
+    return np.array(numbers, object).reshape(len(words), -1).T
+
+
+def _products(model: ExactModel, codes: Values) -> Numbers:
+    """This party's factors (S, n) of every class for these rows."""
+    product = np.repeat(model.start[:, None], codes.shape[1], axis=1)
+    for table, values in zip(model.tables, codes, strict=True):
+        product = product * table[values].T % model.group.modulus
+    return product
+
+
+def _choice_bits(model: ExactModel) -> list[int]:
+    return [(entries - 1).bit_length() for entries in model.entries]
+
+
+def _pieces(model: ExactModel, count: int) -> Iterator[slice]:
+    """The rows, as many at a time as the messages should hold."""
+    row_bytes = sum(model.entries) * model.start.size * 8 * _number_words(model.group)
+    return slices(count, min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes)))
+
+
+def _chosen(partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Numbers:
+    """The asker's part: the product (S, n) over attributes of what it chose, masked by the other's factors."""
+    group, count, choices = model.group, codes.shape[1], _choice_bits(model)
+    received = partner.pool.take(sum(choices) * count)
+    wanted = [ring.bits(c.astype(np.uint64), bits).reshape(-1) for c, bits in zip(codes, choices, strict=True)]
+    partner.channel.send(_ANNOUNCE, pack_bits(np.concatenate(wanted) ^ received.choices))
+    product, at = np.ones((model.start.size, count), object), 0
+    words = model.start.size * _number_words(group)
+    for values, entries, bits in zip(codes, model.entries, choices, strict=True):
+        pads = received.pads[at : at + bits * count].reshape(bits, count, 2)
+        masks = chosen_masks(partner.pool.hash, pads, values.astype(np.uint64), words)
+        raw = partner.channel.receive(_TABLES, 8 * entries * count * words)
+        entry = raw.view(np.uint64).reshape(entries, count, words)[values, np.arange(count)] ^ masks
+        product = product * _to_numbers(group, entry, partner.channel.peer, _TABLES) % group.modulus
+        at += bits * count
+    return product
+
+
+def _offered(partner: Line[SentPool], model: ExactModel, random: Randomness, count: int) -> Numbers:
+    """The other's part: offer every entry times a factor, fresh for every row, attribute and side.
+
+    Returns the inverse of the factors' product, (S, n). "Missing" is the factor alone.
+    """
+    group, choices, channel = model.group, _choice_bits(model), partner.channel
+    total = sum(choices) * count
+    sent = partner.pool.take(total)
+    flips = unpack_bits(channel.receive(_ANNOUNCE, bits_bytes(total)), total, channel.peer, _ANNOUNCE)
+    sides = model.start.size
+    product, at = np.ones((sides, count), object), 0
+    for table, bits in zip(model.tables, choices, strict=True):
+        part = slice(at, at + bits * count)
+        pads, asked = sent.pads[:, part].reshape(2, bits, count, 2), flips[part].reshape(bits, count)
+        factor = _units(random, group, sides, count)
+        masks = all_masks(partner.pool.hash, pads, asked, len(table), sides * _number_words(group))
+        channel.send(_TABLES, masks ^ _to_words(group, table[:, None] * factor.T))
+        product = product * factor % group.modulus
+        at += bits * count
+    return _inverses(group, product)
+
+
+def ask(me: Party, seat: Seat, partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Labels:
+    """The asking hospital, for rows that the other does not see."""
+    labels = []
+    for piece in _pieces(model, codes.shape[1]):
+        product = _products(model, codes[:, piece]) * _chosen(partner, model, codes[:, piece]) % model.group.modulus
+        labels.append(label.from_partner(me, winners(me, seat, model, product), model.classes))
+    return label.joined(labels)
+
+
+def answer(me: Party, seat: Seat, partner: Line[SentPool], model: ExactModel, count: int) -> None:
+    """The other hospital, for rows that it does not see."""
+    for piece in _pieces(model, count):
+        inverses = _offered(partner, model, me.random, piece.stop - piece.start)
+        product = model.start[:, None] * inverses % model.group.modulus
+        label.to_partner(me, winners(me, seat, model, product), model.classes)
+
+
+def show(me: Party, seat: Seat, layout: Layout, model: ExactModel, codes: Values) -> Labels:
+    """The asking hospital, for rows that it shows the other."""
+    labels = []
+    for piece in _pieces(model, codes.shape[1]):
+        rows.send(me.channel, layout, codes[:, piece])
+        hot = winners(me, seat, model, _products(model, codes[:, piece]))
+        labels.append(label.from_partner(me, hot, model.classes))
+    return label.joined(labels)
+
+
+def see(me: Party, seat: Seat, layout: Layout, model: ExactModel, count: int) -> None:
+    """The other hospital, for rows that it is shown."""
+    for piece in _pieces(model, count):
+        codes = rows.receive(me.channel, layout, piece.stop - piece.start)
+        label.to_partner(me, winners(me, seat, model, _products(model, codes)), model.classes)
+
+
+def run_paillier_classification(
+    layout: Layout,
+    models: tuple[ExactModel, ExactModel],
+    key: SecretKey,
+    codes: Values,
+    seeds: tuple[bytes, bytes],
+    *,
+    private: bool = True,
+    asker: int = A,
+) -> Labels:
+    """Hospitals A, who holds the key, and B, one of them asking, both in memory."""
+    to_b, to_a = memory.channels("party A", "party B")
+    question_to_b, question_to_a = memory.channels("party A", "party B")
+    # Random transfers are made on channels of their own.
+    ahead_b, ahead_a = memory.channels("party A", "party B")
+    question_ahead_b, question_ahead_a = memory.channels("party A", "party B")
+    count = codes.shape[1]
+
+    def hospital(me: Party, seat: Seat, question: Channel, ahead: Channel) -> Labels | None:
+        model = models[me.role]
+        if not private and me.role == asker:
+            # The asker shows the rows, and both multiply their factors of what they name.
+            return show(me, seat, layout, model, codes)
+        if not private:
+            see(me, seat, layout, model, count)
+        elif me.role == asker:
+            # The other one offers its factors, masked by fresh ones; the asker takes those its rows name, obliviously,
+            # and multiplies them with its own.
+            return ask(me, seat, Line(question, connect_asker(ahead, me.random)), model, codes)
+        else:
+            # The inverses of the fresh ones stay with the other one.
+            answer(me, seat, Line(question, connect_answerer(ahead, me.random)), model, count)
+        # In all cases both then compare sides of products: A sends its own encrypted, B multiplies with its own,
+        # subtracts and masks, A decrypts, and the borrow of the mask is found on bits. The asker gets the outcome.
+        return None
+
+    def holder() -> Labels | None:
+        random = Randomness(seeds[A])
+        me = Party(A, to_b, connect_pair(A, ahead_b, random), random)
+        return hospital(me, Holder(key, obfuscators(key, random)), question_to_b, question_ahead_b)
+
+    def other() -> Labels | None:
+        random = Randomness(seeds[B])
+        me = Party(B, to_a, connect_pair(B, ahead_a, random), random)
+        return hospital(me, Other(key.public, obfuscators(key.public, random)), question_to_a, question_ahead_a)
+
+    labels: Labels = memory.together(holder, other)[asker]
+    return labels

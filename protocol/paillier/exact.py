@@ -1,0 +1,101 @@
+"""The pooled classifier in exact rational numbers: what the Paillier protocol must equal, ties included.
+
+Smoothed by α = p/q, a cell is q·n_avc + p, the denominator of its attribute and class is the sum of its cells,
+q·n_ac + p·V_a, and the prior is n_c: log2 q and log2 N are the same for all classes. A class without rows has the prior
+0 and so never wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mixbayes.protocol.arrays import Numbers, Values, Words
+from mixbayes.protocol.attributes.dictionary import Dictionary, Numeric
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
+
+MASK_BITS = 41
+"""A mask is uniform on this many bits more than the number it hides, of which a sign may take one."""
+ROOM = MASK_BITS + 2
+"""Bits a modulus needs beyond those of the numbers compared: for the mask, the sign and the sum of both."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cells:
+    """Integers (K,) and, for each attribute, (V, K); or one hospital's part of them."""
+
+    prior: Numbers
+    numerators: tuple[Numbers, ...]
+
+    @property
+    def denominators(self) -> tuple[Numbers, ...]:
+        return tuple(cells.sum(axis=0) for cells in self.numerators)
+
+
+def cells(layout: Layout, vector: Words, one: int) -> Cells:
+    """The cells of these counts; `one` is this party's part of the number one."""
+    smoothing = layout.dictionary.smoothing
+    counts = vector.astype(object)
+    blocks = (layout.block(counts, a)[:-1] for a in range(len(layout.rows)))
+    numerators = tuple(block * smoothing.denominator + smoothing.numerator * one for block in blocks)
+    return Cells(layout.class_counts(counts), numerators)
+
+
+def scores(layout: Layout, vector: Words, codes: Values) -> list[list[Fraction]]:
+    """For every row (attributes, n) each class's score, in proportion to its probability."""
+    pooled = cells(layout, vector, 1)
+    return [[_score(pooled, row, c) for c in range(layout.classes)] for row in codes.T.tolist()]
+
+
+def labels(layout: Layout, vector: Words, codes: Values) -> Labels:
+    """The positions of the winning classes; ties go to the first."""
+    winners = [row.index(max(row)) for row in scores(layout, vector, codes)]
+    return np.array(winners, np.int64)
+
+
+def _score(pooled: Cells, row: list[int], c: int) -> Fraction:
+    score = Fraction(pooled.prior[c])
+    for numerators, denominators, value in zip(pooled.numerators, pooled.denominators, row, strict=True):
+        if value < len(numerators):
+            score *= Fraction(numerators[value, c], denominators[c])
+    return score
+
+
+def comparison_bits(dictionary: Dictionary) -> int:
+    """ℓ: both sides of every comparison are below 2^ℓ."""
+    gaussian = [a.name for a in dictionary.attributes if isinstance(a, Numeric)]
+    if gaussian:
+        raise Unsupported(
+            f"The Paillier protocol takes no Gaussian attributes, and {len(gaussian)} are: {', '.join(gaussian[:5])}"
+            f"{', …' * (len(gaussian) > 5)}. Give them cut points "
+            "(--bins N), or use the shares protocol."
+        )
+    p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows
+    largest = rows
+    for attribute in dictionary.attributes:
+        if not isinstance(attribute, Numeric):
+            largest *= (q * rows + p) * (q * rows + p * attribute.size)
+    return largest.bit_length()
+
+
+def cell_bits(dictionary: Dictionary) -> int:
+    """Every cell and denominator is below 2 to this."""
+    p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows
+    sizes = [a.size for a in dictionary.attributes if not isinstance(a, Numeric)]
+    return (q * rows + p * max(sizes, default=1)).bit_length()
+
+
+def fitting_bits(dictionary: Dictionary, key_bits: int) -> int:
+    """ℓ, or a refusal that says how many bits the key lacks."""
+    bits = comparison_bits(dictionary)
+    if bits + ROOM > key_bits:
+        raise DictionaryTooLarge(
+            f"Exact comparison of {len(dictionary.attributes)} attributes over up to {dictionary.max_rows} rows needs "
+            f"a key of {bits + ROOM} bits, and this one has {key_bits}. Lower max_rows, leave out "
+            "attributes, or use the shares protocol."
+        )
+    return bits

@@ -1,0 +1,333 @@
+"""Training of the Paillier protocol: from two hospitals' counts to multiplicative shares of the joint cells.
+
+A holds the secret key and sends its part of every cell encrypted; B adds its own
+part, multiplies by a random factor, and A decrypts the product. A keeps that, B the factor's inverse.
+
+The plain way is to share cells modulo N; here they are shared modulo a public prime as small as the comparison allows,
+if the key has room for the unreduced products. B's exponents, and the entries of private questions, are then as long as
+the numbers compared and not as the key; B's answers carry several cells each. `docs/paillier.md` says what this saves.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from mixbayes.protocol import memory
+from mixbayes.protocol.arrays import Bits, Numbers, Words
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.training import refuse_too_many_rows
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.circuits.products import gate
+from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.errors import BadData, OutOfRange
+from mixbayes.protocol.paillier import exact
+from mixbayes.protocol.paillier.exact import MASK_BITS, ROOM
+from mixbayes.protocol.paillier.key import (
+    Obfuscators,
+    PublicKey,
+    SecretKey,
+    below,
+    fresh,
+    inverse,
+    obfuscators,
+    prime_above,
+    receive_ciphertexts,
+    send_ciphertexts,
+    unit,
+)
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import connect_pair
+
+_CELLS, _ANSWERS = "encrypted cells", "masked cells"
+_STRETCH = 32
+"""Cells to a message, so that A decrypts while B still computes."""
+_AHEAD = 4
+"""Messages under way."""
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The integers modulo a public number, where cells are shared multiplicatively."""
+
+    modulus: int
+    comparison_bits: int
+    key_bits: int
+    small: bool
+    """The modulus is a prime that leaves the key room for products; otherwise it is the key's own."""
+
+    @classmethod
+    def of(cls, dictionary: Dictionary, key: PublicKey) -> Group:
+        """The group for this dictionary and key, or a refusal."""
+        bits = exact.fitting_bits(dictionary, key.bits)
+        prime = cls(prime_above(1 << bits + ROOM - 1), bits, key.bits, small=True)
+        return prime if prime.width(prime.product_bits) < key.bits else cls(key.modulus, bits, key.bits, small=False)
+
+    @property
+    def bits(self) -> int:
+        return self.modulus.bit_length()
+
+    @property
+    def product_bits(self) -> int:
+        """Two products of two elements, a mask included, are below the modulus times 2 to this."""
+        return self.bits + 1
+
+    def veil(self, random: Randomness, hidden: int) -> int:
+        """A multiple of the modulus, to be added to a number below the modulus times 2^hidden.
+
+        It leaves the remainder and hides the rest. Modulo N there is no rest.
+        """
+        return self.modulus * below(random, 1 << hidden + MASK_BITS) if self.small else 0
+
+    def width(self, hidden: int) -> int:
+        """Bits of such a number with its veil."""
+        return self.bits + hidden + MASK_BITS + 1
+
+    def slots(self, hidden: int) -> int:
+        """How many of them one plaintext holds."""
+        return (self.key_bits - 1) // self.width(hidden) if self.small else 1
+
+    def opened(self, plaintext: int, count: int, hidden: int) -> list[int]:
+        """The elements in the slots of a decrypted answer, or nothing if there is more in it."""
+        if not self.small:
+            return [plaintext]
+        width = self.width(hidden)
+        if plaintext >> width * count:
+            return []
+        return [(plaintext >> width * slot) % (1 << width) % self.modulus for slot in range(count)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExactModel:
+    """One party's factor of every number that a comparison multiplies.
+
+    Per attribute (V + 1, S), the last row, "missing", being ones; S = 2K, the classes' numerators and denominators.
+    With two classes S = 2: the denominators are moved over once for all, num_0·den_1 against num_1·den_0. `start` (S,)
+    are the priors, and `empty` (K,) XOR shares of [n_c = 0].
+    """
+
+    group: Group
+    start: Numbers
+    tables: tuple[Numbers, ...]
+    empty: Bits
+
+    @property
+    def classes(self) -> int:
+        return self.empty.size
+
+    @property
+    def entries(self) -> tuple[int, ...]:
+        return tuple(len(table) for table in self.tables)
+
+
+def train_holder(me: Party, key: SecretKey, layout: Layout, vector: Words, obfuscators: Obfuscators) -> ExactModel:
+    """A's part: its own counts, and the key by which it decrypts."""
+    group, hidden = Group.of(layout.dictionary, key.public), exact.cell_bits(layout.dictionary)
+    _check_own(layout, vector)
+    refuse_too_many_rows(me, layout, vector)
+    empty = _shares_of_empty(me, layout, vector)
+    own = exact.cells(layout, vector, 1)
+
+    def send(numbers: list[int]) -> None:
+        sent = (key.public.encrypt(number, fresh(obfuscators)) for number in numbers)
+        send_ciphertexts(me.channel, _CELLS, key.public, sent)
+
+    def collect(count: int) -> list[int]:
+        factors = opened_answers(group, key, hidden, me.channel, _ANSWERS, count)
+        if 0 in factors:
+            raise OutOfRange(me.channel.peer, _ANSWERS, "a masked cell is zero")
+        return factors
+
+    priors = [([*own.prior, *empty.tolist()], layout.classes)]
+    numerators = [(part, len(part)) for part in _stretches(group, hidden, _flat(own.numerators))]
+    factors = in_flight(priors + numerators, send, collect)
+    # B adds the denominators up itself.
+    for part in _stretches(group, hidden, _flat(own.denominators)):
+        factors += collect(len(part))
+    return _assembled(layout, group, factors, empty)
+
+
+def train_other(me: Party, key: PublicKey, layout: Layout, vector: Words, obfuscators: Obfuscators) -> ExactModel:
+    """B's part: its own counts, which leave it only under factors of its choosing."""
+    group, hidden = Group.of(layout.dictionary, key), exact.cell_bits(layout.dictionary)
+    _check_own(layout, vector)
+    refuse_too_many_rows(me, layout, vector)
+    empty = _shares_of_empty(me, layout, vector)
+    own = exact.cells(layout, vector, 0)
+
+    def receive(count: int) -> list[int]:
+        return receive_ciphertexts(me.channel, _CELLS, key, count)
+
+    def answered(ciphertexts: list[int], numbers: Sequence[int]) -> list[int]:
+        factors = [unit(me.random, group.modulus) for _ in numbers]
+        products = [key.weighted([c], [factor]) for c, factor in zip(ciphertexts, factors, strict=True)]
+        added = [number * factor for number, factor in zip(numbers, factors, strict=True)]
+        sent = answers(group, key, hidden, products, added, me.random, obfuscators)
+        send_ciphertexts(me.channel, _ANSWERS, key, sent)
+        return [inverse(factor, group.modulus) for factor in factors]
+
+    shares = answered(*_without_zeros(key, own.prior, empty, receive(2 * layout.classes)))
+    sums, at = _Sums(key, layout), 0
+    for part in _stretches(group, hidden, _flat(own.numerators)):
+        theirs = receive(len(part))
+        sums.add(theirs)
+        shares += answered(theirs, part)
+    for part in _stretches(group, hidden, _flat(own.denominators)):
+        shares += answered(sums.ciphertexts[at : at + len(part)], part)
+        at += len(part)
+    return _assembled(layout, group, shares, empty)
+
+
+def in_flight(
+    parts: Iterable[tuple[Part, int]], send: Callable[[Part], None], collect: Callable[[int], list[int]]
+) -> list[int]:
+    """Send every part, some ahead of the answers, which are collected in order by their counts.
+
+    So B has something to do while A decrypts, and never much waits to be read, however large the dictionary.
+    """
+    due: deque[int] = deque()
+    collected = []
+    for part, count in parts:
+        send(part)
+        due.append(count)
+        if len(due) > _AHEAD:
+            collected += collect(due.popleft())
+    for count in due:
+        collected += collect(count)
+    return collected
+
+
+class _Sums:
+    """Under the encryption, A's part of every denominator: the sum of its attribute's numerators of one class."""
+
+    def __init__(self, key: PublicKey, layout: Layout) -> None:
+        self._key = key
+        every = np.arange(len(layout.rows) * layout.classes).reshape(-1, layout.classes)
+        values = [rows - 1 for rows in layout.rows]
+        self._where = iter(every.repeat(values, axis=0).reshape(-1).tolist())
+        self.ciphertexts = [1] * every.size
+
+    def add(self, numerators: list[int]) -> None:
+        """The next ones."""
+        for numerator, at in zip(numerators, self._where, strict=False):  # `_where` last: zip drops none of it
+            self.ciphertexts[at] = self._key.total([self.ciphertexts[at], numerator])
+
+
+def _flat(blocks: Sequence[Numbers]) -> list[int]:
+    return [cell for block in blocks for cell in block.reshape(-1)]
+
+
+def _stretches(group: Group, hidden: int, cells: list[int]) -> list[list[int]]:
+    """All cells, as many at a time as fill whole ciphertexts."""
+    slots = group.slots(hidden)
+    step = max(1, _STRETCH // slots) * slots
+    return [cells[start : start + step] for start in range(0, len(cells), step)]
+
+
+def _check_own(layout: Layout, vector: Words) -> None:
+    """More rows than agreed would let a comparison wrap around."""
+    most = layout.dictionary.max_rows
+    if sum(layout.class_counts(vector).tolist()) > most:
+        raise BadData(f"The table has more rows than the {most} that all hospitals together may have.")
+
+
+def _shares_of_empty(me: Party, layout: Layout, vector: Words) -> Bits:
+    """XOR shares of [n_c = 0]: a sum of counts is zero where both are."""
+    mine = (layout.class_counts(vector) == 0).astype(np.uint8)
+    nothing = np.zeros_like(mine)
+    return gate(me, mine, nothing, 1) if me.role == A else gate(me, nothing, mine, 1)
+
+
+def _without_zeros(key: PublicKey, own: Numbers, empty: Bits, theirs: list[int]) -> tuple[list[int], list[int]]:
+    """Ciphertexts of A's part of n_c + z_c, and B's part: z_A ⊕ z_B is z_A, or 1 − z_A."""
+    counts, flags = theirs[: own.size], theirs[own.size :]
+    both = [(flag, key.negated(flag)) for flag in flags]
+    joint = [key.total([count, flag[mine]]) for count, flag, mine in zip(counts, both, empty.tolist(), strict=True)]
+    return joint, list(own + empty.astype(object))
+
+
+def answers(
+    group: Group,
+    key: PublicKey,
+    hidden: int,
+    ciphertexts: list[int],
+    added: list[int],
+    random: Randomness,
+    obfuscators: Obfuscators,
+) -> Iterator[int]:
+    """B's answers: each encrypted number plus what is added to it, under a veil of its own, several to a ciphertext.
+
+    A knows the randomness of what it had sent: raised to a factor and left alone, it would let A test guesses. So every
+    answer has new randomness.
+    """
+    slots, width = group.slots(hidden), group.width(hidden)
+    for start in range(0, len(added), slots):
+        part = slice(start, start + slots)
+        veiled = (number + group.veil(random, hidden) for number in added[part])
+        numbers = sum(number << width * slot for slot, number in enumerate(veiled))
+        yield key.total([key.packed(ciphertexts[part], width), key.encrypt(numbers, fresh(obfuscators))])
+
+
+def opened_answers(group: Group, key: SecretKey, hidden: int, other: Channel, step: str, count: int) -> list[int]:
+    """A's side of it: so many elements."""
+    slots, elements = group.slots(hidden), []
+    ciphertexts = receive_ciphertexts(other, step, key.public, -(-count // slots))
+    for start, ciphertext in zip(range(0, count, slots), ciphertexts, strict=True):
+        opened = group.opened(key.decrypt(ciphertext), min(slots, count - start), hidden)
+        if not opened:
+            raise OutOfRange(other.peer, step, "an answer holds more than it should")
+        elements += opened
+    return elements
+
+
+def _assembled(layout: Layout, group: Group, factors: list[int], empty: Bits) -> ExactModel:
+    """From one party's factors of the priors, of all numerators and of all denominators."""
+    classes = layout.classes
+    cells = np.array(factors, object).reshape(-1, classes)
+    ones = np.ones((1, classes), object)
+    missing = _sides(group, ones, ones[0])
+    tables, at = [], 1
+    for rows, denominators in zip(layout.rows, cells[-len(layout.rows) :], strict=True):
+        tables.append(np.concatenate([_sides(group, cells[at : at + rows - 1], denominators), missing]))
+        at += rows - 1
+    return ExactModel(group, _sides(group, cells[:1], ones[0])[0], tuple(tables), empty)
+
+
+def _sides(group: Group, numerators: Numbers, denominators: Numbers) -> Numbers:
+    """(V, K) and (K,) as the factors of a comparison's sides, (V, S)."""
+    if len(denominators) == 2:
+        return numerators * denominators[::-1] % group.modulus
+    return np.concatenate([numerators, np.broadcast_to(denominators, numerators.shape)], axis=1)
+
+
+def run_paillier_training(
+    layout: Layout, vectors: tuple[Words, Words], key: SecretKey, seeds: tuple[bytes, bytes]
+) -> tuple[ExactModel, ExactModel]:
+    """Hospitals A, who holds the key, and B, with these count vectors, both in memory."""
+    to_b, to_a = memory.channels("party A", "party B")
+    # Random transfers, for the few steps on bits, are made on a channel of their own.
+    ahead_b, ahead_a = memory.channels("party A", "party B")
+
+    def holder() -> ExactModel:
+        random = Randomness(seeds[A])
+        me = Party(A, to_b, connect_pair(A, ahead_b, random), random)
+        # On bits, A and B find shares of which classes have no row at all. Then A sends its part of every cell, each
+        # under an obfuscator of its own, and decrypts what comes back: the joint cell times a factor A does not know.
+        return train_holder(me, key, layout, vectors[A], obfuscators(key, random))
+
+    def other() -> ExactModel:
+        random = Randomness(seeds[B])
+        me = Party(B, to_a, connect_pair(B, ahead_a, random), random)
+        # B has A's modulus. It adds its own part of every cell under the encryption, multiplies by a fresh factor,
+        # and keeps the factor's inverse. The product of both parties' numbers is the joint cell.
+        return train_other(me, key.public, layout, vectors[B], obfuscators(key.public, random))
+
+    model_a, model_b = memory.together(holder, other)
+    return model_a, model_b

@@ -1,0 +1,1 @@
+"""What the nodes of a federation agree on before anything runs: who takes part, by which rules."""

@@ -1,0 +1,276 @@
+"""The agreement of a federation: who takes part, by which protocol and policy, and what is counted.
+
+Every node holds a copy. Its digest goes into every contribution and every greeting, so copies that differ in
+one character of content do not work together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from mixbayes.agreement.addresses import Address, host_and_port
+from mixbayes.agreement.names import Name
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary, Numeric
+from mixbayes.protocol.errors import BadFederation, Unsupported
+
+LONGEST_TITLE = 100
+LONGEST_COLLECTION = 24 * 366  # hours
+LONGEST_WAIT = 24 * 3600  # seconds
+MOST_ROUNDS = 10**6
+SHORT_DIGEST = 16
+
+Role = Literal["party", "mixer"]
+Protocol = Literal["shares", "paillier"]
+Thing = TypeVar("Thing", bound=Hashable)
+Problem = tuple[tuple[str | int, ...], str]
+"""Where in the agreement, and what is wrong there."""
+
+
+_IN_PLAIN_WORDS = {
+    "missing": "it is missing",
+    "extra_forbidden": "there is no such field; remove it, or correct its spelling",
+}
+
+
+class _Problems(ValueError):
+    """Several things wrong at once, each with its place below the field being checked."""
+
+    def __init__(self, found: Sequence[Problem]) -> None:
+        super().__init__("; ".join(text for _, text in found))
+        self.found = found
+
+
+def _refuse(problems: Iterable[Problem]) -> None:
+    if found := list(problems):
+        raise _Problems(found)
+
+
+def _one_readable_line(text: str) -> str:
+    if not text.isprintable() or text != text.strip() or not 1 <= len(text) <= LONGEST_TITLE:
+        raise ValueError(f"it must be one line of 1 to {LONGEST_TITLE} visible characters")
+    return text
+
+
+def _twice(things: Iterable[Thing]) -> set[Thing]:
+    return {thing for thing, times in Counter(things).items() if times > 1}
+
+
+Title = Annotated[str, Field(strict=True), AfterValidator(_one_readable_line)]
+Whole = Annotated[int, Field(strict=True, ge=1)]
+Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Party(_Frozen):
+    """A hospital. It has an address only where two hospitals work without mixers and this one listens."""
+
+    name: Name
+    address: Address | None = None
+
+
+class Mixer(_Frozen):
+    """One of the two semi-trusted nodes that compute; everybody dials them."""
+
+    name: Literal["a", "b"]
+    address: Address
+
+
+class Policy(_Frozen):
+    """What every node refuses to go beyond."""
+
+    minimum: Annotated[int, Field(strict=True, ge=2)]
+    """A round needs the accepted contributions of so many hospitals."""
+    budget: Annotated[Whole, Field(le=MOST_ROWS)] = 100_000
+    """Rows that one hospital may ask about in one round."""
+    collect_hours: Annotated[Positive, Field(le=LONGEST_COLLECTION)] = 24.0
+    """A round seals at that age if the minimum has contributed; once all listed have, at once."""
+    timeout: Annotated[Positive, Field(le=LONGEST_WAIT)] = 60.0
+    """Seconds within which every wait ends."""
+    rounds: Annotated[Whole, Field(le=MOST_ROUNDS)] = 10
+    """How many rounds this agreement allows: every retraining is a chance for a difference attack."""
+
+
+Member = TypeVar("Member", Party, Mixer)
+
+
+class Federation(_Frozen):
+    """The whole agreement. `federation_from` checks one that comes from a file."""
+
+    name: Title
+    protocol: Protocol = "shares"
+    parties: tuple[Party, ...]
+    mixers: tuple[Mixer, ...] = ()
+    policy: Policy
+    dictionary: Dictionary
+
+    @field_validator("parties")
+    @classmethod
+    def _several_parties(cls, parties: tuple[Party, ...]) -> tuple[Party, ...]:
+        if len(parties) < 2:
+            raise ValueError("a federation needs two parties at least")
+        twice = _twice(party.name for party in parties)
+        _refuse(((i, "name"), "two parties have it") for i, party in enumerate(parties) if party.name in twice)
+        return parties
+
+    @field_validator("mixers")
+    @classmethod
+    def _two_mixers_or_none(cls, mixers: tuple[Mixer, ...]) -> tuple[Mixer, ...]:
+        names = sorted(mixer.name for mixer in mixers)
+        if names not in ([], ["a", "b"]):
+            raise ValueError(f"there must be two mixers, a and b, or none; here: {', '.join(names)}")
+        return tuple(sorted(mixers, key=lambda mixer: mixer.name))
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        members = self._two_party_problems() if self.two_party else self._mixer_problems()
+        _refuse([*members, *self._address_problems(), *self._policy_problems(), *self._protocol_problems()])
+        return self
+
+    def _two_party_problems(self) -> Iterator[Problem]:
+        if len(self.parties) != 2:
+            yield ("parties",), f"without mixers there must be exactly two parties, here are {len(self.parties)}"
+        elif sum(party.address is not None for party in self.parties) != 1:
+            yield ("parties",), "without mixers exactly one party has an address: it listens, and the other dials"
+
+    def _mixer_problems(self) -> Iterator[Problem]:
+        mixers = {mixer.name for mixer in self.mixers}
+        for i, party in enumerate(self.parties):
+            if party.address is not None:
+                yield ("parties", i, "address"), "with mixers nobody dials a party; it must have no address"
+            if party.name in mixers:
+                yield ("parties", i, "name"), "a mixer has it"
+
+    def _address_problems(self) -> Iterator[Problem]:
+        parties = [("parties", i, party.address) for i, party in enumerate(self.parties)]
+        mixers = [("mixers", i, mixer.address) for i, mixer in enumerate(self.mixers)]
+        given = [(kind, i, host_and_port(address)) for kind, i, address in parties + mixers if address is not None]
+        twice = _twice(address for _, _, address in given)
+        return (((kind, i, "address"), "two nodes have it") for kind, i, address in given if address in twice)
+
+    def _policy_problems(self) -> Iterator[Problem]:
+        if self.policy.minimum > len(self.parties):
+            yield ("policy", "minimum"), f"{self.policy.minimum} hospitals are needed, {len(self.parties)} are listed"
+
+    def _protocol_problems(self) -> Iterator[Problem]:
+        if self.protocol != "paillier":
+            return
+        if not self.two_party:
+            yield ("protocol",), "paillier works between two hospitals without mixers"
+        for i, attribute in enumerate(self.dictionary.attributes):
+            if isinstance(attribute, Numeric):
+                yield ("dictionary", "attributes", i, "kind"), "paillier takes no numeric attributes; bin this one"
+
+    @property
+    def two_party(self) -> bool:
+        """Whether two hospitals work without mixers."""
+        return not self.mixers
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The hospitals, in the agreement's order."""
+        return tuple(party.name for party in self.parties)
+
+    @property
+    def listener(self) -> Party | None:
+        """The hospital that the other one dials, where there are no mixers."""
+        return next((party for party in self.parties if party.address is not None), None)
+
+    def party(self, name: str) -> Party:
+        """The hospital of this name, or a refusal that lists those there are."""
+        return self._member("party", self.parties, name)
+
+    def mixer(self, name: str) -> Mixer:
+        """The mixer of this name, or a refusal that lists those there are."""
+        return self._member("mixer", self.mixers, name)
+
+    def role_of(self, name: str) -> Role | None:
+        """What the node of this name is, or None for a stranger."""
+        if name in self.names:
+            return "party"
+        return "mixer" if any(mixer.name == name for mixer in self.mixers) else None
+
+    def title(self, name: str) -> str:
+        """How messages call a node: `party va`, `mixer a`."""
+        role = self.role_of(name)
+        return f"{role} {name}" if role else f"{name!r}, who is not listed"
+
+    def canonical(self) -> str:
+        """Its one JSON text: sorted keys, no spaces, ASCII, numbers as Python writes them."""
+        return _canonical(self.model_dump(mode="json"))
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical text, in hex."""
+        return _sha256(self.canonical())
+
+    def sections(self) -> dict[str, str]:
+        """A short digest of every part, so that two nodes can say which one differs."""
+        content = self.model_dump(mode="json")
+        parts = {
+            "name": content["name"],
+            "protocol": content["protocol"],
+            "members": [content["parties"], content["mixers"]],
+            "policy": content["policy"],
+            "dictionary": content["dictionary"],
+        }
+        return {part: _sha256(_canonical(value))[:SHORT_DIGEST] for part, value in parts.items()}
+
+    def _member(self, role: Role, members: Sequence[Member], name: str) -> Member:
+        for member in members:
+            if member.name == name:
+                return member
+        listed = ", ".join(member.name for member in members) or "none"
+        raise Unsupported(f"The federation {self.name!r} has no {role} {name!r}; it has {listed}.")
+
+
+def federation_from(data: Mapping[str, object]) -> Federation:
+    """Check an agreement read from a file; what is wrong comes as one `BadFederation`."""
+    try:
+        return Federation.model_validate(data)
+    except ValidationError as error:
+        lines = (f"\n  {_path(data, place)}: {text}" for place, text in _problems(error))
+        raise BadFederation("The agreement is not valid:" + "".join(lines)) from None
+
+
+def _canonical(content: object) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _problems(error: ValidationError) -> Iterator[Problem]:
+    for found in error.errors():
+        cause = found.get("ctx", {}).get("error")
+        if isinstance(cause, _Problems):
+            yield from (((*found["loc"], *place), text) for place, text in cause.found)
+        else:
+            yield found["loc"], _IN_PLAIN_WORDS.get(found["type"]) or found["msg"].removeprefix("Value error, ")
+
+
+def _path(data: object, place: Sequence[str | int]) -> str:
+    """The place as a person finds it: list entries by their name, where they have one, else by number from 1."""
+    path = ""
+    for step in place:
+        if isinstance(step, int):
+            data = data[step] if isinstance(data, Sequence) and step < len(data) else None
+            name = data.get("name") if isinstance(data, Mapping) else None
+            path += f"[{name!r}]" if isinstance(name, str) else f"[{step + 1}]"
+        elif not _is_tag(data, step):
+            data = data.get(step) if isinstance(data, Mapping) else None
+            path += f".{step}" if path else step
+    return path or "agreement"
+
+
+def _is_tag(data: object, step: str) -> bool:
+    # pydantic puts the kind of an attribute into the place of what is wrong in it
+    return isinstance(data, Mapping) and step not in data and data.get("kind") == step

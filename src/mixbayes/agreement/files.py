@@ -1,0 +1,146 @@
+"""The agreement as a file: TOML, for people to read, edit and sign off."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from mixbayes.agreement.agreement import Federation, Mixer, Party, Policy, federation_from
+from mixbayes.protocol.attributes.dictionary import Attribute, Dictionary, Nominal, Numeric
+from mixbayes.protocol.errors import BadFederation, DictionaryTooLarge
+
+WIDEST = 100
+"""A list that makes a longer line than this has a line for every entry."""
+
+
+def read_federation(path: str | Path) -> Federation:
+    """The agreement in this file, or one error that names the file and everything wrong in it."""
+    path = Path(path)
+    try:
+        return federation_from(_content(path))
+    except (BadFederation, DictionaryTooLarge) as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _content(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise BadFederation(f"The file cannot be read: {error.strerror}. Name the agreed file.") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise BadFederation(f"Line {line} is not UTF-8 text. Save the file as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadFederation(f"This is not TOML: {error}. Correct that line, or take the agreed file again.") from None
+    except RecursionError:
+        raise BadFederation("This is no agreement: brackets are nested too deep. Take the agreed file again.") from None
+
+
+def written(federation: Federation) -> str:
+    """The file that `read_federation` reads back as the same agreement."""
+    return "\n".join(_lines(federation)) + "\n"
+
+
+def _lines(federation: Federation) -> Iterator[str]:
+    yield "# What the nodes of this federation agree on. Every node has a copy, and all copies must say the same:"
+    yield "# compare the digests that `mixbayes federation show` prints, by telephone for instance."
+    yield ""
+    yield f"name = {_text(federation.name)}"
+    yield ""
+    yield "# How the two computing parties work: shares, or, for two hospitals without mixers, paillier."
+    yield f"protocol = {_text(federation.protocol)}"
+    yield from _party_lines(federation)
+    yield from _mixer_lines(federation.mixers)
+    yield from _policy_lines(federation.policy)
+    yield from _dictionary_lines(federation.dictionary)
+
+
+def _party_lines(federation: Federation) -> Iterator[str]:
+    yield ""
+    yield "# The hospitals."
+    if federation.two_party:
+        yield "# They compute without mixers: the one with an address listens there, the other dials it."
+    for party in federation.parties:
+        yield from _member_lines("parties", party)
+
+
+def _mixer_lines(mixers: Sequence[Mixer]) -> Iterator[str]:
+    if mixers:
+        yield ""
+        yield "# The two mixers, at the addresses that all nodes dial. They must not collude: choose two operators."
+    for mixer in mixers:
+        yield from _member_lines("mixers", mixer)
+
+
+def _member_lines(table: str, member: Party | Mixer) -> Iterator[str]:
+    yield f"[[{table}]]"
+    yield f"name = {_text(member.name)}"
+    if member.address is not None:
+        yield f"address = {_text(member.address)}"
+
+
+def _policy_lines(policy: Policy) -> Iterator[str]:
+    yield ""
+    yield "[policy]"
+    yield "# A round needs the accepted contributions of so many hospitals."
+    yield f"minimum = {policy.minimum}"
+    yield "# Rows that each hospital may ask about in one round. Labels are what leaks, so this bounds the leak."
+    yield f"budget = {policy.budget}"
+    yield "# A round starts without those still missing after so many hours, if the minimum is there."
+    yield f"collect_hours = {policy.collect_hours!r}"
+    yield "# Seconds within which every wait for another node ends."
+    yield f"timeout = {policy.timeout!r}"
+    yield "# How many rounds there may be. Two rounds that differ in one patient tell about that patient."
+    yield f"rounds = {policy.rounds}"
+
+
+def _dictionary_lines(dictionary: Dictionary) -> Iterator[str]:
+    yield ""
+    yield "[dictionary]"
+    yield "# The column that is predicted, and its classes; of two that are equally likely the first listed wins."
+    yield f"class_column = {_text(dictionary.class_column)}"
+    yield f"classes = {_list(map(_text, dictionary.classes))}"
+    yield "# Added to every count of a category, so that none is impossible: 1, 0.5, 1/3."
+    yield f"smoothing = {_text(str(dictionary.smoothing))}"
+    yield "# Rows that all hospitals together may have."
+    yield f"max_rows = {dictionary.max_rows}"
+    yield ""
+    yield "# The attributes, in the order of the counts. A nominal one has a closed list of values. A numeric one has a"
+    yield "# normal distribution in every class; values beyond its bounds are clipped to them. A binned one is cut at"
+    yield "# the cut points, low <= cuts <= high. Bounds and cuts taken from a table are patients' values: round them."
+    for attribute in dictionary.attributes:
+        yield from _attribute_lines(attribute)
+
+
+def _attribute_lines(attribute: Attribute) -> Iterator[str]:
+    yield ""
+    yield "[[dictionary.attributes]]"
+    yield f"name = {_text(attribute.name)}"
+    yield f"kind = {_text(attribute.kind)}"
+    if isinstance(attribute, Nominal):
+        yield f"values = {_list(map(_text, attribute.values))}"
+        return
+    yield f"low = {attribute.low!r}"
+    yield f"high = {attribute.high!r}"
+    if not isinstance(attribute, Numeric):
+        yield f"cuts = {_list(map(repr, attribute.cuts))}"
+
+
+def _list(entries: Iterable[str]) -> str:
+    entries = list(entries)
+    line = f"[{', '.join(entries)}]"
+    return line if len(line) <= WIDEST else "[\n" + "".join(f"  {entry},\n" for entry in entries) + "]"
+
+
+def _text(text: str) -> str:
+    return f'"{"".join(map(_character, text))}"'
+
+
+def _character(character: str) -> str:
+    """The character as TOML has it. What a reader would not see is escaped, so that nobody signs it unseen."""
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return f"\\u{ord(character):04X}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08X}"

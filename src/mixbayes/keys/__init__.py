@@ -1,0 +1,1 @@
+"""Private keys, certificate requests, certificates, and the authority that signs them."""

@@ -1,0 +1,117 @@
+"""The tables of a node: whose they are, which version they have, and how they come to the next one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mixbayes.node.disk import audit
+from mixbayes.protocol.errors import BadState, LocalError, Unsupported
+
+OLDEST_SQLITE = (3, 37, 0)  # STRICT tables
+APPLICATION = 0x6D786279  # "mxby" in the file's header
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The tables of one kind of node. Step i leads from version i to i + 1; a step that was released never changes."""
+
+    kind: str
+    steps: tuple[str, ...]
+
+    @property
+    def version(self) -> int:
+        return len(self.steps)
+
+
+_OWN = Schema(
+    "node",
+    (
+        """
+        CREATE TABLE about (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            kind TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            owner TEXT NOT NULL,
+            key TEXT NOT NULL
+        ) STRICT;
+        """
+        + audit.TABLE,
+    ),
+)
+
+
+def settle(connection: sqlite3.Connection, path: Path, schema: Schema, owner: str, key: str) -> None:
+    """Check whose tables these are, or make them; then bring them up to date. All in the caller's transaction."""
+    _refuse_old_sqlite()
+    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        _grow(connection, path, _OWN, 0)
+        connection.execute("INSERT INTO about VALUES (1, ?, 0, ?, ?)", (schema.kind, owner, key))
+    elif connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise BadState(f"{path} was not made by a node. Give another --state folder.")
+    else:
+        _grow(connection, path, _OWN, connection.execute("PRAGMA user_version").fetchone()[0])
+    connection.execute(f"PRAGMA user_version = {_OWN.version}")
+    kind, version, whose, earlier_key = connection.execute("SELECT kind, version, owner, key FROM about").fetchone()
+    _check_owner(path, kind, schema.kind, whose, owner)
+    _check_key(path, earlier_key, key)
+    _grow(connection, path, schema, version)
+    connection.execute("UPDATE about SET version = ?", (schema.version,))
+    _check_strict(connection, schema)
+
+
+def _grow(connection: sqlite3.Connection, path: Path, schema: Schema, version: int) -> None:
+    if version > schema.version:
+        raise BadState(
+            f"{path} was written by a newer mixbayes: its {schema.kind} tables have version {version}, and this "
+            f"program knows {schema.version}. Install the newer version again."
+        )
+    for step in schema.steps[version:]:
+        for statement in _statements(step):
+            connection.execute(statement)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One by one, because sqlite3's `executescript` would end the transaction."""
+    statement = ""
+    *pieces, rest = script.split(";")
+    for piece in pieces:
+        statement += f"{piece};"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if (statement + rest).strip():
+        raise LocalError(f"A statement of a schema has no end: {(statement + rest).strip()[:100]}")
+
+
+def _check_owner(path: Path, kind: str, due_kind: str, owner: str, due_owner: str) -> None:
+    if (kind, owner) != (due_kind, due_owner):
+        raise BadState(
+            f"{path} holds the state of {owner} (a {kind}), not of {due_owner} (a {due_kind}). "
+            "Give each node and each federation a --state folder of its own."
+        )
+
+
+def _check_key(path: Path, key: str, due_key: str) -> None:
+    if key != due_key:
+        raise BadState(
+            f"{path} was closed with another key: its fingerprint is {key}, that of the key given is {due_key}. "
+            "Put the node's earlier key back, or begin with an empty --state folder and a new round."
+        )
+
+
+def _check_strict(connection: sqlite3.Connection, schema: Schema) -> None:
+    tables = connection.execute("PRAGMA main.table_list").fetchall()
+    loose = [name for _, name, kind, _, _, strict in tables if kind == "table" and not strict and name[:7] != "sqlite_"]
+    if loose:
+        raise LocalError(f"Tables of {schema.kind} are not STRICT: {', '.join(loose)}.")
+
+
+def _refuse_old_sqlite() -> None:
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise Unsupported(
+            f"This Python carries SQLite {sqlite3.sqlite_version}; a node needs 3.37 or newer. Use a newer Python."
+        )

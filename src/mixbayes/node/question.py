@@ -1,0 +1,96 @@
+"""What the asking hospital tells the computing parties between two questions, and what they answer."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from mixbayes.protocol.arrays import slices
+from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import OutOfRange
+
+NEXT = "next question"
+"""The one step at which a computing party waits for long, because a hospital need not ask."""
+VERDICT = "verdict on the question"
+ID_BYTES = 16
+RUN_BYTES = 16
+"""Of the number that tells one training's model from another's."""
+_FORM = struct.Struct("<B3xII16s")
+_MOST_ROWS, _PIECES = 1 << 14, 4
+
+
+class Kind(IntEnum):
+    """What comes next."""
+
+    END = 0
+    PRIVATE = 1
+    PUBLIC = 2
+    TOP_UP = 3
+    """Nothing is asked just now: make random transfers ahead."""
+
+
+class Verdict(IntEnum):
+    """Whether a question is answered. Of two computing parties' verdicts the larger one holds."""
+
+    GO = 0
+    STORED = 1
+    """It was answered before, and the answer is still there."""
+    SPENT = 2
+    """It broke off before, or its answer is gone: it can only be asked under a new id."""
+    OVER_BUDGET = 3
+    NOT_SERVING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One question, or that there is none."""
+
+    kind: Kind
+    round: int = 0
+    rows: int = 0
+    id: bytes = bytes(ID_BYTES)
+
+    def encoded(self) -> bytes:
+        return _FORM.pack(self.kind, self.round, self.rows, self.id)
+
+    @property
+    def private(self) -> bool:
+        return self.kind is Kind.PRIVATE
+
+
+def send(channel: Channel, command: Command) -> None:
+    channel.send(NEXT, command.encoded())
+
+
+def receive(channel: Channel) -> Command:
+    kind, number, rows, question = _FORM.unpack(channel.receive(NEXT, _FORM.size).tobytes())
+    if kind not in list(Kind):
+        raise OutOfRange(channel.peer, NEXT, "it asks for something that does not exist")
+    command = Command(Kind(kind), number, rows, question)
+    if command.kind in (Kind.PRIVATE, Kind.PUBLIC) and not 0 < rows <= _MOST_ROWS:
+        raise OutOfRange(channel.peer, NEXT, f"a question has between 1 and {_MOST_ROWS} rows")
+    return command
+
+
+def send_verdict(channel: Channel, verdict: Verdict) -> None:
+    channel.send(VERDICT, bytes([verdict]))
+
+
+def receive_verdict(channel: Channel) -> Verdict:
+    number = int(channel.receive(VERDICT, 1)[0])
+    if number not in list(Verdict):
+        raise OutOfRange(channel.peer, VERDICT, "there is no such verdict")
+    return Verdict(number)
+
+
+def batches(form: Form, rows: int) -> Iterator[slice]:
+    """The rows, so many to a question: a few pieces of it, which are the smaller the longer a row is."""
+    return slices(rows, most_rows(form))
+
+
+def most_rows(form: Form) -> int:
+    """To a question."""
+    return min(_MOST_ROWS, _PIECES * next(form.pieces(_MOST_ROWS)).stop)

@@ -1,0 +1,194 @@
+"""The computing party that leads: it seals the round, has it trained, and sees to it that both serve the same model.
+
+Each step looks at what is on disk, asks the other party one thing, and writes down what follows. So a step that is
+repeated, after a lost reply or a restart, does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from mixbayes.node.log import Log, logged
+from mixbayes.node.log import told as noted
+from mixbayes.node.rounds.follower import Agreed, may_seal
+from mixbayes.node.rounds.rounds import COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED, Round, Rounds, leaves_behind
+from mixbayes.protocol.errors import (
+    BadState,
+    DifferentSets,
+    Disagreement,
+    MixbayesError,
+    NotAdmitted,
+    PeerError,
+    PeerGone,
+    PeerSilent,
+    RefusedByPolicy,
+    RoundFailed,
+    RoundOver,
+    TooEarly,
+    TooManyRows,
+    Unreachable,
+)
+from mixbayes.transport.status import told
+
+ATTEMPTS = 5
+"""So often a training is tried that breaks off for another reason than a connection."""
+LOOK_EVERY = 60.0
+"""Seconds between two looks at whether the other party still serves the same model."""
+_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, NotAdmitted, BadState)
+"""What time, or an operator, may mend: the round waits."""
+_FINAL = (RoundFailed, TooManyRows)
+
+
+class Other(Protocol):
+    """The other computing party, as its leader sees it."""
+
+    def seal(self, number: int, chosen: Mapping[str, bytes]) -> Agreed: ...
+
+    def confirm(self, number: int, run: bytes) -> bool: ...
+
+    def fail(self, number: int, reason: str) -> None: ...
+
+    def close(self, number: int, actor: str) -> None: ...
+
+    def open(self, number: int, actor: str) -> None: ...
+
+
+class Leader:
+    """Mixer a, or the hospital that dials. `train` runs one training with the other and keeps the model."""
+
+    def __init__(self, rounds: Rounds, other: Other, train: Callable[[int], None], log: Log) -> None:
+        self._rounds = rounds
+        self._other = other
+        self._train = train
+        self._log = log
+        self._attempts = 0
+        self._told: int | None = None
+        self._said = ""
+        self._agreed_on_service: float | None = None
+        self.waiting = ""
+        """What the round waits for, for people."""
+
+    def step(self) -> bool:
+        """Bring the round one step further. True if there is something more to do at once. It never raises."""
+        try:
+            return self._tried()
+        except Exception as error:  # noqa: BLE001 - such as a full disk: the next step finds it mended
+            if self._said != (said := f"{type(error)} {error}"):
+                logged(self._log, error, "a step failed, and could not be written down")
+            self._said = said
+            return False
+
+    def open(self, number: int, actor: str) -> None:
+        """A new round, first at the other party: if its reply gets lost, asking again does no harm."""
+        now = self._rounds.current()
+        if now.state == FAILED:
+            self._other.fail(now.number, now.reason)
+        if now.number < number and now.state not in OVER and not leaves_behind(now, number):
+            raise RefusedByPolicy(
+                f"Round {now.number} is {now.state}. A new one can begin once it is closed or failed: "
+                "`mixbayes round close` ends it."
+            )
+        self._other.open(number, actor)
+        self._rounds.open(number, actor)
+        self._attempts = 0
+
+    def close(self, number: int, actor: str) -> None:
+        self._other.close(number, actor)
+        self._rounds.close(number, actor)
+
+    def _tried(self) -> bool:
+        """What is waited for is known until a step has got further, and so while it is tried again."""
+        now, more, waits = self._rounds.current(), False, ""
+        try:
+            more = self._step(now)
+        except _FINAL as error:
+            self._give_up(now, _reason(error))
+        except Exception as error:  # noqa: BLE001 - a mistake of this program ends a round, not the thread that leads
+            if _may_pass(now, error):
+                waits = self._waits(now, error)
+            else:
+                self._tried_in_vain(now, error)
+        self.waiting = waits
+        return more
+
+    def _waits(self, now: Round, error: Exception) -> str:
+        """It is said once as long as it lasts."""
+        waits = f"waiting: {_told(error)}"
+        if waits != self.waiting:
+            self._log.warning("waiting", round=now.number, state=now.state, **noted(error))
+        return waits
+
+    def _tried_in_vain(self, now: Round, error: Exception) -> None:
+        self._attempts += 1
+        logged(self._log, error, "a step failed", round=now.number, state=now.state, attempt=self._attempts)
+        if self._attempts >= ATTEMPTS:
+            self._give_up(now, f"it was tried {ATTEMPTS} times: {_reason(error)}")
+
+    def _step(self, now: Round) -> bool:
+        if now.state == COLLECTING:
+            return self._collect(now)
+        if now.state == SEALED:
+            self._train(now.number)
+            return True
+        if now.state == TRAINED or (now.state == SERVING and self._looks_again()):
+            return self._confirm(now)
+        if now.state == FAILED and self._told != now.number:
+            self._other.fail(now.number, now.reason)
+            self._told = now.number
+        return False
+
+    def _collect(self, now: Round) -> bool:
+        held = {name: one.id for name, one in self._rounds.contributions(now.number).items()}
+        if not may_seal(self._rounds, held):
+            return False
+        agreed = self._other.seal(now.number, held)
+        common = {name: id for name, id in held.items() if name in agreed.chosen}
+        if not agreed.sealed and common != held and may_seal(self._rounds, common):
+            agreed = self._other.seal(now.number, common)
+        if agreed.sealed:
+            self._rounds.seal(now.number, agreed.chosen)
+        return agreed.sealed
+
+    def _confirm(self, now: Round) -> bool:
+        run = now.run or b""
+        try:
+            there = self._other.confirm(now.number, run)
+        except RoundOver:
+            if now.state != SERVING:
+                raise
+            self._rounds.close(now.number, self._rounds.me)  # the reply to closing it was lost
+            return True
+        if there:
+            self._rounds.serve(now.number, run)
+            self._agreed_on_service = self._rounds.clock()
+            self._attempts = 0
+        elif now.state == SERVING:
+            self._give_up(now, "the other computing party has lost its model.")
+        else:
+            self._rounds.forget_model(now.number)
+            raise DifferentSets("the other computing party", "confirming the model", "it has not kept this model")
+        return True
+
+    def _looks_again(self) -> bool:
+        """After a start, and now and then: the other party may have been closed, or put back to an old state."""
+        before = self._agreed_on_service
+        return before is None or not 0 <= self._rounds.clock() - before < LOOK_EVERY
+
+    def _give_up(self, now: Round, reason: str) -> None:
+        self._rounds.fail(now.number, reason)
+        self._attempts = 0
+        self._agreed_on_service = None
+
+
+def _may_pass(now: Round, error: Exception) -> bool:
+    """A model that serves is given up only where the other party has none of it."""
+    return isinstance(error, _PASSING) or (now.state == SERVING and not isinstance(error, TooEarly))
+
+
+def _reason(error: Exception) -> str:
+    return error.why if isinstance(error, PeerError) else _told(error)
+
+
+def _told(error: Exception) -> str:
+    return told(error) if isinstance(error, MixbayesError) else "this program made a mistake; its log has the place."

@@ -1,0 +1,166 @@
+"""Who may call what: the certificate's name against the agreement, for every call; and errors as gRPC statuses.
+
+Whoever calls is who its certificate says. Hospitals call mixers, mixer a calls mixer b, a hospital's node serves the
+hospital's own certificate alone; everybody of the federation may ask about health.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import grpc
+
+from mixbayes.agreement.agreement import Federation
+from mixbayes.keys.pem import certificates_in, only_name
+from mixbayes.node.log import Log, logged, told
+from mixbayes.node.serving.greeting import refuse_difference
+from mixbayes.protocol.errors import LocalError, MixbayesError, NotAdmitted, RefusedByPolicy, WrongLength
+from mixbayes.transport.status import status_of
+from mixbayes.transport.watch import Watch, in_time
+
+_OURS = "/mixbayes.wire.v1."
+_STEP = "greeting"
+MOST_CALLS = 64
+"""Of one hospital's at once: every call has a thread as long as it lasts, and threads are for all."""
+Admit = Callable[[str, str], bool]
+"""Whether a node of this name may call this service."""
+
+
+def caller_of(context: grpc.ServicerContext) -> str:
+    """The one DNS name in the certificate of whoever calls. One for several names, or for none, speaks for nobody."""
+    told: Mapping[str, Sequence[bytes]] = context.auth_context()  # type: ignore[assignment]  # typed as if of numbers
+    return _name_in(told["x509_pem_cert"][0]) if told.get("x509_pem_cert") else ""
+
+
+@lru_cache
+def _name_in(pem: bytes) -> str:
+    try:
+        return only_name(certificates_in(pem)[0])
+    except ValueError as error:
+        return f"({error})"
+
+
+class Admission(grpc.ServerInterceptor):
+    """Stands before every handler of a node."""
+
+    def __init__(self, me: str, federation: Federation, admit: Admit, log: Log) -> None:
+        self._me = me
+        self._federation = federation
+        self._admit = admit
+        self._log = log
+        self._watch = Watch()
+        self._open: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def intercept_service(
+        self, continuation: Callable[[grpc.HandlerCallDetails], Any], handler_call_details: grpc.HandlerCallDetails
+    ) -> Any:
+        handler = continuation(handler_call_details)
+        return handler and _around(handler, self._guarded, handler_call_details.method)
+
+    def _enter(self, method: str, context: grpc.ServicerContext) -> None:
+        self._check(method, context)
+        name = caller_of(context)
+        if self._federation.role_of(name) != "party":
+            return  # how many calls a mixer has open here is decided by all hospitals together
+        with self._lock:
+            if self._open[name] >= MOST_CALLS:
+                title = self._federation.title(name)
+                raise RefusedByPolicy(f"{title} has {MOST_CALLS} calls open here already; end some of them first.")
+            self._open[name] += 1
+        if not context.add_callback(lambda: self._left(name)):
+            self._left(name)
+
+    def _left(self, name: str) -> None:
+        with self._lock:
+            self._open[name] -= 1
+
+    def _end_in_time(self, context: grpc.ServicerContext) -> None:
+        """A request in pieces that does not come to its end has no thread for ever."""
+        late = threading.Timer(self._federation.policy.timeout, context.cancel)
+        late.daemon = True
+        late.start()
+        if not context.add_callback(late.cancel):
+            late.cancel()
+
+    def _only(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
+        """The one request of a call, if it comes in time."""
+        patience = self._federation.policy.timeout
+        with closing(in_time(requests, context.cancel, self._watch, patience, patience)) as coming:
+            for request in coming:
+                return request
+        title, remedy = self._federation.title(caller_of(context)), "Ask who runs it which version they use"
+        raise WrongLength(title, "calling", "no request that can be read came in time", remedy)
+
+    def _check(self, method: str, context: grpc.ServicerContext) -> None:
+        name = caller_of(context)
+        if self._federation.role_of(name) is None:
+            raise NotAdmitted(
+                self._me,
+                _STEP,
+                f"a certificate for {name[:80]!r} was shown, who is not listed in the agreement of this node",
+                "Compare the list of members, and the name in the certificate. "
+                f"If {name[:80]!r} is being added, restart the mixers with the new agreement first, then its node",
+            )
+        if not method.startswith(_OURS):
+            return
+        service = method.removeprefix(_OURS).split("/")[0]
+        if not self._admit(name, service):
+            title = self._federation.title(name)
+            raise NotAdmitted(self._me, _STEP, f"{title} may not call what is there for others ({service})")
+        refuse_difference(self._me, self._federation.title(name), self._federation, context.invocation_metadata())
+
+    def _guarded(self, behaviour: Callable[..., Any], method: str, asks: bool, answers: bool) -> Callable[..., Any]:
+        """`asks` and `answers` say where there is a stream of messages."""
+
+        def one(requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
+            try:
+                self._enter(method, context)
+                if asks:
+                    self._end_in_time(context)
+                return behaviour(requests if asks else self._only(requests, context), context)
+            except Exception as error:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
+                self._failed(context, method, error)
+
+        def many(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+            try:
+                self._enter(method, context)
+                yield from behaviour(requests if asks else self._only(requests, context), context)
+            except Exception as error:  # noqa: BLE001 - as above
+                self._failed(context, method, error)
+
+        return many if answers else one
+
+    def _failed(self, context: grpc.ServicerContext, method: str, error: Exception) -> NoReturn:
+        if isinstance(error, MixbayesError):
+            self._refuse(context, method, error)
+        if type(error) is grpc.RpcError:  # reading on from a caller who is gone
+            self._log.info("hung up", caller=self._federation.title(caller_of(context)), call=method)
+            raise error
+        self._refuse(context, method, _mistake(self._log, error))
+
+    def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> NoReturn:
+        caller = self._federation.title(caller_of(context))
+        self._log.warning("refused", caller=caller, call=method, **told(error))
+        context.abort_with_status(status_of(error))
+        raise error  # not reached: to abort is to raise
+
+
+def _mistake(log: Log, error: Exception) -> LocalError:
+    logged(log, error, "a mistake of this program")
+    return LocalError("This program made a mistake; its log has the place.")
+
+
+def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:
+    """The same handler with a guard in front, which takes even a single request from a stream: gRPC itself would wait
+    for it in a thread, without a deadline, before anybody could look who calls."""
+    asks, answers = handler.request_streaming, handler.response_streaming
+    kind = f"{'stream' if asks else 'unary'}_{'stream' if answers else 'unary'}"
+    make = grpc.stream_stream_rpc_method_handler if answers else grpc.stream_unary_rpc_method_handler
+    behaviour = guarded(getattr(handler, kind), method, asks, answers)
+    return make(behaviour, handler.request_deserializer, handler.response_serializer)

@@ -1,0 +1,42 @@
+"""Dialling another node of the federation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mixbayes.agreement.agreement import Federation
+from mixbayes.node.identity import Identity
+from mixbayes.node.serving.greeting import greeting
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.transport.peer import Peer
+from mixbayes.transport.probe import explain
+from mixbayes.transport.watch import Watch
+
+
+def address_of(federation: Federation, name: str) -> str:
+    """Where the agreement says that this node listens."""
+    member = federation.mixer(name) if federation.role_of(name) == "mixer" else federation.party(name)
+    if not member.address:
+        raise Unsupported(f"{federation.title(name)} has no address in the agreement: nobody dials it.")
+    return member.address
+
+
+@contextmanager
+def dial(federation: Federation, identity: Identity, name: str, watch: Watch, address: str = "") -> Iterator[Peer]:
+    """The other node, as long as the block lasts. It is found when it is first called."""
+    peer = Peer(
+        federation.title(name),
+        name,
+        address or address_of(federation, name),
+        identity.credentials(),
+        greeting(federation),
+        federation.policy.timeout,
+        watch,
+        explain,
+        identity.credentials,
+    )
+    try:
+        yield peer
+    finally:
+        peer.close()

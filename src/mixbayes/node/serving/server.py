@@ -1,0 +1,109 @@
+"""A node's gRPC server: mutual TLS, health, reflection on request, an end in bounded time."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from types import TracebackType
+
+import grpc
+from grpc_health.v1 import health, health_pb2_grpc
+from grpc_health.v1.health_pb2 import HealthCheckResponse
+from grpc_reflection.v1alpha import reflection
+
+from mixbayes.node.serving.admission import Admission
+from mixbayes.protocol.errors import CannotServe
+from mixbayes.transport.peer import LIMITS
+from mixbayes.transport.tls import Credentials, for_server
+
+_THREADS = 1024
+"""Every open stream has one; they are made as they are needed."""
+_GRACE = 2.0
+_OPTIONS = (
+    *LIMITS,
+    ("grpc.so_reuseport", 0),  # else two nodes share a port and each gets half of the calls
+    ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+)
+
+
+def refuse_taken(address: str) -> None:
+    """Before anything is changed on disk by a start that would come to nothing."""
+    host, _, port = address.rpartition(":")
+    try:
+        for family, kind, _, _, where in socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as gRPC does
+                trial.bind(where)
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:  # of anything else gRPC is the judge
+            raise _cannot_listen(address) from None
+
+
+def _cannot_listen(address: str) -> CannotServe:
+    return CannotServe(
+        f"Nothing can listen on {address}: another program does, or the address is not of this machine. "
+        "Give another with --listen."
+    )
+
+
+class _Pool(ThreadPoolExecutor):
+    """If the system has no more threads, those that are there take the call later, and gRPC goes on listening."""
+
+    def _adjust_thread_count(self) -> None:
+        with suppress(RuntimeError):
+            super()._adjust_thread_count()
+
+
+class Server:
+    """Listens from its making on; use it as a context."""
+
+    def __init__(
+        self,
+        address: str,
+        current: Callable[[], Credentials],
+        admission: Admission,
+        services: Sequence[Callable[[grpc.Server], None]],
+        names: Sequence[str],
+        *,
+        reflected: bool = False,
+    ) -> None:
+        self._pool = _Pool(_THREADS, "grpc")
+        self._server = grpc.server(self._pool, interceptors=[admission], options=_OPTIONS)
+        self._health = health.HealthServicer()
+        self._names = ("", *names)
+        for add in services:
+            add(self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        if reflected:
+            listed = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(listed, self._server)
+        self.port = self._bind(address, for_server(current))
+        self._server.start()
+        self._say("SERVING")
+
+    def _bind(self, address: str, credentials: grpc.ServerCredentials) -> int:
+        try:
+            return self._server.add_secure_port(address, credentials)
+        except RuntimeError:
+            raise _cannot_listen(address) from None
+
+    def _say(self, status: str) -> None:
+        for name in self._names:
+            self._health.set(name, HealthCheckResponse.ServingStatus.Value(status))
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Say that it ends, let calls finish that are about to, end the others."""
+        self._say("NOT_SERVING")
+        self._server.stop(_GRACE).wait(2 * _GRACE)
+        self._pool.shutdown(wait=False, cancel_futures=True)

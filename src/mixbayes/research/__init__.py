@@ -1,0 +1,1 @@
+"""For researchers; no node needs it: the papers' experiments, and the study of four real hospitals."""

@@ -1,0 +1,22 @@
+"""All experiments, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.research.reproduction import jena, kim, li_xi, peters, roy
+from mixbayes.research.reproduction.experiment import Experiment
+
+EXPERIMENTS = (*kim.EXPERIMENTS, *roy.EXPERIMENTS, *li_xi.EXPERIMENTS, *peters.EXPERIMENTS, *jena.EXPERIMENTS)
+
+
+def chosen(names: Sequence[str]) -> list[Experiment]:
+    """The experiments of these names, each once; all without a name."""
+    by_name = {experiment.name: experiment for experiment in EXPERIMENTS}
+    for name in names:
+        if name not in by_name:
+            near = get_close_matches(name, by_name, n=3, cutoff=0.4) or list(by_name)
+            raise Unsupported(f"There is no experiment {name!r}; there is {', '.join(near)}. --list names all.")
+    return [by_name[name] for name in dict.fromkeys(names)] if names else list(EXPERIMENTS)

@@ -1,0 +1,370 @@
+"""The study: four hospitals alone, joined and pooled, and the same with every protection of their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import mixbayes
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes.cells import missing, positions
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.errors import BadData
+from mixbayes.research.study.arms import Asked, Classifier, Record, asked, reference, textbook
+from mixbayes.research.study.hospitals import CLASS, CLASSES, zeros, zeros_as_missing
+from mixbayes.research.study.intervals import Interval, paired, share
+from mixbayes.research.study.over_shares import by_protocol
+from mixbayes.research.study.releases import privacy, release
+from mixbayes.research.study.results import (
+    Agreement,
+    Checked,
+    Hospital,
+    Joining,
+    Nodes,
+    Privacy,
+    Protecting,
+    Refusal,
+    Release,
+    Results,
+    Score,
+    Setup,
+    Starting,
+)
+from mixbayes.research.study.settings import QUICK, SETTINGS
+from mixbayes.research.study.splits import Split, splits
+from mixbayes.simulation.outcome import Labels
+from mixbayes.simulation.run import simulate
+from mixbayes.tables.columns import Columns, stacked
+from mixbayes.tables.counting import counted, protected
+from mixbayes.tables.encoding import encode_query
+from mixbayes.tables.inference import infer
+from mixbayes.tables.protecting import read_protection
+
+Progress = Callable[[str, int, int], None]
+
+ALONE, OTHERS, POOLED, JOINT, ZEROS_KEPT = "alone", "others", "pooled", "joint", "zeros kept"
+ALL = "all four"
+SMALL = (10, 20, 50, 90)
+"""Patients that a hospital has when it begins, as far as all four have so many to learn from."""
+ON_NODES = "class-wise-condensation:t=5"
+"""What all hospitals do to their tables in the second run on real services."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is done."""
+
+    repeats: int = 10
+    folds: int = 5
+    settings: Sequence[str] = SETTINGS
+    nodes: bool = True
+    quick: bool = False
+
+
+QUICK_PLAN = Plan(repeats=1, folds=3, settings=QUICK, nodes=False, quick=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Federation:
+    """The four tables, the agreed dictionary, and every row in its terms."""
+
+    tables: Mapping[str, Columns]
+    dictionary: Dictionary
+    layout: Layout
+    codes: Mapping[str, Values]
+    truth: Mapping[str, Labels]
+
+    @staticmethod
+    def of(tables: Mapping[str, Columns]) -> Federation:
+        """With the dictionary that all tables suggest, as people would agree on it beforehand."""
+        dictionary = infer(list(tables.values()), CLASS)
+        return Federation(
+            tables,
+            dictionary,
+            Layout(dictionary),
+            {name: encode_query(dictionary, table).codes for name, table in tables.items()},
+            {name: positions(table.column(CLASS), CLASSES).astype(np.int64) for name, table in tables.items()},
+        )
+
+    def counts(self, split: Split) -> dict[str, Words]:
+        """What each hospital counts of the rows that are learned from."""
+        return {
+            name: counted(self.layout, table.take(split.learned[name])).vector for name, table in self.tables.items()
+        }
+
+    def asked(self, split: Split) -> Asked:
+        return asked(self.codes, self.truth, split)
+
+
+@dataclass(eq=False)
+class _Tally:
+    """How many labels were compared, and how many of them were alike."""
+
+    runs: int = 0
+    labels: int = 0
+    equal: int = 0
+
+    def note(self, one: Labels, other: Labels) -> None:
+        self.runs += 1
+        self.labels += len(one)
+        self.equal += int(np.count_nonzero(one == other))
+
+
+@dataclass(eq=False)
+class _Found:
+    """What fills up while split after split is worked off."""
+
+    record: Record
+    agreement: _Tally = field(default_factory=_Tally)
+    checked: _Tally = field(default_factory=_Tally)
+    refused: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """By setting and hospital, why it could not be used, split after split."""
+
+
+def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progress) -> Results:
+    """Everything, from the tables as they are in the files."""
+    federation = Federation.of({name: zeros_as_missing(table) for name, table in tables.items()})
+    as_they_are = Federation.of(tables)
+    rows = {name: table.rows for name, table in tables.items()}
+    found = _Found(Record(rows, plan.repeats))
+    dealt = splits({name: table.column(CLASS) for name, table in tables.items()}, plan.repeats, plan.folds, seed)
+    sizes = _sizes(dealt)
+    for number, split in enumerate(dealt):
+        progress("splits", number, len(dealt))
+        _join(federation, split, found)
+        _note(found.record, ZEROS_KEPT, as_they_are, split, reference, list(as_they_are.counts(split).values()))
+        _start(federation, split, sizes, seed, found.record)
+        for setting in plan.settings:
+            _protect(federation, split, setting, seed + number, found)
+    progress("splits", len(dealt), len(dealt))
+    releases = _releases(federation, plan.settings, seed, progress)
+    return Results(
+        Setup(seed, plan.repeats, plan.folds, plan.quick, mixbayes.__version__),
+        _hospitals(tables, federation),
+        [_joining(found.record, federation, name) for name in (*rows, None)],
+        [_starting(found.record, name, own) for name in rows for own in sizes],
+        _original(federation, seed),
+        [_protecting(found, federation, setting, releases[setting]) for setting in plan.settings],
+        Agreement(found.agreement.labels, found.agreement.equal),
+        Checked(found.checked.runs, found.checked.labels, found.checked.equal),
+        _on_nodes(federation, dealt[0], seed, progress) if plan.nodes else [],
+    )
+
+
+def _join(federation: Federation, split: Split, found: _Found) -> None:
+    """Alone, without the own table, pooled, and jointly by the protocol itself."""
+    counts = federation.counts(split)
+    everybody = list(counts.values())
+    patients = federation.asked(split)
+    alone = [textbook(federation.layout, [own], patients.of(name)) for name, own in counts.items()]
+    others = [
+        textbook(federation.layout, [them for other, them in counts.items() if other != name], patients.of(name))
+        for name in counts
+    ]
+    pooled = textbook(federation.layout, everybody, patients.codes)
+    joint = _checked(federation.layout, everybody, patients.codes, found)
+    found.agreement.note(joint, pooled)
+    labels = {ALONE: np.concatenate(alone), OTHERS: np.concatenate(others), POOLED: pooled, JOINT: joint}
+    for arm, given in labels.items():
+        found.record.note(arm, split, given == patients.truth)
+
+
+def _checked(layout: Layout, vectors: Sequence[Words], codes: Values, found: _Found) -> Labels:
+    """By the protocol, beside the reference."""
+    labels = by_protocol(layout, vectors, codes)
+    found.checked.note(labels, reference(layout, vectors, codes))
+    return labels
+
+
+def _note(
+    record: Record, arm: str, federation: Federation, split: Split, classifier: Classifier, vectors: Sequence[Words]
+) -> None:
+    patients = federation.asked(split)
+    record.note(arm, split, classifier(federation.layout, vectors, patients.codes) == patients.truth)
+
+
+def _sizes(dealt: Sequence[Split]) -> list[int]:
+    fewest = min(len(rows) for split in dealt for rows in split.learned.values())
+    return [size for size in SMALL if size <= fewest]
+
+
+def _start(federation: Federation, split: Split, sizes: Sequence[int], seed: int, record: Record) -> None:
+    """Every hospital with a few of its rows only, alone and with the others' whole tables."""
+    random = np.random.default_rng([seed, split.repeat, split.fold])
+    layout, counts, patients = federation.layout, federation.counts(split), federation.asked(split)
+    orders = {name: random.permutation(rows) for name, rows in split.learned.items()}
+    for own in sizes:
+        small = {
+            name: counted(layout, table.take(orders[name][:own])).vector for name, table in federation.tables.items()
+        }
+        alone = [textbook(layout, [few], patients.of(name)) for name, few in small.items()]
+        joint = [
+            textbook(layout, list((counts | {name: few}).values()), patients.of(name)) for name, few in small.items()
+        ]
+        for arm, labels in ((ALONE, alone), (JOINT, joint)):
+            record.note(_small(arm, own), split, np.concatenate(labels) == patients.truth)
+
+
+def _protect(federation: Federation, split: Split, setting: str, seed: int, found: _Found) -> None:
+    """One setting in all hospitals, and in one after the other."""
+    hidden = _hidden(federation, split, setting, seed, found)
+    patients, plain, layout = federation.asked(split), federation.counts(split), federation.layout
+    everybody = list(hidden.values())
+    labels = (
+        _checked(layout, everybody, patients.codes, found)
+        if split.repeat == split.fold == 0
+        else reference(layout, everybody, patients.codes)
+    )
+    found.record.note(_arm(setting), split, labels == patients.truth)
+    for name, vector in hidden.items():
+        _note(found.record, _arm(setting, name), federation, split, reference, [*(plain | {name: vector}).values()])
+
+
+def _hidden(federation: Federation, split: Split, setting: str, seed: int, found: _Found) -> dict[str, Words]:
+    """What each hospital counts of its release; who cannot use the setting contributes nothing."""
+    refused = found.refused.setdefault(setting, {})
+    vectors, why = {}, ""
+    for at, (name, table) in enumerate(federation.tables.items()):
+        own = table.take(split.learned[name])
+        try:
+            vectors[name] = protected(federation.layout, own, read_protection(setting), 100 * seed + at).vector
+        except BadData as error:
+            why = str(error).removeprefix(f"{table.source}: ").removeprefix(f"{setting}: ")
+            refused.setdefault(name, []).append(why)
+    if not vectors:
+        raise BadData(f"No hospital can use {setting}: {why} The study needs larger tables.")
+    return vectors
+
+
+def _small(arm: str, own: int) -> str:
+    return f"{arm} with {own}"
+
+
+def _arm(setting: str, name: str = "") -> str:
+    return f"{setting} in {name or 'all'}"
+
+
+def _hospitals(tables: Mapping[str, Columns], federation: Federation) -> list[Hospital]:
+    found = zeros(tables)
+    return [
+        _hospital(name, table, {column: by[name] for column, by in found.items() if name in by})
+        for name, table in federation.tables.items()
+    ]
+
+
+def _hospital(name: str, table: Columns, zeros_found: dict[str, int]) -> Hospital:
+    gone = {column: float(missing(table.column(column)).mean()) for column in table.names if column != CLASS}
+    return Hospital(
+        name,
+        table.rows,
+        {label: int((table.column(CLASS) == label).sum()) for label in CLASSES},
+        float(np.mean(list(gone.values()))),
+        {column: part for column, part in gone.items() if part > 0.5},
+        zeros_found,
+    )
+
+
+def _joining(record: Record, federation: Federation, hospital: str | None) -> Joining:
+    of = {arm: record.of(arm, hospital) for arm in (ALONE, OTHERS, POOLED, JOINT, ZEROS_KEPT)}
+    truth = _truth(federation, hospital)
+    scores = {arm: _score(of[arm], truth) for arm in (ALONE, OTHERS, POOLED, JOINT)}
+    return Joining(
+        hospital or ALL,
+        scores[ALONE],
+        scores[OTHERS],
+        scores[POOLED],
+        scores[JOINT],
+        _commonest(federation, hospital),
+        paired(of[JOINT], of[ALONE]),
+        _of_classes(of[JOINT], of[ALONE], truth),
+        float(of[ZEROS_KEPT].mean()),
+    )
+
+
+def _starting(record: Record, hospital: str, own: int) -> Starting:
+    alone, joint = (record.of(_small(arm, own), hospital) for arm in (ALONE, JOINT))
+    return Starting(hospital, own, share(alone), share(joint), paired(joint, alone))
+
+
+def _commonest(federation: Federation, hospital: str | None) -> float:
+    """The share right if every patient is given the commonest class of the own hospital."""
+    truths = [own for name, own in federation.truth.items() if hospital in (None, name)]
+    return sum(int(np.bincount(own).max()) for own in truths) / sum(map(len, truths))
+
+
+def _truth(federation: Federation, hospital: str | None) -> Labels:
+    return np.concatenate([own for name, own in federation.truth.items() if hospital in (None, name)])
+
+
+def _score(right: np.ndarray, truth: Labels) -> Score:
+    recall = {label: share(right[truth == at]) for at, label in enumerate(CLASSES)}
+    return Score(len(right), share(right), recall)
+
+
+def _of_classes(first: np.ndarray, second: np.ndarray, truth: Labels) -> dict[str, Interval]:
+    return {label: paired(first[truth == at], second[truth == at]) for at, label in enumerate(CLASSES)}
+
+
+def _protecting(found: _Found, federation: Federation, setting: str, releases: dict[str, Release]) -> Protecting:
+    record, truth = found.record, _truth(federation, None)
+    refused = found.refused[setting]
+    able = [name for name in federation.tables if name not in refused]
+    hidden, plain = record.of(_arm(setting)), record.of(JOINT)
+    in_one = {name: record.of(_arm(setting, name)) for name in able}
+    return Protecting(
+        setting,
+        _score(hidden, truth),
+        paired(hidden, plain),
+        _of_classes(hidden, plain, truth),
+        {name: paired(record.of(_arm(setting), name), record.of(JOINT, name)) for name in federation.tables},
+        {name: paired(one, plain) for name, one in in_one.items()},
+        {name: _of_classes(one, plain, truth) for name, one in in_one.items()},
+        releases,
+        {name: Refusal(len(why), why[0]) for name, why in refused.items()},
+    )
+
+
+def _original(federation: Federation, seed: int) -> dict[str, Privacy]:
+    return {name: privacy(table, table, federation.dictionary, seed) for name, table in federation.tables.items()}
+
+
+def _releases(
+    federation: Federation, settings: Sequence[str], seed: int, progress: Progress
+) -> dict[str, dict[str, Release]]:
+    """By setting and hospital; a hospital that cannot use the setting has none."""
+    found: dict[str, dict[str, Release]] = {}
+    for number, setting in enumerate(settings):
+        progress("measured", number, len(settings))
+        found[setting] = {}
+        for name, table in federation.tables.items():
+            try:
+                found[setting][name] = release(table, federation.dictionary, setting, seed)
+            except BadData:
+                continue
+    progress("measured", len(settings), len(settings))
+    return found
+
+
+def _on_nodes(federation: Federation, split: Split, seed: int, progress: Progress) -> list[Nodes]:
+    """The first split on real services, without protection and with one."""
+    learned = {name: table.take(split.learned[name]) for name, table in federation.tables.items()}
+    questions = stacked([table.take(split.asked[name]) for name, table in federation.tables.items()])
+    found = []
+    for protection in ("", ON_NODES):
+        outcome = simulate(
+            learned, classify=questions, class_column=CLASS, protect=protection, seed=seed, progress=progress
+        )
+        found.append(
+            Nodes(
+                protection,
+                outcome.instances,
+                outcome.agreement_with_pooled,
+                outcome.seconds,
+                outcome.bytes,
+                outcome.rounds,
+            )
+        )
+    return found

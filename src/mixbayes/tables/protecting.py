@@ -1,0 +1,136 @@
+"""What a hospital does to its own table before its rows are counted, and what it may say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mixbayes.local_methods.tables import Table
+from mixbayes.protocol.attributes.cells import missing
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.dictionary import Nominal as NominalAttribute
+from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.method_table import as_command_error, as_table
+from mixbayes.tables.released_texts import as_texts
+
+if TYPE_CHECKING:
+    from mixbayes.local_methods.base import LocalMethod
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Protection:
+    """One of the local methods with its settings, as people write it: METHOD[:key=value]..."""
+
+    method: str
+    settings: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return ":".join([self.method, *(f"{key}={value}" for key, value in self.settings.items())])
+
+
+@dataclass(frozen=True)
+class Protected:
+    """The table that is counted, and what was verified of it."""
+
+    table: Columns
+    guarantee: str
+    """What the release was found to keep, in words."""
+    privacy: bool
+    """Whether that is about people, and not about arithmetic alone."""
+    unlabelled: int = 0
+    """Rows that the method left without a class: they are not counted."""
+
+
+def read_protection(text: str) -> Protection:
+    """What METHOD[:key=value]... says; the settings are checked too."""
+    method, *parts = text.split(":")
+    pairs = [part.partition("=") for part in parts]
+    wrong = [part for part, (key, sign, _) in zip(parts, pairs, strict=True) if not key or not sign]
+    if wrong:
+        raise Unsupported(f"--protect {text}: say {wrong[0]!r} as key=value, and separate keys by colons.")
+    settings = {key: value for key, _, value in pairs}
+    if len(settings) < len(parts):
+        raise Unsupported(f"--protect {text}: a key is given twice. Say it once.")
+    protection = Protection(method, settings)
+    _configured(protection)
+    return protection
+
+
+def protect(
+    table: Columns, dictionary: Dictionary, protection: Protection, seed: int, progress: Progress | None = None
+) -> Protected:
+    """Apply the method to the columns that are counted; a release that does not keep its promise is refused."""
+    method = _configured(protection, seed)
+    counted = _counted(table, dictionary)
+    with table.named_in_errors():
+        released = _released(method, counted, dictionary, progress)
+    _refuse_broken_promise(method, protection)
+    _refuse_nothing_to_count(released, dictionary, protection)
+    texts = texts_of(method, counted, released)
+    unlabelled = missing(texts.column(dictionary.class_column))
+    counted_rows = texts.take(np.flatnonzero(~unlabelled))
+    return Protected(counted_rows, _promise(method), method.guarantee_.privacy, int(unlabelled.sum()))
+
+
+def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
+    """What the method released, as texts; what it left as it was keeps its spelling."""
+    paired = method.KEEPS_ORDER and released.rows == len(method.kept_rows_)
+    return as_texts(released, original.take(method.kept_rows_) if paired else None, method.kept_columns_)
+
+
+def left_as_they_were(method: LocalMethod, original: Columns, texts: Columns) -> list[str]:
+    """The columns that say of every row that took part what the table says, and say anything."""
+    if not method.KEEPS_ORDER or texts.rows != len(method.kept_rows_):
+        return []
+    before = original.take(method.kept_rows_)
+    pairs = ((name, before.column(name), texts.column(name)) for name in texts.names)
+    return [name for name, old, new in pairs if np.array_equal(old, new) and not missing(old).all()]
+
+
+def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
+    from mixbayes.local_methods.registry import configured  # slow to import
+
+    with as_command_error():
+        return configured(protection.method, protection.settings, seed)
+
+
+def _counted(table: Columns, dictionary: Dictionary) -> Columns:
+    """The columns that the dictionary names, in its order, the class last."""
+    names = (*dictionary.names, dictionary.class_column)
+    return Columns(names, tuple(table.column(name) for name in names), table.rows, table.source)
+
+
+def _released(method: LocalMethod, counted: Columns, dictionary: Dictionary, progress: Progress | None) -> Table:
+    """What the method makes of these columns, the class last again."""
+    measured = [a.name for a in dictionary.attributes if not isinstance(a, NominalAttribute)]
+    with as_command_error():
+        whole = as_table(counted, measured)
+        attributes = whole.select(whole.positions(dictionary.names))
+        released, classes = method.fit_resample(attributes, whole.column(dictionary.class_column), progress=progress)
+    return Table((*released.names, dictionary.class_column), (*released.columns, classes), released.rows)
+
+
+def _refuse_broken_promise(method: LocalMethod, protection: Protection) -> None:
+    promise = method.guarantee_
+    if not promise.holds:
+        raise BadData(
+            f"{protection}: its release does not keep what it promises ({promise.claim}). Change its settings."
+        )
+
+
+def _refuse_nothing_to_count(released: Table, dictionary: Dictionary, protection: Protection) -> None:
+    if released.select(released.positions(dictionary.names)).missing().all():
+        raise BadData(f"{protection}: it leaves no cell to count, only the classes. Change its settings.")
+    if released.column(dictionary.class_column).missing.all():
+        raise BadData(f"{protection}: it leaves no row a class, so that none is counted. Change its settings.")
+
+
+def _promise(method: LocalMethod) -> str:
+    promise = method.guarantee_
+    return f"{promise.claim} ({'verified' if promise.privacy else 'verified, and no guarantee of privacy'})"

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from mixbayes.agreement.agreement import federation_from
+from mixbayes.protocol.errors import BadFederation, DictionaryTooLarge, Unsupported
+from tests.keys.helpers import HEART, PAIR, Place, changed
+
+
+def problems(content: dict[str, Any]) -> list[str]:
+    """Everything that is said to be wrong, a line each."""
+    with pytest.raises(BadFederation) as caught:
+        federation_from(content)
+    first, *lines = str(caught.value).split("\n  ")
+    assert first == "The agreement is not valid:"
+    return lines
+
+
+def test_members_and_their_titles() -> None:
+    federation = federation_from(HEART)
+    assert federation.names == ("north", "south", "west")
+    assert not federation.two_party
+    assert [federation.role_of(name) for name in ("north", "a", "c", "North")] == ["party", "mixer", None, None]
+    assert [federation.title(name) for name in ("north", "b")] == ["party north", "mixer b"]
+    assert federation.party("south").address is None
+    assert federation.mixer("b").address == "[::1]:4002"
+    assert federation.listener is None
+
+
+def test_two_hospitals_alone_one_listening() -> None:
+    federation = federation_from(PAIR)
+    assert federation.two_party
+    assert federation.listener == federation.party("north")
+
+
+@pytest.mark.parametrize(("role", "there"), [("party", "north, south, west"), ("mixer", "a, b")])
+def test_a_stranger_is_refused_with_those_there_are(role: str, there: str) -> None:
+    with pytest.raises(Unsupported, match=f"has no {role} 'x'; it has {there}"):
+        getattr(federation_from(HEART), role)("x")
+
+
+def test_policy_has_usual_values() -> None:
+    policy = federation_from(HEART).policy
+    assert (policy.budget, policy.collect_hours, policy.timeout, policy.rounds) == (100_000, 24.0, 60.0, 10)
+
+
+def test_mixers_are_in_order_however_they_are_listed() -> None:
+    turned = changed(HEART, (("mixers",), HEART["mixers"][::-1]))
+    assert federation_from(turned).digest() == federation_from(HEART).digest()
+
+
+def test_digest_is_of_sorted_compact_json() -> None:
+    federation = federation_from(HEART)
+    content = json.loads(federation.canonical())
+    assert content == federation.model_dump(mode="json")
+    again = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    assert federation.digest() == hashlib.sha256(again.encode()).hexdigest()
+
+
+CHANGES: list[tuple[str, Place, object]] = [
+    ("name", ("name",), "Heart"),
+    ("members", ("parties", 0, "name"), "nord"),
+    ("members", ("mixers", 1, "address"), "[::1]:4003"),
+    ("policy", ("policy", "minimum"), 3),
+    ("policy", ("policy", "timeout"), 30),
+    ("dictionary", ("dictionary", "classes"), ["present", "absent"]),
+]
+
+
+@pytest.mark.parametrize(("section", "place", "value"), CHANGES)
+def test_sections_say_which_part_differs(section: str, place: Place, value: object) -> None:
+    one, other = federation_from(HEART), federation_from(changed(HEART, (place, value)))
+    assert one.digest() != other.digest()
+    assert {part for part, mark in one.sections().items() if other.sections()[part] != mark} == {section}
+
+
+def test_protocol_is_a_section() -> None:
+    content = changed(PAIR, (("dictionary", "attributes"), HEART["dictionary"]["attributes"][::2]))
+    one, other = federation_from(content), federation_from(content | {"protocol": "paillier"})
+    assert {part for part, mark in one.sections().items() if other.sections()[part] != mark} == {"protocol"}
+    assert set(one.sections()) == {"name", "protocol", "members", "policy", "dictionary"}
+
+
+def test_nothing_can_be_changed_afterwards() -> None:
+    federation = federation_from(HEART)
+    with pytest.raises(ValidationError, match="frozen"):
+        federation.policy.budget = 7  # type: ignore[misc]
+
+
+MISTAKES: list[tuple[Place, object, str]] = [
+    (("name",), "", "name: it must be one line"),
+    (("name",), "two\nlines", "name: it must be one line"),
+    (("name",), " heart", "name: it must be one line"),
+    (("name",), "h" * 101, "name: it must be one line"),
+    (("name",), 7, "name: Input should be a valid string"),
+    (("color",), "red", "color: there is no such field"),
+    (("protocol",), "magic", "protocol: Input should be 'shares' or 'paillier'"),
+    (("parties",), [], "parties: a federation needs two parties"),
+    (("parties",), [{"name": "north"}], "parties: a federation needs two parties"),
+    (("parties", 0), {}, "parties[1].name: it is missing"),
+    (("parties", 1, "name"), "North", "parties['North'].name: 'North' cannot be a node's name"),
+    (("parties", 1, "adress"), "h:1", "parties['south'].adress: there is no such field"),
+    (("parties", 2, "name"), "a", "parties['a'].name: a mixer has it"),
+    (("parties", 2, "address"), "h:1", "parties['west'].address: with mixers nobody dials a party"),
+    (("mixers",), HEART["mixers"][:1], "mixers: there must be two mixers, a and b, or none; here: a"),
+    (("mixers",), HEART["mixers"][:1] * 2, "mixers: there must be two mixers, a and b, or none; here: a, a"),
+    (("mixers", 0, "name"), "c", "mixers['c'].name: Input should be 'a' or 'b'"),
+    (("mixers", 1), {"name": "b"}, "mixers['b'].address: it is missing"),
+    (("mixers", 1, "address"), "b", "mixers['b'].address: 'b' is not HOST:PORT"),
+    (("policy",), {}, "policy.minimum: it is missing"),
+    (("policy", "minimum"), 1, "policy.minimum: Input should be greater than or equal to 2"),
+    (("policy", "minimum"), 4, "policy.minimum: 4 hospitals are needed, 3 are listed"),
+    (("policy", "minimum"), 2.0, "policy.minimum: Input should be a valid integer"),
+    (("policy", "budget"), 0, "policy.budget: Input should be greater than or equal to 1"),
+    (("policy", "budget"), True, "policy.budget: Input should be a valid integer"),
+    (("policy", "collect_hours"), 0, "policy.collect_hours: Input should be greater than 0"),
+    (("policy", "collect_hours"), 1e300, "policy.collect_hours: Input should be less than or equal to 8784"),
+    (("policy", "timeout"), math.inf, "policy.timeout: Input should be"),
+    (("policy", "timeout"), math.nan, "policy.timeout: Input should be"),
+    (("policy", "timeout"), "60", "policy.timeout: Input should be a valid number"),
+    (("policy", "rounds"), 0, "policy.rounds: Input should be greater than or equal to 1"),
+    (("dictionary", "classes"), ["x"], "dictionary.classes: "),
+    (("dictionary", "attributes", 1, "low"), "x", "dictionary.attributes['age'].low: Input should be a valid number"),
+    (("dictionary", "attributes", 2, "cuts"), [3, 2], "dictionary.attributes['chol']: the cuts must rise strictly"),
+    (("dictionary", "attributes", 0, "kind"), "text", "dictionary.attributes['sex']: "),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "said"), MISTAKES)
+def test_one_mistake_is_said_once_with_its_place(place: Place, value: object, said: str) -> None:
+    (line,) = problems(changed(HEART, (place, value)))
+    assert line.startswith(said)
+
+
+def test_all_mistakes_are_said_at_once() -> None:
+    wrong = changed(HEART, (("name",), ""), (("policy", "budget"), 0), (("mixers", 0, "address"), "x"), (("x",), 1))
+    assert [line.split(":")[0] for line in problems(wrong)] == ["name", "mixers['a'].address", "policy.budget", "x"]
+
+
+def test_nothing_at_all() -> None:
+    missing = ["name", "parties", "policy", "dictionary"]
+    assert problems({}) == [f"{field}: it is missing" for field in missing]
+
+
+def test_names_and_addresses_stand_once() -> None:
+    twice = changed(HEART, (("parties", 1, "name"), "north"))
+    assert problems(twice) == ["parties['north'].name: two parties have it"] * 2
+    same = changed(HEART, (("mixers", 0, "address"), "Host:1"), (("mixers", 1, "address"), "host:1"))
+    assert problems(same) == [f"mixers['{mixer}'].address: two nodes have it" for mixer in "ab"]
+
+
+def test_without_mixers_there_are_two_parties_of_which_one_listens() -> None:
+    assert problems(changed(HEART, (("mixers",), []))) == [
+        "parties: without mixers there must be exactly two parties, here are 3"
+    ]
+    one = "parties: without mixers exactly one party has an address: it listens, and the other dials"
+    assert problems(changed(PAIR, (("parties", 1, "address"), "h:1"))) == [one]
+    assert problems(changed(PAIR, (("parties", 0, "address"), None))) == [one]
+
+
+def test_paillier_is_for_two_hospitals_without_bell_curves() -> None:
+    assert problems(HEART | {"protocol": "paillier"}) == [
+        "protocol: paillier works between two hospitals without mixers",
+        "dictionary.attributes['age'].kind: paillier takes no numeric attributes; bin this one",
+    ]
+
+
+def test_too_many_classes_are_that() -> None:
+    with pytest.raises(DictionaryTooLarge, match="65 classes"):
+        federation_from(changed(HEART, (("dictionary", "classes"), list(map(str, range(65))))))

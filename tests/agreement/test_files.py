@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.agreement.agreement import Federation, Mixer, Party, Policy, federation_from
+from mixbayes.agreement.files import WIDEST, read_federation, written
+from mixbayes.protocol.attributes.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
+from mixbayes.protocol.errors import BadFederation, DictionaryTooLarge
+from tests.keys.helpers import HEART, PAIR, changed
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+values = texts.filter(lambda text: text not in ("", "?"))
+bounds = st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=6, unique=True).map(sorted)
+names = st.from_regex(r"[a-z0-9]([a-z0-9_-]{0,9}[a-z0-9])?", fullmatch=True).filter(lambda name: len(name) > 1)
+titles = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12)
+policies = st.builds(
+    Policy,
+    minimum=st.just(2),
+    budget=st.integers(1, 2**40),
+    collect_hours=st.floats(0, 8784, exclude_min=True),
+    timeout=st.floats(0, 86400, exclude_min=True),
+    rounds=st.integers(1, 10**6),
+)
+MIXERS = (Mixer(name="a", address="[::1]:1"), Mixer(name="b", address="h:1"))
+
+
+@st.composite
+def attributes(draw: st.DrawFn, name: str) -> Attribute:
+    low, *cuts, high = draw(bounds)
+    return draw(
+        st.sampled_from(
+            [
+                Nominal(name=name, values=tuple(draw(st.lists(values, min_size=1, max_size=30, unique=True)))),
+                Numeric(name=name, low=low, high=high),
+                Binned(name=name, low=low, high=high, cuts=tuple(cuts)),
+            ]
+        )
+    )
+
+
+@st.composite
+def federations(draw: st.DrawFn) -> Federation:
+    class_column, *columns = draw(st.lists(texts, min_size=2, max_size=4, unique=True))
+    dictionary = Dictionary(
+        class_column=class_column,
+        classes=tuple(draw(st.lists(values, min_size=2, max_size=5, unique=True))),
+        attributes=tuple(draw(attributes(name)) for name in columns),
+        smoothing=Fraction(draw(st.integers(1, 2**20)), draw(st.integers(1, 2**20))),
+        max_rows=draw(st.integers(1, 2**40)),
+    )
+    parties = tuple(Party(name=name) for name in draw(st.lists(names, min_size=2, max_size=4, unique=True)))
+    return Federation(name=draw(titles), parties=parties, mixers=MIXERS, policy=draw(policies), dictionary=dictionary)
+
+
+@given(federation=federations())
+def test_what_is_written_is_read_back(federation: Federation) -> None:
+    again = federation_from(tomllib.loads(written(federation)))
+    assert again == federation
+    assert again.digest() == federation.digest()
+
+
+@given(federation=federations())
+def test_people_see_every_character_they_sign(federation: Federation) -> None:
+    assert written(federation).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("content", [HEART, PAIR])
+def test_a_file_is_read_as_it_was_written(tmp_path: Path, content: dict[str, object]) -> None:
+    federation, file = federation_from(content), tmp_path / "federation.toml"
+    file.write_text(written(federation), encoding="utf-8")
+    assert read_federation(file) == federation
+
+
+def test_what_editors_do_to_files_does_no_harm(tmp_path: Path) -> None:
+    federation, file = federation_from(HEART), tmp_path / "federation.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + written(federation).replace("\n", "\r\n").encode())
+    assert read_federation(file) == federation
+
+
+def test_every_part_has_its_comment() -> None:
+    parts = written(federation_from(HEART)).split("\n\n")
+    assert [part.splitlines()[0][:2] for part in parts] == ["# ", "na", "# ", "# ", "# ", "[p", "[d", "# ", *["[["] * 3]
+    assert "[[mixers]]" not in written(federation_from(PAIR))
+
+
+def test_long_lists_have_a_line_for_every_value() -> None:
+    long = changed(HEART, (("dictionary", "attributes", 0, "values"), [f"value {i}" for i in range(40)]))
+    lines = written(federation_from(long)).splitlines()
+    assert '  "value 39",' in lines
+    assert all(len(line) <= WIDEST + len("values = ") for line in lines if not line.startswith("#"))
+
+
+WRONG_FILES = [
+    (b'name = "heart"\n\xff', "Line 2 is not UTF-8 text"),
+    ("name = heart".encode("utf-16"), "Line 1 is not UTF-8 text"),
+    (b'name = "heart"\npolicy = ', "This is not TOML: .*end of document"),
+    (b'name = "heart"\nname = "heart"\n', "This is not TOML: .*line 2"),
+    (b"x = " + b"[" * 100_000, "nested too deep"),
+    (b"", "parties: it is missing"),
+]
+
+
+@pytest.mark.parametrize(("content", "said"), WRONG_FILES)
+def test_a_wrong_file_is_named_with_what_is_wrong(tmp_path: Path, content: bytes, said: str) -> None:
+    file = tmp_path / "federation.toml"
+    file.write_bytes(content)
+    with pytest.raises(BadFederation, match=said) as caught:
+        read_federation(file)
+    assert str(caught.value).startswith(f"{file}: ")
+
+
+@pytest.mark.parametrize(("name", "said"), [("none.toml", "No such file"), (".", "Is a directory")])
+def test_no_file_to_read(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(BadFederation, match=f"cannot be read: {said}"):
+        read_federation(tmp_path / name)
+
+
+def test_a_dictionary_that_is_too_large_is_named_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "federation.toml"
+    classes = ", ".join(f'"{i}"' for i in range(65))
+    text = written(federation_from(HEART)).replace('["absent", "present"]', f"[{classes}]")
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(DictionaryTooLarge, match="65 classes") as caught:
+        read_federation(file)
+    assert str(caught.value).startswith(f"{file}: ")

@@ -1,0 +1,435 @@
+"""Condensation: its groups, the moments they keep, and what becomes of nominal columns, gaps and original rows."""
+
+from __future__ import annotations
+
+import tracemalloc
+from itertools import pairwise
+from math import nan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.local_methods import ClassWiseCondensation, Condensation, Guarantee, UnfitTable
+from mixbayes.local_methods.base import Released, Work, generator, silent
+from mixbayes.local_methods.condensation.condensing import Condensing
+from mixbayes.local_methods.condensation.resynthesis import members_of
+from mixbayes.local_methods.condensation.synthesis import DISTRIBUTIONS, dealt, recoloured
+from mixbayes.local_methods.coordinates import MOST_INDICATORS, Coordinates, indicator_of_value, weighted_points
+from mixbayes.local_methods.grouping import (
+    MOST_SEEDS,
+    filled_clusters,
+    groups_by_kmeans,
+    groups_by_seeds,
+    seeded_groups,
+)
+from mixbayes.local_methods.originals import in_original
+from mixbayes.local_methods.tables import Nominal, Numeric, Table, nominal_from
+from tests.local_methods.mixed import classes, mixed_table, real_table
+
+GROUPINGS = [groups_by_seeds, groups_by_kmeans]
+
+
+def nothing(rows: int) -> None:
+    """Progress that nobody follows."""
+
+
+# Groups
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+@given(rows=st.integers(3, 400), k=st.integers(3, 50), distinct=st.integers(1, 400), seed=st.integers(0, 99))
+def test_every_row_has_a_group_and_every_group_k_rows(
+    grouping: Any, rows: int, k: int, distinct: int, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    points = random.normal(size=(min(distinct, rows), 2))[random.integers(0, min(distinct, rows), rows)]
+    groups = grouping(points, k, random, nothing)
+    sizes = np.bincount(groups)
+    assert rows // k - 1 <= len(sizes) <= max(rows // k, 1)
+    assert len(sizes) == max(rows // k, 1) or rows // k > MOST_SEEDS
+    assert sizes.min() >= min(k, rows)
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_many_groups_are_made_in_cells_and_still_have_k_rows(grouping: Any) -> None:
+    points = np.random.default_rng(0).normal(size=(6000, 3))
+    told: list[int] = []
+    groups = grouping(points, 7, np.random.default_rng(1), told.append)
+    assert np.bincount(groups).min() >= 7
+    assert len(np.bincount(groups)) > 0.9 * (6000 // 7)
+    assert sum(told) == 6000
+    assert len(told) > 10
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_groups_are_of_near_rows(grouping: Any) -> None:
+    points = np.random.default_rng(0).normal(size=(5000, 2))
+    groups = grouping(points, 20, np.random.default_rng(1), nothing)
+    within = np.mean([points[rows].var(axis=0).sum() for rows in members_of(groups)])
+    assert within < 0.15 * points.var(axis=0).sum()
+
+
+def test_random_seeds_take_the_nearest_rows_that_are_left() -> None:
+    """Whatever the seeds are: row by row, as the paper tells it."""
+    points = np.random.default_rng(0).normal(size=(53, 2))
+    groups = seeded_groups(points, 6, 8, np.random.default_rng(5))
+    seeds = np.random.default_rng(5).permutation(53)[:8]
+    left = [row for row in range(53) if row not in seeds]
+    for group, seed in enumerate(seeds):
+        nearest = sorted(left, key=lambda row: ((points[row] - points[seed]) ** 2).sum())[:5]
+        assert {seed, *nearest} <= set(np.flatnonzero(groups == group))
+        left = [row for row in left if row not in nearest]
+    for row in left:
+        assert groups[row] == ((points[row] - points[seeds]) ** 2).sum(axis=1).argmin()
+
+
+def test_undersized_clusters_are_filled_and_donors_keep_k() -> None:
+    """Figure 3 lets a donor fall below k: here 12 rows lie far from 3, and 4 clusters of 3 leave nothing to spare."""
+    points = np.concatenate([np.linspace(0, 1, 12), [100.0, 100.1, 100.2]])[:, None]
+    for seed in range(20):
+        groups = filled_clusters(points, 3, 5, np.random.default_rng(seed))
+        assert np.bincount(groups).tolist() == [3] * 5
+
+
+def test_distance_counts_standard_deviations_values_and_the_class() -> None:
+    table = Table(
+        ("n", "t"),
+        (Numeric(np.array([0.0, 20.0, 0.0, 20.0])), nominal_from(np.array(["a", "a", "b", "b"]), np.zeros(4, bool))),
+        4,
+    )
+    points = weighted_points(table, classes(2, 2), 3.0)
+    apart = lambda one, other: float(((points[one] - points[other]) ** 2).sum())  # noqa: E731
+    assert apart(0, 1) == pytest.approx(2.0**2)
+    assert apart(0, 2) == pytest.approx(1 + 3.0**2)
+
+
+def test_a_column_of_many_values_has_few_indicators() -> None:
+    column = nominal_from(np.array([f"zip {row % 500}" for row in range(2000)]), np.zeros(2000, bool))
+    assert indicator_of_value(column).max() == MOST_INDICATORS - 1
+    assert Coordinates.of(Table(("zip",), (column,), 2000)).points(Table(("zip",), (column,), 2000)).shape[1] == (
+        MOST_INDICATORS
+    )
+
+
+# Moments
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (3, 5), (10, 4), (40, 40), (500, 6)])
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_mean_and_covariance_are_the_same_to_the_last_digits(shape: tuple[int, int], distribution: str) -> None:
+    rows = np.random.default_rng(0).normal(size=shape) @ np.random.default_rng(1).normal(size=(shape[1], shape[1]))
+    new = recoloured(rows, np.random.default_rng(2), DISTRIBUTIONS[distribution])
+    assert np.allclose(new.mean(axis=0), rows.mean(axis=0), rtol=0, atol=1e-10)
+    assert np.allclose(new.T @ new, rows.T @ rows, rtol=1e-9, atol=1e-9)
+    assert not np.isclose(new, rows).all(axis=1).any()
+
+
+def test_two_rows_with_given_moments_are_the_two_rows() -> None:
+    """Why no group has fewer than three."""
+    rows = np.array([[1.0, 5.0], [2.0, 3.0]])
+    new = recoloured(rows, np.random.default_rng(0))
+    assert sorted(new.round(9).tolist()) == rows.tolist()
+
+
+def test_drawn_numbers_have_the_shape_that_was_asked_for() -> None:
+    rows = np.random.default_rng(0).normal(size=(4000, 1))
+    gaussian, uniform = (recoloured(rows, generator(1), DISTRIBUTIONS[name]) for name in ("gaussian", "uniform"))
+    assert np.ptp(uniform) == pytest.approx(np.sqrt(12) * rows.std(), rel=0.02)
+    assert np.ptp(gaussian) > 6 * rows.std()
+
+
+@pytest.mark.parametrize("seeds", ["random", "kmeans"])
+@pytest.mark.parametrize("k", [3, 20, 300])
+def test_every_group_keeps_mean_covariance_and_counts(seeds: str, k: int) -> None:
+    table, labels = mixed_table(300), classes(200, 100)
+    method = Condensation(k=k, seeds=seeds, random_state=0)
+    released, new_labels = method.fit_resample(table, labels)
+    for rows in members_of(method.groups_):
+        before, after = table.take(rows).numbers(), released.take(rows).numbers()
+        assert np.allclose(before.mean(axis=0), after.mean(axis=0), rtol=1e-9)
+        assert np.allclose(np.cov(before.T, bias=True), np.cov(after.T, bias=True), rtol=1e-6, atol=1e-8)
+        for at in table.nominal:
+            old, new = table.columns[at].take(rows), released.columns[at].take(rows)
+            assert isinstance(old, Nominal)
+            assert isinstance(new, Nominal)
+            assert (old.counts() >= new.counts()).all()
+            assert old.counts().sum() - new.counts().sum() <= method.suppressed_cells_
+        assert np.array_equal(labels.take(rows).counts(), new_labels.take(rows).counts())
+
+
+def test_nominal_values_still_go_with_the_numbers() -> None:
+    table = mixed_table(2000)
+    released, _ = Condensation(k=200, random_state=0).fit_resample(table)
+
+    def gap(of: Table) -> float:
+        high = np.asarray(of.column("tied").cells() == "high")
+        first = of.numbers()[:, 0]
+        return float(first[high].mean() - first[~high].mean())
+
+    assert gap(released) == pytest.approx(gap(table), rel=0.25)
+
+
+def test_dealing_keeps_counts_and_gives_values_to_the_rows_they_fit() -> None:
+    values = np.repeat([0, 1, 2], [6, 3, 1])
+    scores = np.zeros((10, 3))
+    scores[7, 2] = scores[2, 1] = scores[3, 1] = scores[4, 1] = 9.0
+    new = dealt(scores, np.array([0, 1, 2]), values, np.random.default_rng(0))
+    assert new.tolist() == [0, 0, 1, 1, 1, 0, 0, 2, 0, 0]
+
+
+def test_constant_columns_stay_what_they_are() -> None:
+    rows = np.column_stack([np.full(50, 0.1), np.random.default_rng(0).normal(size=50)])
+    released, _ = Condensation(k=10, random_state=0).fit_resample(rows)
+    assert (released[:, 0] == 0.1).all()
+
+
+# Missing cells
+
+
+@pytest.mark.parametrize(("rows", "k"), [(400, 50), (99, 50)], ids=["taken together", "enough in the group"])
+def test_missing_cells_stay_missing_and_the_present_ones_keep_mean_and_variance(rows: int, k: int) -> None:
+    table = mixed_table(rows, gaps=0.2)
+    method = Condensation(k=k, random_state=0)
+    released, _ = method.fit_resample(table)
+    for members in members_of(method.groups_):
+        before, after = table.take(members), released.take(members)
+        assert np.array_equal(before.missing().sum(axis=0), after.missing().sum(axis=0))
+    old, new = table.numbers(), released.numbers()
+    assert np.allclose(np.nanmean(old, axis=0), np.nanmean(new, axis=0))
+    assert np.allclose(np.nanvar(old, axis=0), np.nanvar(new, axis=0))
+    assert not np.array_equal(table.missing(), released.missing())
+
+
+@pytest.mark.parametrize("exponent", [-1000, 1000])
+@pytest.mark.parametrize("seeds", ["random", "kmeans"])
+def test_huge_and_tiny_numbers_are_drawn_as_usual_ones_are(seeds: str, exponent: int) -> None:
+    usual = np.random.default_rng(0).normal(size=(50, 3))
+    usual[::3, 0] = np.nan
+    method = Condensation(k=5, seeds=seeds, random_state=0)
+    expected = method.fit_resample(usual)[0]
+    released, _ = method.fit_resample(np.ldexp(usual, [exponent, exponent, 0]))
+    np.testing.assert_array_equal(released, np.ldexp(expected, [exponent, exponent, 0]))
+    assert method.guarantee_.holds
+
+
+def test_numbers_that_few_rows_of_a_group_have_are_drawn_for_all_such_groups_together() -> None:
+    random = np.random.default_rng(0)
+    rare = np.where(random.random(300) < 0.2, random.normal(70, 5, 300), np.nan)
+    table = Table(("n", "rare"), (Numeric(random.normal(size=300)), Numeric(rare)), 300)
+    released, _ = (method := Condensation(k=20, random_state=0)).fit_resample(table)
+    new = released.numbers()[:, 1]
+    assert method.guarantee_.holds
+    assert method.suppressed_cells_ == 0
+    assert np.allclose([np.nanmean(rare), np.nanvar(rare)], [np.nanmean(new), np.nanvar(new)])
+    assert not set(rare[~np.isnan(rare)]) & set(new[~np.isnan(new)])
+
+
+def test_a_number_that_fewer_than_k_rows_have_is_not_released() -> None:
+    random = np.random.default_rng(0)
+    rare = np.full(300, np.nan)
+    rare[:19] = 123.0
+    table = Table(("n", "rare"), (Numeric(random.normal(size=300)), Numeric(rare)), 300)
+    released, _ = (method := Condensation(k=20, random_state=0)).fit_resample(table)
+    assert np.isnan(released.numbers()[:, 1]).all()
+    assert method.suppressed_cells_ == 19
+
+
+@pytest.mark.parametrize("missing", ["fill", "drop"])
+def test_missing_cells_can_be_filled_or_their_rows_dropped(missing: str) -> None:
+    table = mixed_table(400, gaps=0.1)
+    method = Condensation(k=20, missing=missing, random_state=0)
+    released, _ = method.fit_resample(table)
+    assert not released.missing().any()
+    complete = int((~table.missing().any(axis=1)).sum())
+    assert released.rows == len(method.kept_rows_) == (400 if missing == "fill" else complete)
+
+
+# Original rows and the guarantee
+
+
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("cde"), st.sampled_from([1.0, 2.0])), min_size=6),
+    k=st.integers(3, 6),
+    seed=st.integers(0, 9),
+)
+def test_no_original_row_is_released_whatever_the_table(rows: list[Any], k: int, seed: int) -> None:
+    method = Condensation(k=k, random_state=seed)
+    released, _ = method.fit_resample([list(row) for row in rows])
+    assert not {tuple(row) for row in released} & set(rows)
+    assert method.guarantee_.holds
+
+
+def test_a_row_without_any_cell_is_nobodys() -> None:
+    flags = np.array([["yes"]] * 20 + [[None]] * 10, object)
+    released, _ = (method := Condensation(k=5, random_state=0)).fit_resample(flags)
+    assert "yes" not in released
+    assert method.guarantee_.holds
+
+
+def test_values_are_traded_before_cells_are_suppressed() -> None:
+    """Of 2^10 rows of ten flags a table has few, so trading nearly always finds another."""
+    flags = np.random.default_rng(0).choice(["y", "n"], (60, 10))
+    released, _ = (method := Condensation(k=20, random_state=0)).fit_resample(flags)
+    assert method.suppressed_cells_ <= 2
+    assert sorted(released[:, 0]) == sorted(flags[:, 0]) or method.suppressed_cells_
+
+
+def test_equal_rows_are_found_whatever_their_columns() -> None:
+    table = mixed_table(50, gaps=0.3)
+    other = mixed_table(50, seed=1)
+    assert in_original(table, table).all()
+    assert not in_original(other, table).any()
+    back = np.arange(50)[::-1]
+    half = other.with_columns({at: table.columns[at].take(back) for at in range(len(table.names))})
+    assert in_original(half, table).all()
+
+
+cells = st.tuples(st.sampled_from([0.0, -0.0, 1.0, nan]), st.sampled_from("ab?"), st.sampled_from("cd"))
+
+
+@given(released=st.lists(cells, min_size=1, max_size=9), original=st.lists(cells, min_size=1, max_size=9))
+def test_equal_rows_are_those_that_a_set_finds(released: list[Any], original: list[Any]) -> None:
+    def table(rows: list[Any]) -> Table:
+        numbers, *texts = map(np.array, zip(*rows, strict=True))
+        columns = [
+            Nominal(np.array(["?abcd".index(cell) - 1 for cell in text]), np.array(list("abcd"))) for text in texts
+        ]
+        return Table(("x", "y", "z"), (Numeric(numbers), *columns), len(rows))
+
+    known = {(str(abs(number)), *texts) for number, *texts in original}
+    expected = [(str(abs(number)), *texts) in known for number, *texts in released]
+    assert in_original(table(released), table(original)).tolist() == expected
+
+
+def test_the_guarantee_names_the_smallest_group() -> None:
+    method = Condensation(k=20, random_state=0)
+    method.fit_resample(mixed_table(399))
+    assert method.guarantee_ == Guarantee(
+        claim="every released row is drawn from the statistics of a group of at least 20 rows, "
+        "and none is a row of the original",
+        privacy=True,
+        measured=20,
+        holds=True,
+    )
+
+
+def original_rows(method: Condensing, work: Work, released: Released) -> Released:
+    first: Any = method.groups_ == 0  # the rows of a group itself keep its means and counts
+    columns: Any = zip(work.table.columns, released.table.columns, strict=True)
+    mixed = {
+        at: Numeric(np.where(first, old.numbers, new.numbers))
+        if isinstance(old, Numeric)
+        else old.with_codes(np.where(first, old.codes, new.codes))
+        for at, (old, new) in enumerate(columns)
+    }
+    return Released(released.table.with_columns(mixed), released.labels)
+
+
+def moved_group(method: Condensing, work: Work, released: Released) -> Released:
+    numbers = released.table.numbers()
+    numbers[method.groups_ == 0] += 0.01
+    return Released(released.table.with_numbers(numbers), released.labels)
+
+
+def wider_group(method: Condensing, work: Work, released: Released) -> Released:
+    numbers, rows = released.table.numbers(), method.groups_ == 0
+    numbers[rows] += 0.1 * (numbers[rows] - numbers[rows].mean(axis=0))
+    return Released(released.table.with_numbers(numbers), released.labels)
+
+
+def columns_apart(method: Condensing, work: Work, released: Released) -> Released:
+    numbers, rows = released.table.numbers(), method.groups_ == 0
+    numbers[rows, 0] = np.roll(numbers[rows, 0], 1)  # means and variances stay
+    return Released(released.table.with_numbers(numbers), released.labels)
+
+
+def another_value(method: Condensing, work: Work, released: Released) -> Released:
+    column: Any = released.table.columns[4]
+    codes = np.where(np.arange(len(column)) == 5, (column.codes + 1) % 3, column.codes)
+    return Released(released.table.with_columns({4: column.with_codes(codes)}), released.labels)
+
+
+def another_class(method: Condensing, work: Work, released: Released) -> Released:
+    codes = np.where(np.arange(100) == 5, 1 - released.classes.codes, released.classes.codes)
+    return Released(released.table, released.classes.with_codes(codes))
+
+
+def small_group(method: Condensing, work: Work, released: Released) -> Released:
+    groups = np.where(np.arange(100) == 5, 99, method.groups_)
+    method.groups_ = np.unique(groups, return_inverse=True)[1]
+    return released
+
+
+def larger_size(method: Condensing, work: Work, released: Released) -> Released:
+    method.group_size_ += 1  # that much is claimed
+    return released
+
+
+@pytest.mark.parametrize("kind", [Condensation, ClassWiseCondensation])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        *(original_rows, moved_group, wider_group, columns_apart),
+        *(another_value, another_class, small_group, larger_size),
+    ],
+)
+def test_a_spoilt_release_is_noticed(kind: Any, spoil: Any) -> None:
+    class Tampered(kind):  # type: ignore[misc]  # mypy knows no base that is a value
+        def _release(self, work: Work) -> Released:
+            return spoil(self, work, super()._release(work))
+
+    for method, holds in ((kind(k=20, random_state=0), True), (Tampered(k=20, random_state=0), False)):
+        method.fit_resample(mixed_table(100), classes(60, 40))
+        assert method.guarantee_.holds is holds
+
+
+def test_more_than_all_rows_make_no_group() -> None:
+    with pytest.raises(UnfitTable, match="No group of k = 101 rows can be made of 100 rows"):
+        Condensation(k=101).fit_resample(np.zeros((100, 1)))
+
+
+def test_the_same_seed_gives_the_same_release_and_another_one_another() -> None:
+    table, labels = mixed_table(200, gaps=0.1), classes(150, 50)
+    one, same, other = (Condensation(k=20, random_state=s).fit_resample(table, labels)[0].numbers() for s in (1, 1, 2))
+    assert np.array_equal(one, same, equal_nan=True)
+    assert not np.array_equal(one, other, equal_nan=True)
+
+
+def test_progress_ends_at_its_total() -> None:
+    told: list[tuple[str, int, int]] = []
+    Condensation(k=10, random_state=0).fit_resample(
+        mixed_table(100), progress=lambda what, done, total: told.append((what, done, total))
+    )
+    assert ("grouping rows", 100, 100) in told
+    assert told[-1] == ("drawing the groups", 10, 10)
+    silent(*told[0])
+
+
+# Size
+
+
+def peak(rows: int) -> int:
+    table = mixed_table(rows)
+    tracemalloc.start()
+    Condensation(k=20, random_state=0).fit_resample(table)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+def test_memory_grows_with_the_rows_and_not_with_their_square() -> None:
+    peaks = [peak(rows) for rows in (2_000, 8_000, 32_000)]
+    assert all(larger < 6 * smaller for smaller, larger in pairwise(peaks))
+
+
+@pytest.mark.real_tables
+def test_an_all_nominal_table_keeps_its_counts_but_for_the_suppressed_cells() -> None:
+    table, labels = real_table("vote.csv")
+    method = Condensation(k=20, random_state=0)
+    _, new_labels = method.fit_resample(table, labels)
+    assert method.guarantee_.holds
+    assert np.array_equal(labels.counts(), new_labels.counts())
+    assert 0 < method.suppressed_cells_ < 0.02 * table.rows * len(table.names)

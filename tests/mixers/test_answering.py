@@ -1,0 +1,432 @@
+"""A mixer in a conversation: both compare and charge before anything, and keep what they release."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mixbayes.mixers.answering import converse
+from mixbayes.node import question as command
+from mixbayes.node.question import NEXT, Command, Kind, Verdict
+from mixbayes.protocol import memory
+from mixbayes.protocol.arrays import Bytes
+from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
+from mixbayes.protocol.bayes.training import run_training
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import (
+    DifferentSets,
+    MixbayesError,
+    OutOfRange,
+    OverBudget,
+    PeerError,
+    PeerGone,
+    PeerSilent,
+    QuestionSpent,
+    RoundOver,
+)
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer import pool
+from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
+from mixbayes.protocol.transfer.pool import connect_asker
+from tests.protocol.pairs import Ends, layout_of, random_codes, random_counts, seed
+
+LAYOUT = layout_of(2, [3, 2], max_rows=64)
+COUNTS = random_counts(LAYOUT, np.random.default_rng(7), 40, empty=0.0)
+MODELS = run_training(LAYOUT, [COUNTS], (seed(1), seed(2), seed(3)))
+CODES = random_codes(LAYOUT, np.random.default_rng(8), 5)
+EXPECTED = fixed_labels(fixed_model(LAYOUT, COUNTS), CODES).tolist()
+WIDTH = MODELS[0].width
+RUN = b"r" * 16
+PRIVATE = Command(Kind.PRIVATE, 1, 5, b"private".ljust(16))
+PUBLIC = Command(Kind.PUBLIC, 1, 5, b"public".ljust(16))
+A, B = 0, 1
+
+
+class Full(MixbayesError):
+    """A disk that takes no more."""
+
+
+class Book:
+    """A ledger in memory that says what it is told to say, and notes what happens in which order."""
+
+    def __init__(self, role: int, events: list[tuple[int, str, bytes]]) -> None:
+        self.role, self.events = role, events
+        self.says: Callable[[Command], Verdict] = self._honest
+        self.run = RUN
+        self.full_at = ""
+        self.answers: dict[bytes, list[bytes]] = {}
+        self.charged: list[Command] = []
+
+    def verdict(self, question: Command) -> Verdict:
+        return self.says(question)
+
+    def charge(self, question: Command) -> None:
+        self._note("charge", question)
+        self.charged.append(question)
+
+    def keep(self, question: Command, piece: int, share: Bytes) -> None:
+        self._note("keep", question)
+        assert piece == len(self.answers.setdefault(question.id, []))
+        self.answers[question.id].append(share.tobytes())
+
+    def kept(self, question: Command) -> list[bytes]:
+        return self.answers[question.id]
+
+    def trained(self, number: int) -> tuple[bytes, Model]:
+        return self.run, MODELS[self.role]
+
+    def _honest(self, question: Command) -> Verdict:
+        return Verdict.STORED if question.id in self.answers else Verdict.GO
+
+    def _note(self, what: str, question: Command) -> None:
+        if self.full_at == what:
+            raise Full("The disk is full.")
+        self.events.append((self.role, what, question.id))
+
+
+Lines = tuple[Line[Any], Line[Any]]
+
+
+class Stage:
+    """One conversation: an asker that follows a script, and both mixers. Errors by role stay for the test to see."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[int, str, bytes]] = []
+        self.books = Book(A, self.events), Book(B, self.events)
+        self.errors: dict[str, MixbayesError] = {}
+        self.between_mixers: list[Ends] = []
+
+    def play(self, script: Callable[[Lines], Any]) -> Any:
+        mixers = self.between_mixers = [Ends("mixer a", "mixer b") for _ in range(2)]
+        at_a, at_b = ([Ends("party north", name) for _ in range(2)] for name in ("mixer a", "mixer b"))
+        draws = [Randomness.from_system() for _ in range(3)]
+
+        def hospital() -> Any:
+            pools = [connect_asker(ends[1].first, draws[2]) for ends in (at_a, at_b)]
+            lines = Line(at_a[0].first, pools[0]), Line(at_b[0].first, pools[1])
+            result = script(lines)
+            for one in lines:
+                command.send(one.channel, Command(Kind.END))
+            return result
+
+        def mixer(role: int, other: list[Channel], asker: list[Ends]) -> None:
+            both = [ends.second for ends in asker]
+            converse(role, other, both, LAYOUT, self.books[role], draws[role])
+
+        roles = {
+            "party north": (hospital, [*at_a, *at_b]),
+            "mixer a": (lambda: mixer(A, [ends.first for ends in mixers], at_a), [*mixers, *at_a]),
+            "mixer b": (lambda: mixer(B, [ends.second for ends in mixers], at_b), [*mixers, *at_b]),
+        }
+        result, *_ = memory.together(*(self._guarded(name, *role) for name, role in roles.items()))
+        return result
+
+    def _guarded(self, name: str, role: Callable[[], Any], ends: list[Ends]) -> Callable[[], Any]:
+        def run() -> Any:
+            try:
+                return role()
+            except MixbayesError as error:
+                self.errors[name] = error
+                return None
+            finally:
+                for one in ends if name in self.errors else []:
+                    one.cut()
+
+        return run
+
+    @property
+    def charges(self) -> list[list[Command]]:
+        return [book.charged for book in self.books]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Randomness(bytes(32))
+    keys, choices = random.words(2, COUNT, 2), random.bits(COUNT)
+    monkeypatch.setattr(pool, "send_base", lambda channel, random: BaseSent(keys))
+    chosen = keys[choices, np.arange(COUNT)]
+    monkeypatch.setattr(pool, "receive_base", lambda channel, random: BaseReceived(choices, chosen))
+
+
+def tell(lines: Lines, *told: Command) -> list[Verdict]:
+    """Announce a question to both mixers, or to each another one."""
+    for line, what in zip(lines, itertools.cycle(told), strict=False):
+        command.send(line.channel, what)
+    return [command.receive_verdict(line.channel) for line in lines]
+
+
+def ask(lines: Lines, question: Command) -> Labels:
+    verdicts = tell(lines, question)
+    assert verdicts[0] is verdicts[1]
+    channels = lines[0].channel, lines[1].channel
+    if verdicts[0] is Verdict.STORED:
+        return fetch(channels, LAYOUT, WIDTH, question.rows, private=question.private)
+    assert verdicts[0] is Verdict.GO
+    if question.private:
+        return ask_private(lines, LAYOUT, WIDTH, CODES)
+    return ask_public(channels, LAYOUT, WIDTH, CODES)
+
+
+@pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
+def test_both_charge_and_keep_before_the_labels_come(question: Command) -> None:
+    stage = Stage()
+    labels = stage.play(lambda lines: ask(lines, question))
+    assert labels.tolist() == EXPECTED
+    assert stage.errors == {}
+    what = [name for _, name, _ in stage.events]
+    assert what == ["charge", "charge", "keep", "keep"]
+
+
+def test_questions_follow_each_other_in_one_conversation() -> None:
+    stage = Stage()
+
+    def script(lines: Lines) -> list[list[int]]:
+        found = [ask(lines, replace(PRIVATE, id=bytes([i]) * 16)).tolist() for i in range(3)]
+        for line in lines:
+            command.send(line.channel, Command(Kind.TOP_UP))
+        for line in lines:
+            line.pool.top_up()
+        return [*found, ask(lines, PUBLIC).tolist(), ask(lines, PRIVATE).tolist()]
+
+    assert stage.play(script) == [EXPECTED] * 5
+    assert [len(charges) for charges in stage.charges] == [5, 5]
+
+
+@pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
+def test_stored_answer_is_given_again_for_nothing(question: Command) -> None:
+    stage = Stage()
+    first, again = stage.play(lambda lines: [ask(lines, question).tolist() for _ in range(2)])
+    assert first == again == EXPECTED
+    assert stage.charges == [[question]] * 2
+
+
+def test_stored_answer_is_given_in_a_later_conversation_too() -> None:
+    stage = Stage()
+    stage.play(lambda lines: ask(lines, PRIVATE))
+    assert stage.play(lambda lines: ask(lines, PRIVATE)).tolist() == EXPECTED
+    assert stage.charges == [[PRIVATE]] * 2
+
+
+def test_every_question_has_a_pad_of_its_own() -> None:
+    """One mixer's shares of the same labels have nothing in common."""
+    stage, ids = Stage(), [bytes([i]) * 16 for i in range(8)]
+    stage.play(lambda lines: [ask(lines, replace(PUBLIC, id=id)) for id in ids])
+    for book in stage.books:
+        assert len({book.answers[id][0] for id in ids}) > 1
+
+
+SETTLED = {
+    (Verdict.GO, Verdict.GO): Verdict.GO,
+    (Verdict.STORED, Verdict.STORED): Verdict.STORED,
+    (Verdict.GO, Verdict.STORED): Verdict.SPENT,
+}
+
+
+@pytest.mark.parametrize("pair", list(itertools.combinations_with_replacement(Verdict, 2)), ids=str)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_of_two_verdicts_the_stricter_one_holds_and_only_go_is_charged(
+    pair: tuple[Verdict, Verdict], swapped: bool
+) -> None:
+    stage = Stage()
+    for book, verdict in zip(stage.books, reversed(pair) if swapped else pair, strict=True):
+        book.says = lambda question, verdict=verdict: verdict
+        book.answers[PRIVATE.id] = [b"x" * 4]
+    expected = SETTLED.get(pair, max(pair))
+    got: list[Verdict] = []
+
+    def script(lines: Lines) -> None:
+        got.extend(tell(lines, PRIVATE))
+        raise PeerGone("party north", "asking", "it leaves")
+
+    stage.play(script)
+    if expected in (Verdict.OVER_BUDGET, Verdict.NOT_SERVING):
+        kind = OverBudget if expected is Verdict.OVER_BUDGET else RoundOver
+        assert isinstance(stage.errors["mixer a"], kind)
+        assert isinstance(stage.errors["mixer b"], kind)
+        assert got == []
+    else:
+        assert got == [expected] * 2
+    assert stage.charges == ([[PRIVATE]] * 2 if expected is Verdict.GO else [[], []])
+    assert not any(what == "keep" for _, what, _ in stage.events)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PRIVATE, kind=Kind.PUBLIC),
+        replace(PRIVATE, round=2),
+        replace(PRIVATE, rows=4),
+        replace(PRIVATE, id=PUBLIC.id),
+    ],
+    ids=["kind", "round", "rows", "id"],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_hospital_that_tells_the_mixers_different_things_is_named_and_gets_nothing(
+    other: Command, swapped: bool
+) -> None:
+    stage = Stage()
+    told = (other, PRIVATE) if swapped else (PRIVATE, other)
+    stage.play(lambda lines: tell(lines, *told))
+    assert stage.charges == [[], []]
+    blunt = [stage.errors[name] for name in ("mixer a", "mixer b") if not isinstance(stage.errors[name], PeerGone)]
+    assert blunt
+    for error in blunt:
+        assert isinstance(error, OutOfRange)
+        assert error.peer == "party north"
+        assert "different questions" in error.why
+
+
+@pytest.mark.parametrize("told", [(Command(Kind.END), PRIVATE), (PRIVATE, Command(Kind.END))])
+def test_question_to_one_mixer_alone_costs_and_tells_nothing(told: tuple[Command, Command]) -> None:
+    stage = Stage()
+
+    def script(lines: Lines) -> None:
+        asked = lines[told.index(PRIVATE)]
+        for line, what in zip(lines, told, strict=True):
+            command.send(line.channel, what)
+        lines[told.index(Command(Kind.END))].channel.close()
+        command.receive_verdict(asked.channel)
+
+    _ends_when_one_leaves(stage, script)
+    assert stage.charges == [[], []]
+
+
+ALONE = Command(Kind.TOP_UP), None
+"""Nothing, or something else than the question."""
+
+
+@pytest.mark.parametrize("told", [(PRIVATE, other) for other in ALONE] + [(other, PRIVATE) for other in ALONE])
+def test_mixer_that_waits_for_one_that_was_not_asked_names_the_hospital(
+    told: tuple[Command | None, Command | None],
+) -> None:
+    stage = Stage()
+    at = told.index(PRIVATE)
+
+    def script(lines: Lines) -> None:
+        ask(lines, PUBLIC)
+        for wire in itertools.chain(*(ends.wires for ends in stage.between_mixers)):
+            wire._deadline = 0.2
+        for line, what in zip(lines, told, strict=True):
+            if what:
+                command.send(line.channel, what)
+        if told[1 - at]:
+            lines[1 - at].pool.top_up()
+        command.receive_verdict(lines[at].channel)
+
+    stage.play(script)
+    mixers = {"mixer a": "mixer b", "mixer b": "mixer a"}
+    first = [(name, error) for name, error in stage.errors.items() if name in mixers and type(error) is PeerSilent]
+    assert first
+    for name, error in first:  # the other one finds that this one hangs up
+        other = mixers[name]
+        assert error.peer == f"party north or {other}"
+        assert f"from {other}: party north told one mixer alone" in error.why
+    assert stage.charges == [[PUBLIC]] * 2
+
+
+def _ends_when_one_leaves(stage: Stage, script: Callable[[Lines], Any]) -> None:
+    """A mixer whose conversation is over hangs up, as its node does."""
+    guarded = stage._guarded
+
+    def hanging_up(name: str, role: Callable[[], Any], ends: list[Ends]) -> Callable[[], Any]:
+        inner = guarded(name, role, ends)
+
+        def run() -> Any:
+            try:
+                return inner()
+            finally:
+                for one in ends:
+                    one.cut()
+
+        return run
+
+    stage._guarded = hanging_up  # type: ignore[method-assign]
+    stage.play(script)
+
+
+def test_models_of_different_trainings_answer_nothing() -> None:
+    stage = Stage()
+    stage.books[B].run = b"s" * 16
+    stage.play(lambda lines: tell(lines, PRIVATE))
+    assert stage.charges == [[], []]
+    blunt = [error for error in stage.errors.values() if not isinstance(error, PeerGone)]
+    assert {type(error) for error in blunt} == {DifferentSets}
+    assert "another training" in str(blunt[0])
+
+
+@pytest.mark.parametrize("role", [A, B])
+def test_nothing_is_computed_unless_both_have_charged(role: int) -> None:
+    stage = Stage()
+    stage.books[role].full_at = "charge"
+    got: list[Verdict] = []
+
+    def script(lines: Lines) -> None:
+        for line in lines:
+            command.send(line.channel, PRIVATE)
+        got.append(command.receive_verdict(lines[1 - role].channel))
+
+    stage.play(script)
+    assert got == [], "the one that has charged waits for the other"
+    assert stage.charges[role] == []
+    assert all(what != "keep" for _, what, _ in stage.events)
+
+
+@pytest.mark.parametrize("role", [A, B])
+@pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
+def test_share_that_cannot_be_kept_does_not_leave(role: int, question: Command) -> None:
+    stage = Stage()
+    stage.books[role].full_at = "keep"
+    assert stage.play(lambda lines: ask(lines, question)) is None
+    assert isinstance(stage.errors["party north"], PeerGone)
+    assert stage.charges == [[question]] * 2
+    assert stage.books[role].answers == {}
+
+
+def test_command_that_is_none_ends_the_conversation_for_the_hospital_alone() -> None:
+    stage = Stage()
+
+    def script(lines: Lines) -> None:
+        for line in lines:
+            line.channel.send(NEXT, bytes([9, *bytes(27)]))
+        command.receive_verdict(lines[0].channel)
+
+    stage.play(script)
+    for name in ("mixer a", "mixer b"):
+        error = stage.errors[name]
+        assert isinstance(error, PeerError)
+        assert isinstance(error, OutOfRange | PeerGone)
+    assert stage.charges == [[], []]
+
+
+def test_spent_question_leaves_the_conversation_open() -> None:
+    stage = Stage()
+    for book in stage.books:
+        book.says = lambda question: Verdict.SPENT if question.id == PRIVATE.id else Verdict.GO
+
+    def script(lines: Lines) -> Labels:
+        assert tell(lines, PRIVATE) == [Verdict.SPENT] * 2
+        return ask(lines, PUBLIC)
+
+    assert stage.play(script).tolist() == EXPECTED
+    assert stage.charges == [[PUBLIC]] * 2
+
+
+def test_question_that_another_conversation_charged_meanwhile_breaks_off() -> None:
+    stage = Stage()
+
+    def taken(question: Command) -> None:
+        raise QuestionSpent("The same question was asked in two conversations at once.")
+
+    stage.books[A].charge = taken  # type: ignore[method-assign]
+    assert stage.play(lambda lines: ask(lines, PRIVATE)) is None
+    assert isinstance(stage.errors["mixer a"], QuestionSpent)
+    assert all(what != "keep" for _, what, _ in stage.events)

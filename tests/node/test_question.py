@@ -1,0 +1,99 @@
+"""What an asker tells the computing parties: read back as it was sent, and refused where it is no command."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.node import question as command
+from mixbayes.node.question import ID_BYTES, NEXT, VERDICT, Command, Kind, Verdict, batches
+from mixbayes.protocol import memory
+from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import OutOfRange, WrongLength
+from tests.protocol.pairs import layout_of
+
+MOST_ROWS = 1 << 14
+ids = st.binary(min_size=ID_BYTES, max_size=ID_BYTES)
+commands = st.builds(
+    Command,
+    st.sampled_from([Kind.PRIVATE, Kind.PUBLIC]),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, MOST_ROWS),
+    ids,
+) | st.sampled_from([Command(Kind.END), Command(Kind.TOP_UP)])
+
+
+def line() -> tuple[Channel, Channel]:
+    return memory.channels("party north", "mixer a", deadline=60.0)
+
+
+@given(commands)
+def test_command_arrives_as_it_was_sent(told: Command) -> None:
+    here, there = line()
+    command.send(here, told)
+    assert command.receive(there) == told
+
+
+@given(commands)
+def test_every_command_has_the_same_size(told: Command) -> None:
+    assert len(told.encoded()) == len(Command(Kind.END).encoded())
+
+
+@given(commands, st.binary(min_size=3, max_size=3))
+def test_bytes_that_mean_nothing_are_not_passed_on(told: Command, noise: bytes) -> None:
+    """The mixers compare what they understood; what they did not must not tell two equal questions apart."""
+    here, there = line()
+    raw = bytearray(told.encoded())
+    raw[1:4] = noise
+    here.send(NEXT, bytes(raw))
+    assert command.receive(there).encoded() == told.encoded()
+
+
+@given(st.integers(len(Kind), 255))
+def test_unknown_kind_is_refused(kind: int) -> None:
+    here, there = line()
+    here.send(NEXT, struct.pack("<B3xII16s", kind, 1, 1, bytes(16)))
+    with pytest.raises(OutOfRange, match="party north, at next question: it asks for something that does not exist"):
+        command.receive(there)
+
+
+@pytest.mark.parametrize("kind", [Kind.PRIVATE, Kind.PUBLIC])
+@pytest.mark.parametrize("rows", [0, MOST_ROWS + 1, 2**32 - 1])
+def test_question_about_no_rows_or_too_many_is_refused(kind: Kind, rows: int) -> None:
+    here, there = line()
+    command.send(here, Command(kind, 1, rows, bytes(16)))
+    with pytest.raises(OutOfRange, match="between 1 and 16384 rows"):
+        command.receive(there)
+
+
+def test_command_of_another_length_is_refused() -> None:
+    here, there = line()
+    here.send(NEXT, Command(Kind.END).encoded() + b"x")
+    with pytest.raises(WrongLength):
+        command.receive(there)
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_verdict_arrives_as_it_was_sent(verdict: Verdict) -> None:
+    here, there = line()
+    command.send_verdict(here, verdict)
+    assert command.receive_verdict(there) is verdict
+
+
+@pytest.mark.parametrize("number", [len(Verdict), 255])
+def test_unknown_verdict_is_refused(number: int) -> None:
+    here, there = line()
+    here.send(VERDICT, bytes([number]))
+    with pytest.raises(OutOfRange, match="there is no such verdict"):
+        command.receive_verdict(there)
+
+
+@given(st.integers(0, 50_000), st.integers(2, 5), st.lists(st.integers(1, 300), min_size=1, max_size=4))
+def test_batches_cover_every_row_once_and_none_is_too_large(rows: int, classes: int, sizes: list[int]) -> None:
+    found = list(batches(Form.of(layout_of(classes, sizes), 48), rows))
+    assert [row for batch in found for row in range(batch.start, batch.stop)] == list(range(rows))
+    assert all(0 < batch.stop - batch.start <= MOST_ROWS for batch in found)

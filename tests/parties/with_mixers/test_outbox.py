@@ -1,0 +1,154 @@
+"""What a hospital has sent: made once, the same bytes until they are acknowledged, and then gone from its disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from mixbayes.node.disk import audit
+from mixbayes.node.disk.database import Database, Fault
+from mixbayes.node.disk.sealing import Seal
+from mixbayes.parties.with_mixers.contribution import Messages
+from mixbayes.parties.with_mixers.outbox import SCHEMA, Outbox
+from mixbayes.protocol.errors import BadState, OutOfRange, RefusedByPolicy
+from tests.mixers.misfortune import Fuse, Killed
+from tests.mixers.three_hospitals import Clock
+
+AGREEMENT = "ab" * 32
+KEY = b"north".ljust(32)
+
+
+class Maker:
+    """Makes another contribution every time."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def __call__(self) -> Messages:
+        self.made += 1
+        return Messages(bytes([self.made]) * 16, b"seed %d" % self.made, b"masked counts %d" % self.made)
+
+
+@contextmanager
+def outbox_in(
+    folder: Path, fault: Fault = lambda _: None, agreement: str = AGREEMENT, most: int = 9
+) -> Iterator[Outbox]:
+    with Database.open(folder, SCHEMA, Seal(KEY), "party north", fault) as database:
+        yield Outbox(database, "party north", agreement, Clock(), most)
+
+
+def raw(folder: Path) -> bytes:
+    return b"".join(part.read_bytes() for part in folder.iterdir())
+
+
+def test_contribution_is_made_once_for_a_round(tmp_path: Path) -> None:
+    make = Maker()
+    with outbox_in(tmp_path) as outbox:
+        first = outbox.due(1, make)
+        assert first == {"a": b"seed 1", "b": b"masked counts 1"}
+        assert outbox.due(1, make) == first
+        assert outbox.due(2, make) == {"a": b"seed 2", "b": b"masked counts 2"}
+    with outbox_in(tmp_path) as outbox:
+        assert outbox.due(1, make) == first
+    assert make.made == 2
+
+
+def test_another_agreement_gets_a_contribution_of_its_own(tmp_path: Path) -> None:
+    make = Maker()
+    with outbox_in(tmp_path) as outbox:
+        outbox.due(1, make)
+    with outbox_in(tmp_path, agreement="cd" * 32) as outbox:
+        assert outbox.due(1, make)["a"] == b"seed 2"
+    with outbox_in(tmp_path) as outbox:
+        assert outbox.due(1, make)["a"] == b"seed 1"
+
+
+def test_what_is_acknowledged_is_due_no_more_and_gone_from_the_disk(tmp_path: Path) -> None:
+    make = Maker()
+    with outbox_in(tmp_path) as outbox:
+        outbox.due(1, make)
+        outbox.acknowledged(1, "a", b"\x01" * 16, 6)
+        assert outbox.due(1, make) == {"b": b"masked counts 1"}
+        outbox.acknowledged(1, "b", b"\x01" * 16, 15)
+        assert outbox.due(1, make) == {}
+        with outbox._database.read() as connection:
+            kept = connection.execute("SELECT message FROM outbox").fetchall()
+        assert kept == [(None,), (None,)]
+    assert make.made == 1
+
+
+def test_what_waits_lies_there_sealed(tmp_path: Path) -> None:
+    with outbox_in(tmp_path) as outbox:
+        outbox.due(1, Maker())
+        assert b"seed 1" not in raw(tmp_path)
+        assert b"masked counts" not in raw(tmp_path)
+
+
+def test_messages_that_were_swapped_on_disk_do_not_open(tmp_path: Path) -> None:
+    """Mixer a must never be sent what is meant for mixer b."""
+    with outbox_in(tmp_path) as outbox:
+        outbox.due(1, Maker())
+        with outbox._database.write() as connection:
+            (message,) = connection.execute("SELECT message FROM outbox WHERE mixer = 'b'").fetchone()
+            connection.execute("UPDATE outbox SET message = ? WHERE mixer = 'a'", (message,))
+        with pytest.raises(BadState, match="does not open"):
+            outbox.due(1, Maker())
+
+
+@pytest.mark.parametrize(
+    ("number", "mixer", "receipt"), [(1, "a", b"\x02" * 16), (2, "a", b"\x01" * 16), (1, "c", b"\x01" * 16)]
+)
+def test_receipt_for_something_else_is_refused(tmp_path: Path, number: int, mixer: str, receipt: bytes) -> None:
+    with outbox_in(tmp_path) as outbox:
+        due = outbox.due(1, Maker())
+        with pytest.raises(OutOfRange, match=f"mixer {mixer}, at contribution: it acknowledged something else"):
+            outbox.acknowledged(number, mixer, receipt, 6)
+        assert outbox.due(1, Maker()) == due
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=["before the commit", "after it"])
+def test_killed_while_it_is_made_sends_one_contribution_all_the_same(tmp_path: Path, side: int) -> None:
+    fuse, make = Fuse(), Maker()
+    fuse.left = side
+    with outbox_in(tmp_path, fuse) as outbox, pytest.raises(Killed):
+        outbox.due(1, make)
+    with outbox_in(tmp_path) as outbox:
+        due = outbox.due(1, make)
+        assert due["a"].endswith(due["b"][-1:])
+        assert make.made == (2 if side == 0 else 1)
+    with outbox_in(tmp_path) as outbox:
+        assert outbox.due(1, make) == due
+
+
+def test_contributions_and_questions_are_in_the_audit_trail(tmp_path: Path) -> None:
+    with outbox_in(tmp_path) as outbox:
+        outbox.due(1, Maker())
+        outbox.acknowledged(1, "a", b"\x01" * 16, 6)
+        outbox.acknowledged(1, "b", b"\x01" * 16, 15)
+        outbox.asked(1, 5, shown=False)
+        outbox.asked(1, 7, shown=True)
+    found = [
+        (record.entry.actor, record.entry.verb, record.entry.subject, dict(record.entry.details))
+        for record in audit.entries(tmp_path)
+    ]
+    assert found == [
+        ("party north", "contributed", "mixer a", {"round": 1, "bytes": 6, "contribution": "01" * 16}),
+        ("party north", "contributed", "mixer b", {"round": 1, "bytes": 15, "contribution": "01" * 16}),
+        ("party north", "asked", "both mixers", {"round": 1, "rows hidden": 5}),
+        ("party north", "asked", "both mixers", {"round": 1, "rows shown": 7}),
+    ]
+
+
+def test_only_rounds_that_were_sealed_count_against_the_agreed_number(tmp_path: Path) -> None:
+    with outbox_in(tmp_path, most=2) as outbox:
+        for number in (1, 2, 3, 4):
+            outbox.due(number, Maker())
+        outbox.sealed(3)
+        outbox.due(5, Maker())
+        outbox.sealed(5)
+        assert outbox.due(5, Maker())
+        with pytest.raises(RefusedByPolicy, match="2 rounds, as many as the agreement allows"):
+            outbox.due(6, Maker())

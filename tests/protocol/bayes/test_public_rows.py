@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.bayes import public_rows as rows
+from mixbayes.protocol.bayes.classification import answer_public
+from mixbayes.protocol.bayes.label import blinding_for
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.reference import fixed_model
+from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.errors import OutOfRange
+from tests.protocol.attributes.gaussians import TOP, mixed_layout
+from tests.protocol.pairs import Ends, Pair, converse, layout_of, random_counts
+
+MIXED = mixed_layout(2, [True, False])
+cells = st.tuples(st.sampled_from([-1, 0, 1, TOP]) | st.integers(-1, TOP), st.integers(0, 3))
+
+
+@given(st.lists(cells, min_size=1, max_size=20))
+def test_rows_arrive_as_they_were_shown(shown: list[tuple[int, int]]) -> None:
+    codes = np.array(shown, np.int32).T
+    ends = Ends("party asker", "mixer a")
+    rows.send(ends.first, MIXED, codes)
+    np.testing.assert_array_equal(rows.receive(ends.second, MIXED, len(shown)), codes)
+
+
+@pytest.mark.parametrize("row", [[TOP + 2, 0], [0, 4]])
+def test_cell_that_its_attribute_cannot_have_is_refused(row: list[int]) -> None:
+    ends = Ends("party asker", "mixer a")
+    rows.send(ends.first, MIXED, np.array(row, np.int32)[:, None])
+    with pytest.raises(OutOfRange, match="party asker"):
+        rows.receive(ends.second, MIXED, 1)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_hospital_that_shows_the_mixers_different_rows_is_refused_by_both(same: bool) -> None:
+    layout = layout_of(2, [3, 3], max_rows=1000)
+    model = fixed_model(layout, random_counts(layout, np.random.default_rng(1), 100))
+    pair, asked = Pair(3), [Ends("party asker", name) for name in ("mixer a", "mixer b")]
+    shown: list[Values] = [np.array([[0, 1], [2, 3]], np.int32), np.array([[0, 1], [2, 3 if same else 0]], np.int32)]
+    for ends, codes in zip(asked, shown, strict=True):
+        rows.send(ends.first, layout, codes)
+
+    def mixer(me: Party, share: Model) -> str:
+        try:
+            answer_public(me, asked[me.role].second, layout, share, 2, blinding_for(b"question", bytes(32)))
+        except OutOfRange as error:
+            return error.peer
+        return "answered"
+
+    nothing = Model(model.width, model.prior * 0, tuple(table * 0 for table in model.tables))
+    found = converse([pair.talk, pair.ahead, *asked], lambda: mixer(pair.a, model), lambda: mixer(pair.b, nothing))
+    assert found == ["answered" if same else "party asker"] * 2

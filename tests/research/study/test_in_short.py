@@ -1,0 +1,136 @@
+"""Every sentence of the summary follows from figures: change them, and it says something else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mixbayes.research.study.in_short import in_short
+from mixbayes.research.study.intervals import Interval
+from mixbayes.research.study.results import Agreement, Joining, Release, Results
+
+UP, DOWN, LEVEL = Interval(0.05, 0.01, 0.09), Interval(-0.05, -0.09, -0.01), Interval(0.0, -0.02, 0.02)
+
+
+def lines(results: Results) -> list[str]:
+    return in_short(results).removeprefix("## In short\n\n- ").split("\n- ")
+
+
+def said(results: Results, about: str) -> str:
+    (line,) = [line for line in lines(results) if about in line]
+    return line
+
+
+def gaining(results: Results, gains: dict[str, Interval], commonest: float = 0.6) -> Results:
+    joining = [
+        replace(one, gain=gains.get(one.hospital, LEVEL), commonest=commonest) if one.hospital != "all four" else one
+        for one in results.joining
+    ]
+    return replace(results, joining=joining)
+
+
+def of(results: Results, hospital: str) -> Joining:
+    return next(one for one in results.joining if one.hospital == hospital)
+
+
+def test_all_labels_alike(committed: Results) -> None:
+    line = said(replace(committed, agreement=Agreement(1200, 1200)), "pooling")
+    assert line.startswith("**Joining gives what pooling gives.** All 1,200 joint labels are the pooled classifier's")
+
+
+def test_not_all_labels_alike(committed: Results) -> None:
+    line = said(replace(committed, agreement=Agreement(1200, 1199)), "pooling")
+    assert line.startswith("**Joining against pooling.** 1,199 of 1,200 joint labels")
+    assert "what pooling gives" not in line
+
+
+def test_a_gain_that_can_be_shown(committed: Results) -> None:
+    line = said(gaining(committed, {"va": UP, "hungarian": UP}), "**Joining helps")
+    assert line.startswith("**Joining helps hungarian and va:** hungarian +5.0 (+1.0 to +9.0), va +5.0 (+1.0 to +9.0)")
+
+
+def test_neither_gain_nor_loss(committed: Results) -> None:
+    line = said(gaining(committed, {}), "neither gain nor loss")
+    assert line.startswith("**At cleveland, hungarian, switzerland and va neither")
+    assert "0.0 (−2.0 to +2.0)" in line
+    assert line.endswith("zero is in every interval.")
+    one_only = gaining(committed, {"cleveland": UP, "hungarian": UP, "switzerland": UP})
+    assert said(one_only, "neither gain nor loss").endswith("zero is in the interval.")
+
+
+def test_no_hospital_is_said_to_gain_or_lose_without_one(committed: Results) -> None:
+    text = in_short(gaining(committed, dict.fromkeys(("cleveland", "hungarian", "switzerland", "va"), UP)))
+    assert "neither gain nor loss" not in text
+    assert "lowers accuracy" not in text
+    assert "Joining helps" not in in_short(gaining(committed, {"va": DOWN}))
+
+
+def test_a_loss_is_explained_only_where_nearly_all_are_of_one_class(committed: Results) -> None:
+    line = said(gaining(committed, {"va": DOWN}), "At va joining lowers accuracy")
+    assert line == "**At va joining lowers accuracy:** −5.0 (−9.0 to −1.0) points."
+    one_sided = said(gaining(committed, {"va": DOWN}, commonest=0.9), "At va joining lowers accuracy")
+    assert "90.0 % of its patients are sick, and always to say so would be right as often." in one_sided
+    own = of(committed, "va").alone.recall
+    assert f"finds {100 * own['absent'].value:.1f} % of the healthy and {100 * own['present'].value:.1f} %" in one_sided
+
+
+def test_nearly_all_may_be_healthy_too(committed: Results) -> None:
+    """The commonest class is that of the hospital's figures."""
+    changed = gaining(committed, {"cleveland": DOWN}, commonest=0.9)
+    assert "90.0 % of its patients are healthy" in said(changed, "At cleveland")
+
+
+@pytest.mark.parametrize(
+    ("gain", "part"),
+    [
+        (UP, "gains at cleveland +5.0 (+1.0 to +9.0)"),
+        (DOWN, "loses at cleveland −5.0 (−9.0 to −1.0)"),
+        (LEVEL, "neither can be shown at cleveland 0.0 (−2.0 to +2.0)"),
+    ],
+)
+def test_a_hospital_with_few_patients(committed: Results, gain: Interval, part: str) -> None:
+    starting = [replace(one, gain=gain if one.own == 20 else UP) for one in committed.starting if one.own >= 20]
+    line = said(replace(committed, starting=starting), "patients to learn from")
+    assert line.startswith("**A hospital with only 20 patients to learn from**")
+    assert part in line
+    assert sum(word in line for word in ("gains at", "loses at", "neither can be shown at")) == 1
+
+
+def test_protections_that_cost(committed: Results) -> None:
+    costs = [LEVEL] * len(committed.protecting)
+    costs[2], costs[4] = DOWN, Interval(-0.2, -0.3, -0.1)
+    protecting = [replace(one, cost=cost) for one, cost in zip(committed.protecting, costs, strict=True)]
+    line = said(replace(committed, protecting=protecting), "costs accuracy")
+    assert f"with 2 of {len(costs)} settings, most of all with `{protecting[4].setting}`: −20.0" in line
+
+
+def test_protections_that_cost_nothing(committed: Results) -> None:
+    protecting = [replace(one, cost=LEVEL) for one in committed.protecting]
+    text = in_short(replace(committed, protecting=protecting))
+    assert "costs accuracy" not in text
+    assert f"With {len(protecting)} of {len(protecting)} settings no loss can be shown" in text
+
+
+def test_all_protections_cost(committed: Results) -> None:
+    protecting = [replace(one, cost=DOWN) for one in committed.protecting]
+    assert "no loss can be shown" not in in_short(replace(committed, protecting=protecting))
+
+
+def test_what_promises_nothing_is_counted(committed: Results) -> None:
+    one = replace(committed.protecting[0], cost=LEVEL)
+
+    def promising(*privacy: bool) -> str:
+        first: Release = next(iter(one.releases.values()))
+        releases = {f"{at}": replace(first, promises_privacy=promise) for at, promise in enumerate(privacy)}
+        return said(replace(committed, protecting=[replace(one, releases=releases)]), "no loss can be shown")
+
+    assert "1 of them promises something about people, 0 nothing" in promising(True)
+    for promises in ((), (True, False)):
+        assert "0 of them promise something about people, 1 nothing" in promising(*promises)
+
+
+def test_the_smallest_class_of_any_hospital(committed: Results) -> None:
+    va = replace(committed.hospitals[3], classes={"absent": 90, "present": 7})
+    line = said(replace(committed, hospitals=[*committed.hospitals[:3], va]), "rests on them")
+    assert line == "**7 people.** What is said of the sick patients of va rests on them."

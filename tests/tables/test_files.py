@@ -1,0 +1,234 @@
+import csv
+import datetime
+import decimal
+import io
+import os
+import tempfile
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.protocol.errors import BadData
+from mixbayes.tables import files as table
+from mixbayes.tables.breast_cancer import breast_cancer
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.files import read_table
+from mixbayes.tables.inference import infer
+
+cells = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+    st.text('",\n\r ?a1'),
+)
+
+
+def rows_of(columns: Columns) -> list[list[str]]:
+    return [list(row) for row in zip(*(column.tolist() for column in columns.cells), strict=True)]
+
+
+def read_bytes(content: bytes, name: str = "table.csv") -> Columns:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        return read_table(path)
+
+
+def refusal(content: bytes, name: str = "table.csv") -> str:
+    with pytest.raises(BadData) as caught:
+        read_bytes(content, name)
+    assert name in str(caught.value)
+    return str(caught.value)
+
+
+def parquet(**columns: object) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink, row_group_size=2)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("block", [1, 2, table.BLOCK])
+@given(st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(cells, min_size=width, max_size=width))))
+def test_csv_cells_come_back_unchanged(block: int, rows: list[list[str]]) -> None:
+    header = [f"c{i}" for i in range(len(rows[0]) if rows else 3)]
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows([header, *rows])
+    with patch.object(table, "BLOCK", block):
+        columns = read_bytes(file.getvalue().encode())
+    assert columns.names == tuple(header)
+    assert columns.rows == len(rows)
+    assert rows_of(columns) == rows
+
+
+@given(st.text('",\n\r a1', max_size=40))
+def test_sloppy_csv_is_read_as_python_reads_it(body: str) -> None:
+    text = "a,b\n" + body
+    _, *rows = filter(None, csv.reader(io.StringIO(text, newline="")))
+    if {len(row) for row in rows} <= {2}:
+        assert rows_of(read_bytes(text.encode())) == rows
+    else:
+        assert "names 2 columns" in refusal(text.encode())
+
+
+def test_quotes_commas_and_line_breaks_in_cells() -> None:
+    columns = read_bytes(b'"a,1",b\r\n"x ""y""", z \r\n"two\nlines",?\r\n')
+    assert columns.names == ("a,1", "b")
+    assert rows_of(columns) == [['x "y"', " z "], ["two\nlines", "?"]]
+
+
+def test_byte_order_mark_is_not_part_of_the_first_name() -> None:
+    assert read_bytes("\ufeffalter,größe\n1,2\n".encode()).names == ("alter", "größe")
+
+
+def test_blank_lines_are_no_rows_and_a_quoted_nothing_is_one() -> None:
+    assert rows_of(read_bytes(b'\na\n1\n\n""\n2\n\n')) == [["1"], [""], ["2"]]
+
+
+def test_header_alone_is_a_table_without_rows() -> None:
+    columns = read_bytes(b"a,b\n")
+    assert (columns.names, columns.rows, rows_of(columns)) == (("a", "b"), 0, [])
+
+
+def test_ragged_rows_are_named_by_their_lines() -> None:
+    said = refusal(b'a,b\n1,2\n"x\ny",2\n3\n4,5,6\n7,8\n')
+    assert "The header names 2 columns, but line 5 has 1, line 6 has 3." in said
+
+
+def test_ragged_lines_after_the_twentieth_are_counted() -> None:
+    said = refusal(b"a,b\n" + b"1\n" * 23)
+    assert "line 21 has 1 and 3 more lines are wrong" in said
+    assert "line 22" not in said
+
+
+@pytest.mark.parametrize("above", ["# Export 12.03.2025\n", "Export\nof ward 3\n", "# Export, of ward 3\n"])
+def test_lines_above_the_header_are_called_so(above: str) -> None:
+    said = refusal(f"{above}a,b,c,d\n1,2,3,4\n5,6,7,8\n".encode())
+    first, line = above.split(",")[0].split("\n")[0], above.count("\n") + 1
+    assert f"Line 1, {first!r}, has {1 + above.count(',')} cell" in said
+    assert f", line {line} and all after it have 4. Remove the lines above the header." in said
+
+
+def test_decimal_commas_in_every_row_are_no_table_below_other_lines() -> None:
+    assert "Quote cells that hold commas" in refusal(b"age,crp,class\n61,5,3,2,yes\n58,1,4,5,no\n")
+
+
+def test_a_ragged_file_that_is_not_utf8_further_on_is_refused_too() -> None:
+    assert "not UTF-8" in refusal(b"a,b\n1\n" + b"1,2\n" * 9000 + "straße,2\n".encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        (b"a,b,a\n1,2,3\n", "same name: 'a'"),
+        (b"a\nx\0\n", "NUL"),
+        ("a,b\n1,2\n".encode("utf-16"), "UTF-8"),
+        ("straße\n1\n".encode("latin-1"), "not UTF-8"),
+        (b"a;b\n1,5;2\n", "separated by commas, not by semicolons"),
+        (b"a\tb\n1\t2\n", "separated by commas, not by semicolons or tabs"),
+        (b"a\n" + b"x" * 200_000, "Line 2 is not CSV"),
+    ],
+    ids=["empty", "blank", "duplicate", "nul", "utf16", "latin1", "semicolons", "tabs", "endless"],
+)
+def test_what_is_no_table_is_refused(content: bytes, words: str) -> None:
+    assert words in refusal(content)
+
+
+def test_file_that_is_not_there_and_folder(tmp_path: Path) -> None:
+    with pytest.raises(BadData, match=r"nobody\.csv cannot be read: No such file"):
+        read_table(tmp_path / "nobody.csv")
+    with pytest.raises(BadData, match=r"nobody\.parquet cannot be read: No such file"):
+        read_table(str(tmp_path / "nobody.parquet"))
+    with pytest.raises(BadData, match="cannot be read"):
+        read_table(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_column_of_long_texts_is_refused_by_name(name: str) -> None:
+    content = b"a,notes\n1,abcde\n2,\n" if name == "t.csv" else parquet(a=["1", "2"], notes=["abcde", ""])
+    with patch.object(table, "WIDEST", 2 * 4 * 5 - 1):
+        assert "'notes' has 2 rows and a cell of 5 characters" in refusal(content, name)
+    with patch.object(table, "WIDEST", 2 * 4 * 5):
+        assert read_bytes(content, name).rows == 2
+
+
+def test_parquet_numbers_are_their_shortest_text_and_null_is_empty() -> None:
+    columns = read_bytes(
+        parquet(
+            whole=[1, None, -3],
+            real=[1.0, 0.1, None],
+            unreal=[1.0, float("nan"), None],
+            single=pa.array([0.1, 2.5, 3.0], pa.float32()),
+            large=[1e20, 1e-7, 5e-324],
+            exact=[decimal.Decimal("1.50"), None, decimal.Decimal("2.00")],
+            digits=pa.array([decimal.Decimal("12345678901234567890"), decimal.Decimal(100), None], pa.decimal128(20)),
+            text=["a", "", "?"],
+            category=pa.array(["x", None, "x"]).dictionary_encode(),
+            flag=[True, None, False],
+            day=[datetime.date(2020, 1, 2), None, None],
+            nothing=pa.nulls(3),
+        ),
+        "table.parquet",
+    )
+    assert dict(zip(columns.names, (column.tolist() for column in columns.cells), strict=True)) == {
+        "whole": ["1", "", "-3"],
+        "real": ["1", "0.1", ""],
+        "unreal": ["1", "", ""],
+        "single": ["0.1", "2.5", "3"],
+        "large": ["1e+20", "1e-7", "5e-324"],
+        "exact": ["1.5", "", "2"],
+        "digits": ["12345678901234567890", "100", ""],
+        "text": ["a", "", "?"],
+        "category": ["x", "", "x"],
+        "flag": ["true", "", "false"],
+        "day": ["2020-01-02", "", ""],
+        "nothing": ["", "", ""],
+    }
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_parquet_numbers_lose_no_digit(values: list[float]) -> None:
+    columns = read_bytes(parquet(x=values), "table.PARQUET")
+    assert list(map(float, columns.column("x").tolist())) == values
+
+
+def test_parquet_without_rows() -> None:
+    columns = read_bytes(parquet(a=pa.array([], pa.float64()), b=pa.array([], pa.string())), "table.pq")
+    assert (columns.names, columns.rows) == (("a", "b"), 0)
+
+
+def test_parquet_refusals() -> None:
+    assert "'b' holds list" in refusal(parquet(a=[1], b=[[1]]), "nested.parquet")
+    assert "not Parquet" in refusal(b"a,b\n1,2\n", "text.parquet")
+    assert "not Parquet" in refusal(b"", "empty.parquet")
+
+
+@pytest.mark.real_tables
+def test_real_tables_as_python_reads_them() -> None:
+    paths = sorted(Path(os.environ["MIXBAYES_DATA"]).rglob("*.csv"))
+    assert paths
+    for path in paths:
+        with open(path, newline="") as file:
+            header, *rows = csv.reader(file)
+        columns = read_table(path)
+        assert columns.names == tuple(header)
+        assert rows_of(columns) == rows
+
+
+def test_breast_cancer_is_scikit_learns_table() -> None:
+    from sklearn.datasets import load_breast_cancer
+
+    columns = breast_cancer()
+    measured, _ = load_breast_cancer(return_X_y=True)
+    np.testing.assert_array_equal(np.array(columns.cells[:-1]).T.astype(float), measured)
+    assert columns.names[0] == "mean radius"
+    assert {*columns.column("class")[:19].tolist()} == {"malignant"}
+    assert (columns.column("class") == "benign").sum() == 357
+    dictionary = infer([columns])
+    assert dictionary.classes == ("benign", "malignant")
+    assert {attribute.kind for attribute in dictionary.attributes} == {"numeric"}
