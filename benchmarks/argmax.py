@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from mixbayes.protocol.circuits.argmax import all_pairs, tournament
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
 from mixbayes.simulation.crew import Crew
@@ -32,14 +32,14 @@ def role(report: Connection, number: int, other: Link, cases: Sequence[Case]) ->
     """Run every case both ways and report the medians."""
     random = Randomness.from_system()
     channel, ahead = other.channels(MIXERS[1 - number], 60.0)
-    me = Party(number, channel, connect_pair(number, ahead, random), random)
+    me = ComputingParty(number, channel, connect_pair(number, ahead, random), random)
     for classes, n in cases:
         scores = np.random.default_rng(number).integers(0, 2**WIDTH, (classes, n), dtype=np.uint64)
         for way in WAYS.values():
             report.send(statistics.median(_seconds(way, me, scores) for _ in range(REPEATS)))
 
 
-def _seconds(way: object, me: Party, scores: np.ndarray) -> float:
+def _seconds(way: object, me: ComputingParty, scores: np.ndarray) -> float:
     assert callable(way)
     me.channel.swap("ready", b"")
     start = time.perf_counter()

@@ -25,7 +25,7 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.question import Line
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.classification import Holder, Other, answer, ask, see, show
 from mixbayes.protocol.paillier.key import SecretKey, generate, receive_key, send_key
@@ -83,7 +83,7 @@ class Hospital:
         random = Randomness.from_system()
         channel, ahead = now.channels(NAMES[1 - role], DEADLINE)
         asked, asked_ahead = questioning.channels(NAMES[1 - role], DEADLINE)
-        self.me = Party(role, channel, connect_pair(role, ahead, random), random)
+        self.me = ComputingParty(role, channel, connect_pair(role, ahead, random), random)
         if role == A:
             send_key(channel, key.public)
             self.public = key.public

@@ -20,7 +20,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal, Numeric
 from mixbayes.protocol.attributes.layout import PRESENT, Layout
 from mixbayes.protocol.bayes.validity import honest
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer.extension import Received, Sent
@@ -109,7 +109,7 @@ def mixer(report: Connection, role: int, other: Link, cases: Sequence[Case]) -> 
     random = Randomness.from_system()
     channel, ahead = other.channels(MIXERS[1 - role], 60.0)
     pool = Counting(connect_pair(role, ahead, random, MARKS))
-    me = Party(role, channel, pool, random)
+    me = ComputingParty(role, channel, pool, random)
     for case in cases:
         layout = case.layout
         shares = contributions(layout, role)

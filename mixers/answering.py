@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 
-from mixbayes.node import question as command
+from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
-from mixbayes.node.question import RUN_BYTES, Command, Kind, Verdict
+from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
 from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
@@ -20,7 +20,7 @@ from mixbayes.protocol.bayes.classification import answer_private, answer_public
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import SentPool, connect_answerer, connect_pair
@@ -35,10 +35,10 @@ def converse(
     random: Randomness,
 ) -> None:
     """Both for now and ahead: the channels to the other mixer, and to the hospital. Returns when it asks no more."""
-    me = Party(role, other[0], connect_pair(role, other[1], random), random)
+    me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
     line = Line(asker[0], connect_answerer(asker[1], random))
     blinding = label.common_blinding(me)
-    while (question := command.receive(line.channel)).kind is not Kind.END:
+    while (question := questions.receive(line.channel)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
             with _told_both(me.channel, line.channel):
                 me.pool.top_up()
@@ -48,7 +48,7 @@ def converse(
 
 
 def answer(
-    me: Party, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Command, blinding: bytes
+    me: ComputingParty, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Question, blinding: bytes
 ) -> None:
     """One question, from the hospital's announcement to this mixer's share of the labels."""
     verdict = _common_verdict(me, line.channel, ledger, question)
@@ -57,7 +57,7 @@ def answer(
     if verdict is Verdict.GO:
         ledger.charge(question)
         me.channel.swap("question is charged", question.id)
-    command.send_verdict(line.channel, verdict)
+    questions.send_verdict(line.channel, verdict)
     if verdict is Verdict.STORED:
         for share in ledger.kept(question):
             label.send(line.channel, share)
@@ -65,7 +65,7 @@ def answer(
         _compute(me, line, layout, ledger, question, blinding)
 
 
-def _common_verdict(me: Party, asker: Channel, ledger: Ledger[Model], question: Command) -> Verdict:
+def _common_verdict(me: ComputingParty, asker: Channel, ledger: Ledger[Model], question: Question) -> Verdict:
     """Compare the question, the training and the verdict; what only one of the two has stored is spent."""
     verdict = ledger.verdict(question)
     serving = verdict is not Verdict.NOT_SERVING
@@ -74,7 +74,7 @@ def _common_verdict(me: Party, asker: Channel, ledger: Ledger[Model], question: 
     with _told_both(me.channel, asker):
         theirs = me.channel.swap("question", told + run + bytes([verdict])).tobytes()
     if theirs[: len(told)] != told:
-        raise OutOfRange(asker.peer, command.NEXT, "it asks the two mixers different questions")
+        raise OutOfRange(asker.peer, questions.NEXT, "it asks the two mixers different questions")
     other = Verdict(theirs[-1]) if theirs[-1] in list(Verdict) else Verdict.NOT_SERVING
     if serving and other is not Verdict.NOT_SERVING and theirs[len(told) : -1] != run:
         raise DifferentSets(me.channel.peer, "question", "its model is from another training than this mixer's")
@@ -91,11 +91,11 @@ def _told_both(other: Channel, asker: Channel) -> Iterator[None]:
     except PeerSilent as error:
         perhaps = f"{asker.peer} told one mixer alone, or each something else, or {other.peer} is stuck"
         why = f"{error.why} from {other.peer}: {perhaps}"
-        raise PeerSilent(f"{asker.peer} or {other.peer}", command.NEXT, why) from None
+        raise PeerSilent(f"{asker.peer} or {other.peer}", questions.NEXT, why) from None
 
 
 def _compute(
-    me: Party, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Command, blinding: bytes
+    me: ComputingParty, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Question, blinding: bytes
 ) -> None:
     _, model = ledger.trained(question.round)
     numbers = count()

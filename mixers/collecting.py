@@ -10,7 +10,7 @@ import numpy as np
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.validity import honest
-from mixbayes.protocol.computing_party import A, Party
+from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import DifferentSets, LyingHospital, OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.shares import expand
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
@@ -41,7 +41,7 @@ def joint_share(layout: Layout, contributions: Iterable[Contribution]) -> Words:
     return total
 
 
-def agree_on_set(me: Party, contributions: list[Contribution]) -> None:
+def agree_on_set(me: ComputingParty, contributions: list[Contribution]) -> None:
     """Compare who sent which contribution; mixers that sum different sets would get noise that looks like an answer."""
     mine = hashlib.sha256()
     for contribution in sorted(contributions, key=lambda c: c.hospital):
@@ -53,7 +53,7 @@ def agree_on_set(me: Party, contributions: list[Contribution]) -> None:
 
 
 def honest_ones(
-    me: Party, layout: Layout, contributions: list[Contribution]
+    me: ComputingParty, layout: Layout, contributions: list[Contribution]
 ) -> tuple[list[Contribution], list[LyingHospital]]:
     """The contributions that are counts of some table, and for every other one whom it blames."""
     contributions = sorted(contributions, key=lambda contribution: contribution.hospital)  # both mixers alike

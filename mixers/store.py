@@ -10,7 +10,7 @@ from mixbayes.mixers.collecting import checked
 from mixbayes.mixers.training import Trained, train_round
 from mixbayes.node.keeping import model_bytes, model_from
 from mixbayes.node.ledger_page import Page
-from mixbayes.node.question import Command
+from mixbayes.node.questions import Question
 from mixbayes.node.rounds.rounds import LEFT_OUT, REFUSED, Round, Rounds
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import public_rows as rows
@@ -99,6 +99,6 @@ class Store:
         missing = [name for name in self.federation.names if name not in contributed and name not in refused]
         return Standing(now, contributed, missing, refused)
 
-    def _pieces(self, question: Command) -> int:
+    def _pieces(self, question: Question) -> int:
         pieces = self.form.pieces(question.rows) if question.private else rows.pieces(question.rows)
         return sum(1 for _ in pieces)

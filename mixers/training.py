@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mixbayes.mixers.collecting import agree_on_set, honest_ones, joint_share
-from mixbayes.node.question import RUN_BYTES
+from mixbayes.node.questions import RUN_BYTES
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import RoundFailed
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
@@ -36,7 +36,7 @@ def train_round(
     random: Randomness,
 ) -> Trained:
     """`other` are the channels to the other mixer, for now and ahead. At least `minimum` contributions must hold."""
-    me = Party(role, other[0], connect_pair(role, other[1], random), random)
+    me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
     agree_on_set(me, contributions)
     accepted, lies = honest_ones(me, layout, contributions)
     if len(accepted) < minimum:

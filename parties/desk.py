@@ -15,7 +15,7 @@ import numpy as np
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.identity import Identity
-from mixbayes.node.question import ID_BYTES
+from mixbayes.node.questions import ID_BYTES
 from mixbayes.node.rounds.rounds import OVER, SEALED, TRAINED
 from mixbayes.node.serving.dialling import dial
 from mixbayes.parties.loopback import recalled

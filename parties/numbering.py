@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 
 from mixbayes.node.disk.sealing import Seal
-from mixbayes.node.question import ID_BYTES, Kind
+from mixbayes.node.questions import ID_BYTES, Kind
 from mixbayes.protocol.arrays import Values
 
 Numbering = Callable[[bytes, int, Kind, Values], bytes]

@@ -8,7 +8,7 @@ from typing import Protocol
 import grpc
 import numpy as np
 
-from mixbayes.node.question import ID_BYTES, NEXT
+from mixbayes.node.questions import ID_BYTES, NEXT
 from mixbayes.node.serving.greeting import SOFTWARE
 from mixbayes.node.serving.streams import IDLE
 from mixbayes.parties.with_mixers.both_mixers import Status

@@ -8,6 +8,7 @@ from pathlib import Path
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.audit import LONGEST_TEXT
 from mixbayes.protocol.arrays import Words
+from mixbayes.transport.meter import Meter
 
 ANYWHERE = "127.0.0.1:0"
 
@@ -40,3 +41,11 @@ class Settings:
     def noted_of_table(self) -> dict[str, int | str]:
         """Both, for the audit trail."""
         return {"method": self.protection[:LONGEST_TEXT], "guarantee": self.guarantee[:LONGEST_TEXT]}
+
+
+@dataclass(frozen=True)
+class RunningHospital:
+    """A hospital at work. The meters count what goes between it and those it dials."""
+
+    port: int
+    meters: tuple[Meter, ...] = ()

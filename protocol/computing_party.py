@@ -21,7 +21,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
-class Party:
+class ComputingParty:
     """A (role 0) or B (role 1): its channel to the other, its random transfers, its own randomness."""
 
     role: int

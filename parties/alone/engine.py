@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from contextlib import ExitStack
 
 from mixbayes.node.keeping import exact_bytes, exact_from, model_bytes, model_from
-from mixbayes.node.question import most_rows
+from mixbayes.node.questions import most_rows
 from mixbayes.parties.alone.obfuscators import Stock
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
@@ -15,7 +15,7 @@ from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Form, Line
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, see_partner, show_partner
-from mixbayes.protocol.computing_party import A, Party
+from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.paillier import classification as exact
 from mixbayes.protocol.paillier.classification import Holder, Other, Seat
 from mixbayes.protocol.paillier.key import USUAL_BITS, PublicKey, SecretKey, generate, receive_key, send_key
@@ -38,10 +38,10 @@ class Engine(ABC):
         """Rows to a question."""
 
     @abstractmethod
-    def ask(self, me: Party, line: Line[ReceivedPool] | None, codes: Values) -> Labels: ...
+    def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels: ...
 
     @abstractmethod
-    def answer(self, me: Party, line: Line[SentPool] | None, count: int) -> None: ...
+    def answer(self, me: ComputingParty, line: Line[SentPool] | None, count: int) -> None: ...
 
     @abstractmethod
     def kept(self) -> bytes:
@@ -62,12 +62,12 @@ class Shares(Engine):
     def most_rows(self) -> int:
         return most_rows(Form.of(self._layout, self._model.width))
 
-    def ask(self, me: Party, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
+    def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
         if line:
             return ask_partner(me, line, self._layout, self._model, codes)
         return show_partner(me, self._layout, self._model, codes)
 
-    def answer(self, me: Party, line: Line[SentPool] | None, count: int) -> None:
+    def answer(self, me: ComputingParty, line: Line[SentPool] | None, count: int) -> None:
         if line:
             answer_partner(me, line, self._layout, self._model, count)
         else:
@@ -91,12 +91,12 @@ class Paillier(Engine):
     def most_rows(self) -> int:
         return _EXACT_ROWS
 
-    def ask(self, me: Party, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
+    def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
         if line:
             return exact.ask(me, self._seat, line, self._model, codes)
         return exact.show(me, self._seat, self._layout, self._model, codes)
 
-    def answer(self, me: Party, line: Line[SentPool] | None, count: int) -> None:
+    def answer(self, me: ComputingParty, line: Line[SentPool] | None, count: int) -> None:
         if line:
             exact.answer(me, self._seat, line, self._model, count)
         else:
@@ -109,7 +109,7 @@ class Paillier(Engine):
         self._stock.close()
 
 
-def train_engine(protocol: str, me: Party, layout: Layout, vector: Words) -> Engine:
+def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Words) -> Engine:
     """A hospital's part of the training, with its own counts."""
     if protocol == SHARES:
         return Shares(layout, train(me, layout, vector))

@@ -11,7 +11,7 @@ import numpy as np
 
 from mixbayes.node.ledger import refusal
 from mixbayes.node.ledger_page import Page
-from mixbayes.node.question import Command, Kind, Verdict
+from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.rounds import SERVING
 from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
@@ -131,7 +131,7 @@ class PartnerHospital:
         for at, start in enumerate(range(0, count, most)):
             rows = codes[:, start : start + most]
             with self._turn.mine():
-                question = Command(kind, status.round, rows.shape[1], self._numbered(id, at, kind, rows))
+                question = Question(kind, status.round, rows.shape[1], self._numbered(id, at, kind, rows))
                 part = self._part(question, rows, renew=renew or not id)
             yield part
 
@@ -151,7 +151,7 @@ class PartnerHospital:
                 asker.warm()
                 self._warmed = time.monotonic()
 
-    def _part(self, question: Command, codes: Values, *, renew: bool) -> Labels:
+    def _part(self, question: Question, codes: Values, *, renew: bool) -> Labels:
         """One question, from this hospital's own ledger if it was answered before."""
         own = self._store.page(self._store.name)
         failure: MixbayesError = spent()
@@ -172,7 +172,7 @@ class PartnerHospital:
             question = replace(question, id=fresh_id())
         raise failure
 
-    def _asked(self, own: Page[Engine], question: Command, codes: Values) -> Labels | None:
+    def _asked(self, own: Page[Engine], question: Question, codes: Values) -> Labels | None:
         """The labels, or None if the other hospital has charged this question before."""
         asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
         engine = asker.announce(question, own.charge)

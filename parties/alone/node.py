@@ -25,9 +25,8 @@ from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.applications import serve_applications
 from mixbayes.parties.loopback import refuse_elsewhere
 from mixbayes.parties.numbering import numbering
-from mixbayes.parties.settings import Settings
+from mixbayes.parties.settings import RunningHospital, Settings
 from mixbayes.parties.with_mixers.contributor import keep_going
-from mixbayes.parties.with_mixers.node import Party
 from mixbayes.protocol.errors import LocalError
 from mixbayes.transport.meter import Meter
 from mixbayes.transport.watch import Watch
@@ -49,7 +48,7 @@ class _Part:
 
 
 @contextmanager
-def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[Party]:
+def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[RunningHospital]:
     """One of two hospitals at work: in front its own applications, behind the other hospital."""
     federation, name = settings.federation, settings.name
     title = federation.title(federation.party(name).name)
@@ -75,7 +74,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             store.rounds.write_down(title, "protected", "own table", settings.noted_of_table)
         log.info("ready", port=server.port, rows=settings.rows)
         _go_on(stack, (*part.steps, store.contribute, part.hospital.keep_warm), (standing.leave, part.hang_up), log)
-        yield Party(server.port, part.meters)
+        yield RunningHospital(server.port, part.meters)
 
 
 def _listen(

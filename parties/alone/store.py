@@ -11,7 +11,7 @@ import numpy as np
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.ledger_page import Page
 from mixbayes.node.log import printable
-from mixbayes.node.question import ID_BYTES
+from mixbayes.node.questions import ID_BYTES
 from mixbayes.node.rounds.rounds import COLLECTING, SEALED, TRAINED, Round, Rounds
 from mixbayes.parties.alone.engine import Engine, engine_from
 from mixbayes.protocol.arrays import Words

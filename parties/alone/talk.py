@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from mixbayes.node import question as command
+from mixbayes.node import questions
 from mixbayes.node.keeping import MODEL_KEPT
 from mixbayes.node.ledger import Ledger, refusal
-from mixbayes.node.question import RUN_BYTES, Command, Kind, Verdict
+from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
 from mixbayes.node.rounds.rounds import set_digest
 from mixbayes.parties.alone.engine import Engine, train_engine
 from mixbayes.parties.alone.store import PartnerStore
@@ -18,7 +18,7 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, PeerGone, QuestionSpent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, connect_answerer, connect_asker, connect_pair
@@ -33,7 +33,7 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     store.refuse_training(number)
     now, ahead = channels
     random = Randomness.from_system()
-    me = Party(store.role, now, connect_pair(store.role, ahead, random), random)
+    me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
     _agree_on_set(store, number, now)
     store.begin_training(number)
     engine = train_engine(store.federation.protocol, me, store.layout, store.vector(number))
@@ -63,7 +63,7 @@ class Asker:
         now, ahead, question, question_ahead = channels
         random = Randomness.from_system()
         self._store = store
-        self._me = Party(store.role, now, connect_pair(store.role, ahead, random), random)
+        self._me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
         self._line: Line[ReceivedPool] = Line(question, connect_asker(question_ahead, random))
         self._over = threading.Event()
         self._failure: MixbayesError | None = None
@@ -72,20 +72,20 @@ class Asker:
     def over(self) -> bool:
         return self._over.is_set()
 
-    def announce(self, question: Command, charge: Callable[[Command], None]) -> Engine | None:
+    def announce(self, question: Question, charge: Callable[[Question], None]) -> Engine | None:
         """Have both hospitals charge it; what is to answer it on this side, or None if it was charged before.
 
         As `ask`, if it raises: the other hospital would begin to answer what this one does not ask.
         """
         with self._final_on_failure():
             run, engine = self._store.engine(question.round)
-            command.send(self._line.channel, question)
+            questions.send(self._line.channel, question)
             if not _goes_on(self._line.channel, run):
                 return None
             charge(question)
             return engine
 
-    def ask(self, engine: Engine, question: Command, codes: Values) -> Labels:
+    def ask(self, engine: Engine, question: Question, codes: Values) -> Labels:
         """The labels of a question that was announced; the conversation is over if this raises."""
         with self._final_on_failure():
             return engine.ask(self._me, self._line if question.private else None, codes)
@@ -93,7 +93,7 @@ class Asker:
     def warm(self) -> None:
         """While nobody asks: make random transfers ahead."""
         with self._final_on_failure():
-            command.send(self._line.channel, Command(Kind.TOP_UP))
+            questions.send(self._line.channel, Question(Kind.TOP_UP))
             self._me.pool.top_up()
             self._line.pool.top_up()
 
@@ -106,7 +106,7 @@ class Asker:
         self._over.wait()
         if self._failure:
             raise self._failure
-        command.send(self._line.channel, Command(Kind.END))
+        questions.send(self._line.channel, Question(Kind.END))
 
     @contextmanager
     def _final_on_failure(self) -> Iterator[None]:
@@ -121,12 +121,12 @@ class Asker:
 
 
 def _goes_on(other: Channel, run: bytes) -> bool:
-    verdict = command.receive_verdict(other)
+    verdict = questions.receive_verdict(other)
     if verdict is Verdict.SPENT:
         return False
     theirs = other.receive("training", RUN_BYTES).tobytes()
     if verdict is not Verdict.GO:
-        raise OutOfRange(other.peer, command.VERDICT, "it gives a verdict that no hospital can give")
+        raise OutOfRange(other.peer, questions.VERDICT, "it gives a verdict that no hospital can give")
     if theirs != run:
         raise DifferentSets(other.peer, "question", "its model is from another training than this hospital's")
     return True
@@ -140,10 +140,10 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
     """The other hospital's questions, until it has no more."""
     now, ahead, question_channel, question_ahead = channels
     random = Randomness.from_system()
-    me = Party(store.role, now, connect_pair(store.role, ahead, random), random)
+    me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
     line = Line(question_channel, connect_answerer(question_ahead, random))
     ledger: Ledger[Engine] = store.page(store.other)
-    while (question := command.receive(line.channel)).kind is not Kind.END:
+    while (question := questions.receive(line.channel)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
             me.pool.top_up()
             line.pool.top_up()
@@ -152,12 +152,12 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
         if refused := refusal(verdict, store.partner, question):
             raise refused
         if verdict is not Verdict.GO:
-            command.send_verdict(line.channel, Verdict.SPENT)
+            questions.send_verdict(line.channel, Verdict.SPENT)
             continue
         run, engine = ledger.trained(question.round)
         if question.rows > engine.most_rows:
-            raise OutOfRange(store.partner, command.NEXT, f"a question has at most {engine.most_rows} rows")
+            raise OutOfRange(store.partner, questions.NEXT, f"a question has at most {engine.most_rows} rows")
         ledger.charge(question)
-        command.send_verdict(line.channel, verdict)
+        questions.send_verdict(line.channel, verdict)
         line.channel.send("training", run)
         engine.answer(me, line if question.private else None, question.rows)

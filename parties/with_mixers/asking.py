@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
-from mixbayes.node import question as command
-from mixbayes.node.question import Command, Kind, Verdict, batches
+from mixbayes.node import questions
+from mixbayes.node.questions import Kind, Question, Verdict, batches
 from mixbayes.parties.numbering import Numbering, fresh_id
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Values
@@ -62,14 +62,14 @@ class Asking:
         kind = Kind.PRIVATE if private else Kind.PUBLIC
         for at, batch in enumerate(batches(self._form, codes.shape[1])):
             part = codes[:, batch]
-            question = Command(kind, number, part.shape[1], self._numbered(id, at, kind, part))
+            question = Question(kind, number, part.shape[1], self._numbered(id, at, kind, part))
             yield self._one(question, part, renew=renew or not id)
 
     def warm(self) -> None:
         """Be connected, with random transfers made ahead."""
         lines = self._connected()
         try:
-            self._tell(lines, Command(Kind.TOP_UP))
+            self._tell(lines, Question(Kind.TOP_UP))
             lines.to_a.pool.top_up()
             lines.to_b.pool.top_up()
         except BaseException:
@@ -80,11 +80,11 @@ class Asking:
         """Say that there are no more questions."""
         if lines := self._lines:
             with suppress(MixbayesError):
-                self._tell(lines, Command(Kind.END))
+                self._tell(lines, Question(Kind.END))
             self._lines = None
             lines.held.close()
 
-    def _one(self, question: Command, codes: Values, *, renew: bool) -> Labels:
+    def _one(self, question: Question, codes: Values, *, renew: bool) -> Labels:
         """One question. If its conversation breaks, the same one again: perhaps both have the answer by now."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -108,15 +108,15 @@ class Asking:
             "are charged again."
         )
 
-    def _announce(self, question: Command) -> Verdict:
+    def _announce(self, question: Question) -> Verdict:
         lines = self._connected()
         self._tell(lines, question)
-        verdicts = [command.receive_verdict(channel) for channel in lines.channels]
+        verdicts = [questions.receive_verdict(channel) for channel in lines.channels]
         if verdicts[0] is not verdicts[1]:
-            raise OutOfRange("mixer a or mixer b", command.VERDICT, "they contradict each other")
+            raise OutOfRange("mixer a or mixer b", questions.VERDICT, "they contradict each other")
         return verdicts[0]
 
-    def _answer(self, verdict: Verdict, question: Command, codes: Values) -> Labels:
+    def _answer(self, verdict: Verdict, question: Question, codes: Values) -> Labels:
         lines = self._connected()
         if verdict is Verdict.STORED:
             return fetch(lines.channels, self._layout, self._width, question.rows, private=question.private)
@@ -134,9 +134,9 @@ class Asking:
                 self._lines = _Lines(opening.pop_all(), to_a, to_b)
         return self._lines
 
-    def _tell(self, lines: _Lines, what: Command) -> None:
+    def _tell(self, lines: _Lines, what: Question) -> None:
         for channel in lines.channels:
-            command.send(channel, what)
+            questions.send(channel, what)
 
     def _break_off(self) -> None:
         lines, self._lines = self._lines, None

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 
 from mixbayes.agreement.agreement import Federation
@@ -17,7 +16,7 @@ from mixbayes.node.rounds.rounds import SERVING
 from mixbayes.parties.applications import serve_applications
 from mixbayes.parties.loopback import refuse_elsewhere
 from mixbayes.parties.numbering import Numbering, numbering
-from mixbayes.parties.settings import Settings
+from mixbayes.parties.settings import RunningHospital, Settings
 from mixbayes.parties.turn import Turn
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import WARM_EVERY, BothMixers, Status, both_mixers
@@ -29,18 +28,9 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.transport.meter import Meter
 from mixbayes.transport.watch import Watch
 
 _FAREWELL = 1.0
-
-
-@dataclass(frozen=True)
-class Party:
-    """A hospital at work. The meters count what goes between it and those it dials."""
-
-    port: int
-    meters: tuple[Meter, ...] = ()
 
 
 class Hospital:
@@ -105,7 +95,7 @@ class Hospital:
 
 
 @contextmanager
-def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[Party]:
+def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[RunningHospital]:
     """A hospital at work. Raises at once if a mixer refuses it."""
     federation, name = settings.federation, settings.name
     title = federation.title(federation.party(name).name)
@@ -125,7 +115,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         contributor = Contributor(name, mixers, outbox, partial(_made, settings), log)
         contributor.begin()
         _go_on(stack, lambda: hospital.keep_warm(contributor.step()), log)
-        yield Party(server.port, (mixers.peers["a"].meter, mixers.peers["b"].meter))
+        yield RunningHospital(server.port, (mixers.peers["a"].meter, mixers.peers["b"].meter))
 
 
 def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> None:

@@ -30,7 +30,7 @@ from mixbayes.protocol.circuits.division import divide
 from mixbayes.protocol.circuits.division import width as division_width
 from mixbayes.protocol.circuits.logarithm import fixed_log2_of, shared_log2
 from mixbayes.protocol.circuits.products import multiply, product_of_bits, weighted
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 
 FRACTION = logarithm.FRACTION + 1
 """One bit more than a logarithm's, so that half of log2 D needs no rounding."""
@@ -84,7 +84,7 @@ def fixed_tables(layout: Layout, vector: Words) -> list[Words]:
     return [_fixed_table(layout.block(vector, i)) for i in numeric_positions(layout)]
 
 
-def shared_tables(me: Party, layout: Layout, vector: Words, width: int) -> list[Words]:
+def shared_tables(me: ComputingParty, layout: Layout, vector: Words, width: int) -> list[Words]:
     """Additive shares modulo 2^width of the same, from shares of the counts."""
     positions = numeric_positions(layout)
     if not positions:
@@ -96,7 +96,7 @@ def shared_tables(me: Party, layout: Layout, vector: Words, width: int) -> list[
     return np.split(words, len(positions), axis=1)
 
 
-def _shared_words(me: Party, moments: Words, rows: int, width: int) -> Words:
+def _shared_words(me: ComputingParty, moments: Words, rows: int, width: int) -> Words:
     """(FEATURES, n), from n columns of moments (4, n)."""
     sizes = Sizes(rows)
     logs_n, some = shared_log2(me, moments[0], rows.bit_length(), width)
@@ -167,7 +167,7 @@ def _shifted_right(bits: Words, places: int) -> Words:
     return (bits[places:] * weights[:, None]).sum(axis=0, dtype=np.uint64)
 
 
-def _prepared(me: Party, moments: Words, some: Bits, width: int) -> tuple[Words, Words, Words]:
+def _prepared(me: ComputingParty, moments: Words, some: Bits, width: int) -> tuple[Words, Words, Words]:
     """n, S1 and S2 in the wide ring, a row in the middle put where there is none."""
     n, s1, low, high = (_lifted(me, cells, width) for cells in moments)
     none = weighted(me, me.negate(some)[None], [1], width)[..., 0, :]
@@ -179,7 +179,7 @@ def _prepared(me: Party, moments: Words, some: Bits, width: int) -> tuple[Words,
     )
 
 
-def _lifted(me: Party, cells: Words, width: int) -> Words:
+def _lifted(me: ComputingParty, cells: Words, width: int) -> Words:
     """Shares modulo 2^64 of cells below 2^63 as shares modulo 2^width: the wrap is where either's top bit is set."""
     top = (cells >> np.uint64(ring.WORD - 1)).astype(np.uint8)
     wide = np.zeros((ring.limbs(width), cells.size), np.uint64)
@@ -190,7 +190,7 @@ def _lifted(me: Party, cells: Words, width: int) -> Words:
     return ring.subtract(wide, ring.add(own, both, width), width)
 
 
-def _quotient_parts(me: Party, n: Words, s1: Words, s2: Words, width: int) -> tuple[Words, Words]:
+def _quotient_parts(me: ComputingParty, n: Words, s1: Words, s2: Words, width: int) -> tuple[Words, Words]:
     """D, and the three numerators side by side."""
     left, right = np.concatenate([n, n, n, s1], axis=-1), np.concatenate([n, s1, s2, s1], axis=-1)
     n_n, n_s1, n_s2, s1_s1 = np.split(multiply(me, left, right, width), 4, axis=-1)

@@ -21,7 +21,7 @@ from mixbayes.protocol.attributes.layout import NUMERIC_BITS
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import Cut, cut, excess, lifted, times
 from mixbayes.protocol.circuits.comparison import less, negative
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Sizes:
         return 2 * self.sum + 1
 
 
-def moment_checks(me: Party, cells: Words, rows: int) -> Words:
+def moment_checks(me: ComputingParty, cells: Words, rows: int) -> Words:
     """Words (7, k) that A and B hold alike exactly where the cells (4, k) n, S1, low and high are possible moments."""
     sizes, counts, sums = Sizes(rows), cells[0], cells[1:].reshape(-1)
     n, of_sums = cut(me, counts, sizes.count), cut(me, sums, sizes.sum)
@@ -58,7 +58,7 @@ def moment_checks(me: Party, cells: Words, rows: int) -> Words:
     return np.stack([*ranges, *_inequalities(me, cells, n, of_sums, sizes)])
 
 
-def _inequalities(me: Party, cells: Words, n: Cut, of_sums: Cut, sizes: Sizes) -> list[Words]:
+def _inequalities(me: ComputingParty, cells: Words, n: Cut, of_sums: Cut, sizes: Sizes) -> list[Words]:
     """Of each the XOR shares of its failure: alike where it holds."""
     s1, low, high = np.split(lifted(me, of_sums, sizes.product), 3, axis=-1)
     s2 = ring.add(low, ring.shifted(high, NUMERIC_BITS, sizes.product), sizes.product)
@@ -70,13 +70,13 @@ def _inequalities(me: Party, cells: Words, n: Cut, of_sums: Cut, sizes: Sizes) -
     return [failure.astype(np.uint64) for failure in failures]
 
 
-def _low_beyond(me: Party, n: Words, low: Words, width: int) -> Bits:
+def _low_beyond(me: ComputingParty, n: Words, low: Words, width: int) -> Bits:
     """[(2^f − 1) n < low]."""
     most = (n << np.uint64(NUMERIC_BITS)) - n
     return negative(me, (most - low) & mask(width), width)
 
 
-def _squares_beyond(me: Party, s1: Words, s2: Words, sizes: Sizes) -> Bits:
+def _squares_beyond(me: ComputingParty, s1: Words, s2: Words, sizes: Sizes) -> Bits:
     """[2^f S1 < S2]."""
     most, s2 = (
         ring.low_bits(words, sizes.product, sizes.square)
@@ -85,6 +85,6 @@ def _squares_beyond(me: Party, s1: Words, s2: Words, sizes: Sizes) -> Bits:
     return less(me, most, s2, sizes.square)
 
 
-def _variance_negative(me: Party, n: Cut, s2: Words, s1_cut: Cut, s1: Words, width: int) -> Bits:
+def _variance_negative(me: ComputingParty, n: Cut, s2: Words, s1_cut: Cut, s1: Words, width: int) -> Bits:
     """[n·S2 < S1²]."""
     return less(me, times(me, n, s2, width), times(me, s1_cut, s1, width), width)

@@ -24,16 +24,16 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.label import Labels, Release, joined
 from mixbayes.protocol.bayes.model import Model, scores
-from mixbayes.protocol.bayes.question import Form, Line, Question, answer, hand_over, take_over
+from mixbayes.protocol.bayes.question import Form, Line, Selection, answer, hand_over, take_over
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits.argmax import winners
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 
 
 def answer_public(
-    me: Party,
+    me: ComputingParty,
     asker: Channel,
     layout: Layout,
     model: Model,
@@ -61,7 +61,7 @@ def ask_public(mixers: tuple[Channel, Channel], layout: Layout, width: int, code
 
 
 def answer_private(
-    me: Party,
+    me: ComputingParty,
     asker: Line[SentPool],
     layout: Layout,
     model: Model,
@@ -83,7 +83,7 @@ def ask_private(
     """The hospital's part: choose obliviously from both mixers' tables, and give each the other's sums."""
     form = Form.of(layout, width)
     labels = _Waiting((mixers[0].channel, mixers[1].channel), form.classes)
-    questions = [[Question(form, mixer, codes[:, p]) for mixer in mixers] for p in form.pieces(codes.shape[1])]
+    questions = [[Selection(form, mixer, codes[:, p]) for mixer in mixers] for p in form.pieces(codes.shape[1])]
     for (to_a, to_b), following in zip(questions, [*questions[1:], []], strict=False):
         to_a.prepare()
         to_b.prepare()
@@ -148,7 +148,7 @@ def run_classification(
 
     def mixer(role: int, other: Channel, ahead: Channel, asker: Channel, ahead_asker: Channel) -> None:
         random = Randomness(seeds[1 + role])
-        me = Party(role, other, connect_pair(role, ahead, random), random)
+        me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         # The mixers agree on a pad for the labels of this question.
         blinding = label.blinding_for(b"the only question", label.common_blinding(me))
         if private:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Bytes, Words, mask
 from mixbayes.protocol.channel import Buffer, Channel
-from mixbayes.protocol.computing_party import A, Party
+from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.packing import pack_words, unpack_words, words_bytes
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
@@ -54,7 +54,7 @@ def opened(first: Words, second: Words, senders: str) -> Labels:
     return np.frexp(hot.astype(np.float64))[1].astype(np.int64) - 1
 
 
-def common_blinding(me: Party) -> bytes:
+def common_blinding(me: ComputingParty) -> bytes:
     """The seed of the two semi-honest mixers' pads: each draws half of what it is hashed from."""
     mine = me.random.bytes(SEED_BYTES)
     theirs = me.channel.swap("blinding", mine).tobytes()
@@ -66,12 +66,12 @@ def blinding_for(question: bytes, seed: bytes) -> Randomness:
     return Randomness(hashlib.sha256(b"mixbayes blinding" + seed + question).digest())
 
 
-def to_partner(me: Party, hot: Words, classes: int) -> None:
+def to_partner(me: ComputingParty, hot: Words, classes: int) -> None:
     """Two hospitals alone: the other one's share, to the one that asked."""
     me.channel.send(_STEP, pack_words(hot, classes))
 
 
-def from_partner(me: Party, hot: Words, classes: int) -> Labels:
+def from_partner(me: ComputingParty, hot: Words, classes: int) -> Labels:
     """Two hospitals alone: the label, at the one that asked."""
     size = words_bytes(hot.size, classes)
     theirs = unpack_words(me.channel.receive(_STEP, size), hot.size, classes, me.channel.peer, _STEP)

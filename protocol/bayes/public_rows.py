@@ -11,7 +11,7 @@ from mixbayes.protocol.arrays import Bytes, Values, slices
 from mixbayes.protocol.attributes.dictionary import Numeric
 from mixbayes.protocol.attributes.layout import NUMERIC_BITS, Layout
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 
 _STEP = "public instances"
@@ -47,7 +47,7 @@ def receive(asker: Channel, layout: Layout, count: int) -> Values:
     return codes
 
 
-def compare(me: Party, asker: Channel, codes: Values) -> None:
+def compare(me: ComputingParty, asker: Channel, codes: Values) -> None:
     """A hospital that shows the two mixers different rows learns differences of θ: refuse."""
     mine = hashlib.sha256(codes.tobytes()).digest()
     if me.channel.swap("digest of public instances", mine).tobytes() != mine:

@@ -97,7 +97,7 @@ class Line(Generic[Pool]):
     pool: Pool
 
 
-class Question:
+class Selection:
     """The asking hospital's side towards one mixer, for one piece of its rows (attributes, n)."""
 
     def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values) -> None:
@@ -113,17 +113,17 @@ class Question:
         """Begin making the random transfers this question needs."""
         self._line.pool.prepare(self._form.transfers * self.rows)
 
-    def announce(self) -> Announced:
+    def announce(self) -> AnnouncedSelection:
         """Tell the mixer, under the pool's random choices, which entries are wanted."""
         received = self._line.pool.take(self._form.transfers * self.rows)
         fields = zip(self._form.fields, self._codes, strict=True)
         wanted = np.concatenate([field.wanted(values).reshape(-1) for field, values in fields])
         flips = wanted ^ received.choices
         self._line.channel.send(_ANNOUNCE, pack_bits(flips))
-        return Announced(self._form, self._line, self._codes, received, flips)
+        return AnnouncedSelection(self._form, self._line, self._codes, received, flips)
 
 
-class Announced:
+class AnnouncedSelection:
     """A question whose answer is due."""
 
     def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values, received: Received, flips: Bits) -> None:

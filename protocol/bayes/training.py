@@ -15,7 +15,7 @@ from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.logarithm import shared_log2
 from mixbayes.protocol.circuits.products import opened, to_arithmetic
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import TooManyRows
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
@@ -25,7 +25,7 @@ _CELLS = 8192
 """Logarithms taken at a time: enough to hide the rounds, few enough for memory."""
 
 
-def train(me: Party, layout: Layout, vector: Words) -> Model:
+def train(me: ComputingParty, layout: Layout, vector: Words) -> Model:
     """One computing party's part: its share of the counts (modulo 2^64) becomes its share of θ."""
     precision = precision_for(layout.dictionary)
     refuse_too_many_rows(me, layout, vector)
@@ -40,7 +40,7 @@ def train(me: Party, layout: Layout, vector: Words) -> Model:
     return assemble(layout, precision, logs, empty, shared_tables(me, layout, vector, precision.width))
 
 
-def refuse_too_many_rows(me: Party, layout: Layout, vector: Words) -> None:
+def refuse_too_many_rows(me: ComputingParty, layout: Layout, vector: Words) -> None:
     """Open one bit: are the joint rows more than the dictionary allows for? Every width relies on that they are not."""
     most = layout.dictionary.max_rows
     room = me.constant(np.array([most], np.uint64)) - layout.class_counts(vector).sum(keepdims=True, dtype=np.uint64)
@@ -68,7 +68,7 @@ def run_training(layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes,
 
     def party(role: int, other: Channel, ahead: Channel, share: Words) -> Model:
         random = Randomness(seeds[1 + role])
-        return train(Party(role, other, connect_pair(role, ahead, random), random), layout, share)
+        return train(ComputingParty(role, other, connect_pair(role, ahead, random), random), layout, share)
 
     model_a, model_b = memory.together(lambda: party(A, to_b, ahead_b, of_a), lambda: party(B, to_a, ahead_a, of_b))
     return model_a, model_b

@@ -19,27 +19,27 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.model import Model, scores
-from mixbayes.protocol.bayes.question import Form, Line, Question, answer
+from mixbayes.protocol.bayes.question import Form, Line, Selection, answer
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits.argmax import winners
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 
 
-def ask_partner(me: Party, partner: Line[ReceivedPool], layout: Layout, model: Model, codes: Values) -> Labels:
+def ask_partner(me: ComputingParty, partner: Line[ReceivedPool], layout: Layout, model: Model, codes: Values) -> Labels:
     """Two hospitals alone, the asking one: it reads its own share directly and asks the other obliviously."""
     form = Form.of(layout, model.width)
     labels = []
     for piece in form.pieces(codes.shape[1]):
-        announced = Question(form, partner, codes[:, piece]).announce()
+        announced = Selection(form, partner, codes[:, piece]).announce()
         share = scores(model, codes[:, piece])
         share[1:] = (share[1:] + announced.receive_and_add_up()) & mask(form.width)
         labels.append(label.from_partner(me, winners(me, share, form.width), form.classes))
     return joined(labels)
 
 
-def answer_partner(me: Party, partner: Line[SentPool], layout: Layout, model: Model, count: int) -> None:
+def answer_partner(me: ComputingParty, partner: Line[SentPool], layout: Layout, model: Model, count: int) -> None:
     """Two hospitals alone, the other one."""
     form = Form.of(layout, model.width)
     for piece in form.pieces(count):
@@ -49,7 +49,7 @@ def answer_partner(me: Party, partner: Line[SentPool], layout: Layout, model: Mo
         label.to_partner(me, winners(me, share, form.width), form.classes)
 
 
-def show_partner(me: Party, layout: Layout, model: Model, codes: Values) -> Labels:
+def show_partner(me: ComputingParty, layout: Layout, model: Model, codes: Values) -> Labels:
     """Two hospitals alone, the asking one, for rows that it shows the other."""
     labels = []
     for piece in rows.pieces(codes.shape[1]):
@@ -59,7 +59,7 @@ def show_partner(me: Party, layout: Layout, model: Model, codes: Values) -> Labe
     return joined(labels)
 
 
-def see_partner(me: Party, layout: Layout, model: Model, count: int) -> None:
+def see_partner(me: ComputingParty, layout: Layout, model: Model, count: int) -> None:
     """Two hospitals alone, the other one, for rows that it is shown."""
     for piece in rows.pieces(count):
         codes = rows.receive(me.channel, layout, piece.stop - piece.start)
@@ -87,7 +87,7 @@ def run_partner_classification(
         role: int, other: Channel, ahead: Channel, question: Channel, question_ahead: Channel
     ) -> Labels | None:
         random = Randomness(seeds[role])
-        me = Party(role, other, connect_pair(role, ahead, random), random)
+        me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         model = models[role]
         if not private and role == asker:
             # The asker shows the rows, and each adds up its shares of the scores.

@@ -38,7 +38,7 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
 from mixbayes.protocol.circuits.products import gate, opened
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import Share
 from mixbayes.protocol.transfer.pool import connect_pair
@@ -51,7 +51,7 @@ _MOMENTS = 1 << 11
 """Moments compared at a time: wider words, and many transfers each."""
 
 
-def honest(me: Party, layout: Layout, shares: Iterable[Words]) -> list[bool]:
+def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words]) -> list[bool]:
     """Which contributions are counts of some table, from this mixer's share of each, both mixers' in the same order."""
     nonce = _common_nonce(me)
     digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, nonce)]
@@ -73,7 +73,7 @@ def run_validation(
 
     def mixer(role: int, other: Channel, ahead: Channel, shares: list[Words]) -> tuple[list[bool], Words]:
         random = Randomness(seeds[role])
-        me = Party(role, other, connect_pair(role, ahead, random), random)
+        me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         # The mixers learn one bit a contribution.
         verdicts = honest(me, layout, shares)
         # What was refused is not in the sum.
@@ -86,7 +86,7 @@ def run_validation(
     return verdicts, sum_a, sum_b
 
 
-def _common_nonce(me: Party) -> bytes:
+def _common_nonce(me: ComputingParty) -> bytes:
     """Drawn when the contributions are in, half by each mixer."""
     mine = me.random.bytes(_NONCE_BYTES)
     theirs = me.channel.swap("nonce of the validity check", mine).tobytes()
@@ -100,7 +100,7 @@ def _together(layout: Layout, shares: Iterable[Words]) -> Iterator[Words]:
         yield np.stack(some)
 
 
-def _digests(me: Party, layout: Layout, vectors: Words, nonce: bytes) -> list[bytes]:
+def _digests(me: ComputingParty, layout: Layout, vectors: Words, nonce: bytes) -> list[bytes]:
     words = np.concatenate([part.reshape(len(vectors), -1) for part in _statements(me, layout, vectors)], axis=1)
     return [_digest(row, nonce) for row in words]
 
@@ -109,7 +109,7 @@ def _digest(words: Words, nonce: bytes) -> bytes:
     return blake2b(words.astype("<u8").tobytes(), key=nonce, digest_size=DIGEST_BYTES).digest()
 
 
-def _statements(me: Party, layout: Layout, vectors: Words) -> list[Words]:
+def _statements(me: ComputingParty, layout: Layout, vectors: Words) -> list[Words]:
     """What A and B hold alike exactly where it is true, contribution by contribution: ranges, identities, moments."""
     rows, many = layout.dictionary.max_rows, len(vectors)
     counts, differences, moments = _parts(layout, vectors)
@@ -135,13 +135,13 @@ def _parts(layout: Layout, vectors: Words) -> tuple[list[Words], list[Words], li
     return counts, differences, moments
 
 
-def _ranges(me: Party, words: Words, bits: int) -> Words:
+def _ranges(me: ComputingParty, words: Words, bits: int) -> Words:
     flat = words.reshape(-1)
     pieces = [flat[start : start + _CELLS] for start in range(0, flat.size, _CELLS)]
     return np.concatenate([excess(me, piece, cut(me, piece, bits)) for piece in pieces]).reshape(words.shape)
 
 
-def _moments(me: Party, moments: list[Words], rows: int) -> list[Words]:
+def _moments(me: ComputingParty, moments: list[Words], rows: int) -> list[Words]:
     if not moments:
         return []
     cells = np.concatenate(moments, axis=2)
@@ -151,13 +151,13 @@ def _moments(me: Party, moments: list[Words], rows: int) -> list[Words]:
     return list(checked.reshape(-1, *cells.shape[1:]))
 
 
-def _equal_bits(me: Party, digests: list[bytes]) -> Bits:
+def _equal_bits(me: ComputingParty, digests: list[bytes]) -> Bits:
     """XOR shares (128, contributions): where A's digest and B's agree."""
     words = np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, 2).T
     return me.negate(ring.bits(words, 8 * DIGEST_BYTES))
 
 
-def _all(me: Party, bits: Bits) -> Bits:
+def _all(me: ComputingParty, bits: Bits) -> Bits:
     """XOR shares of the AND over the first axis, whose length is a power of two."""
     while len(bits) > 1:
         bits = gate(me, bits[: len(bits) // 2], bits[len(bits) // 2 :], 1)

@@ -14,13 +14,13 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.choice import Slots, choose_slots, in_every_slot
 from mixbayes.protocol.circuits.products import gate
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 
 DIGIT = 4
 _GENERATE = np.uint8(1)
 
 
-def to_bits(me: Party, word: Words, width: int) -> Words:
+def to_bits(me: ComputingParty, word: Words, width: int) -> Words:
     """A2B: XOR shares of the sum modulo 2^width of the parties' private words."""
     digits = ring.digits(ring.reduced(word, width), 0, DIGIT, -(-width // DIGIT))
     carries, propagates = _within_digits(me, digits)
@@ -30,7 +30,7 @@ def to_bits(me: Party, word: Words, width: int) -> Words:
     return ring.joined(sums, DIGIT, width)
 
 
-def _within_digits(me: Party, digits: Bits) -> tuple[Bits, Bits]:
+def _within_digits(me: ComputingParty, digits: Bits) -> tuple[Bits, Bits]:
     """Bit i − 1 of the results: do the lower i bits of the two digits carry, and would they pass a carry on?"""
     sends, asks = me.halves(digits)
     shares = me.random.bits(DIGIT, 2, sends.size)
@@ -41,7 +41,7 @@ def _within_digits(me: Party, digits: Bits) -> tuple[Bits, Bits]:
     return joined[0], joined[1]
 
 
-def _carries_into(me: Party, generate: Bits, propagate: Bits) -> Bits:
+def _carries_into(me: ComputingParty, generate: Bits, propagate: Bits) -> Bits:
     """The carry into each of the positions (count, n), from what each generates and propagates (Sklansky)."""
     state = generate | propagate << np.uint8(1)
     positions = np.arange(len(state))

@@ -11,12 +11,12 @@ import numpy as np
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.products import gate, scale
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 
 MOST_COMPARISONS_AT_ONCE = 1024
 
 
-def winners(me: Party, scores: Words, width: int) -> Words:
+def winners(me: ComputingParty, scores: Words, width: int) -> Words:
     """XOR shares (n,) of words with the winner's bit set, from additive shares of the scores (K, n)."""
     classes, n = scores.shape
     if classes == 2 or n * classes * (classes - 1) // 2 > MOST_COMPARISONS_AT_ONCE:
@@ -24,7 +24,7 @@ def winners(me: Party, scores: Words, width: int) -> Words:
     return all_pairs(me, scores, width)
 
 
-def tournament(me: Party, scores: Words, width: int) -> Words:
+def tournament(me: ComputingParty, scores: Words, width: int) -> Words:
     """Neighbours play; the later one wins only with a strictly greater score, and the winner moves up."""
     classes, n = scores.shape
     hot = me.constant(np.uint64(1) << np.arange(classes, dtype=np.uint64)[:, None] + np.zeros((1, n), np.uint64))
@@ -42,7 +42,7 @@ def tournament(me: Party, scores: Words, width: int) -> Words:
     return hot[0]
 
 
-def all_pairs(me: Party, scores: Words, width: int) -> Words:
+def all_pairs(me: ComputingParty, scores: Words, width: int) -> Words:
     """Everybody plays everybody at once; the winner is who won all."""
     classes, n = scores.shape
     earlier, later = np.triu_indices(classes, 1)
@@ -58,6 +58,6 @@ def all_pairs(me: Party, scores: Words, width: int) -> Words:
     return np.bitwise_or.reduce(won[:, 0].astype(np.uint64) << places, axis=0)
 
 
-def _sign(me: Party, differences: Words, width: int) -> Bits:
+def _sign(me: ComputingParty, differences: Words, width: int) -> Bits:
     flat = (differences & mask(width)).reshape(-1)
     return negative(me, flat, width).reshape(differences.shape)

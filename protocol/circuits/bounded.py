@@ -20,7 +20,7 @@ from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.products import cross, scale, to_arithmetic, weighted
-from mixbayes.protocol.computing_party import A, Party
+from mixbayes.protocol.computing_party import A, ComputingParty
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,30 +35,30 @@ class Cut:
         return Cut(self.width, self.low[:count], self.carry[:count])
 
 
-def cut(me: Party, words: Words, width: int) -> Cut:
+def cut(me: ComputingParty, words: Words, width: int) -> Cut:
     """Cut additively shared words (n,) modulo 2^64 at a bit."""
     low = words & mask(width)
     return Cut(width, low, carry(me, low, width))
 
 
-def excess(me: Party, words: Words, parts: Cut) -> Words:
+def excess(me: ComputingParty, words: Words, parts: Cut) -> Words:
     """Words (n,) that A and B hold alike exactly where the shared words are in range."""
     bits = ring.WORD - parts.width
     return held_alike(me, (words >> np.uint64(parts.width)) + to_arithmetic(me, parts.carry, bits), bits)
 
 
-def held_alike(me: Party, words: Words, bits: int = ring.WORD) -> Words:
+def held_alike(me: ComputingParty, words: Words, bits: int = ring.WORD) -> Words:
     """From additive shares modulo 2^bits, words that A and B hold alike exactly where these are shares of zero."""
     return (words if me.role == A else -words) & mask(bits)
 
 
-def lifted(me: Party, parts: Cut, width: int) -> Words:
+def lifted(me: ComputingParty, parts: Cut, width: int) -> Words:
     """Additive shares modulo 2^width of a + b − 2^(cut)·c: of the words themselves, where they are in range."""
     wrap = weighted(me, parts.carry, [-1 << parts.width], width)
     return ring.add(_widened(parts.low, width), wrap, width)
 
 
-def times(me: Party, parts: Cut, words: Words, width: int) -> Words:
+def times(me: ComputingParty, parts: Cut, words: Words, width: int) -> Words:
     """Additive shares modulo 2^width of (a + b − 2^(cut)·c) · words; as many transfers as the cut has bits, and one."""
     shifts = np.stack([ring.shifted(words, i, width) for i in range(parts.width)], axis=words.ndim - 1)
     kept, got = cross(me, ring.bits(parts.low, parts.width), shifts, width)

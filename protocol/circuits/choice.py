@@ -16,7 +16,7 @@ import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits import ring
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
 
 
@@ -39,7 +39,7 @@ def in_every_slot(bits: int, slot: int) -> Words:
     return np.array([sum(value << (slot * v) for v in range(1 << bits)) for value in range(1 << slot)], np.uint64)
 
 
-def choose_slots(me: Party, parts: list[Slots]) -> list[Bits]:
+def choose_slots(me: ComputingParty, parts: list[Slots]) -> list[Bits]:
     """Every part's chosen slots, (words, n): as many elements each way, all parts in the same two rounds."""
     counts = [part.bits * part.index.size for part in parts]
     sent, received = me.pool.take(sum(counts))
@@ -89,7 +89,7 @@ def _slots_mask(part: Slots) -> np.uint64:
     return mask(part.slot << part.bits)
 
 
-def _swap_tables(me: Party, parts: list[Slots], masked: list[Words]) -> list[Words]:
+def _swap_tables(me: ComputingParty, parts: list[Slots], masked: list[Words]) -> list[Words]:
     step = "choice of slots"
     packed = [pack_words(words, part.slot << part.bits) for part, words in zip(parts, masked, strict=True)]
     theirs = np.split(me.channel.swap(step, np.concatenate(packed)), np.cumsum([p.size for p in packed])[:-1])

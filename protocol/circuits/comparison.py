@@ -18,13 +18,13 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.choice import Slots, choose_slots, in_every_slot
 from mixbayes.protocol.circuits.products import gate
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 
 DIGIT = 5
 _GREATER, _EQUAL = 1, 2
 
 
-def carry(me: Party, word: Words, width: int) -> Bits:
+def carry(me: ComputingParty, word: Words, width: int) -> Bits:
     """XOR shares (n,) of [a + b ≥ 2^width], `word` being this party's private one of the two, below 2^width."""
     sends, asks = me.halves(word)
     half = sends.shape[-1]
@@ -39,7 +39,7 @@ def carry(me: Party, word: Words, width: int) -> Bits:
     return _tree(me, state) & np.uint8(_GREATER)
 
 
-def negative(me: Party, word: Words, width: int) -> Bits:
+def negative(me: ComputingParty, word: Words, width: int) -> Bits:
     """XOR shares (n,) of the sign bit of additively shared words modulo 2^width."""
     top = ring.digits(word, width - 1, 1, 1)[0]
     if width == 1:
@@ -47,17 +47,17 @@ def negative(me: Party, word: Words, width: int) -> Bits:
     return top ^ carry(me, ring.low_bits(word, width, width - 1), width - 1)
 
 
-def less(me: Party, x: Words, y: Words, width: int) -> Bits:
+def less(me: ComputingParty, x: Words, y: Words, width: int) -> Bits:
     """XOR shares of [x < y] for additively shared signed words whose difference fits the width."""
     return negative(me, ring.subtract(x, y, width), width)
 
 
-def combine(me: Party, high: Bits, low: Bits) -> Bits:
+def combine(me: ComputingParty, high: Bits, low: Bits) -> Bits:
     """(greater, equal) of two neighbouring groups of digits: greater above, or equal above and greater below."""
     return gate(me, high >> np.uint8(1), low, 2) ^ (high & np.uint8(_GREATER))
 
 
-def _tree(me: Party, state: Bits) -> Bits:
+def _tree(me: ComputingParty, state: Bits) -> Bits:
     while len(state) > 1:
         pairs = len(state) // 2
         low, high, rest = state[0 : 2 * pairs : 2], state[1 : 2 * pairs : 2], state[2 * pairs :]

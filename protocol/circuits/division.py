@@ -13,10 +13,10 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.products import scale
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 
 
-def divide(me: Party, numerator: Words, divisor: Words, divisor_bits: int, quotient_bits: int) -> Bits:
+def divide(me: ComputingParty, numerator: Words, divisor: Words, divisor_bits: int, quotient_bits: int) -> Bits:
     """XOR shares (quotient_bits, n), lowest first, of ⌊numerator / divisor⌋ < 2^quotient_bits, quotient_bits even.
 
     Both are additively shared modulo 2^`width(divisor_bits, quotient_bits)`, the divisor positive.
@@ -42,7 +42,7 @@ def width(divisor_bits: int, quotient_bits: int) -> int:
     return divisor_bits + quotient_bits + 1
 
 
-def _multiples_that_fit(me: Party, remainder: Words, part: Words, bits: int) -> Bits:
+def _multiples_that_fit(me: ComputingParty, remainder: Words, part: Words, bits: int) -> Bits:
     """(3, n): is the remainder at least one, two, three times the part?"""
     twice = ring.add(part, part, bits)
     rests = [ring.subtract(remainder, times, bits) for times in (part, twice, ring.add(twice, part, bits))]

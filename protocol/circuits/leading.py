@@ -10,13 +10,13 @@ from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.choice import Slots, choose_slots, in_every_slot
 from mixbayes.protocol.circuits.products import gate
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 
 DIGIT = 4
 _SOME = np.uint64(1)
 
 
-def leading_one(me: Party, word: Words, width: int) -> tuple[Bits, Words]:
+def leading_one(me: ComputingParty, word: Words, width: int) -> tuple[Bits, Words]:
     """XOR shares of [word ≠ 0] and of the position of its leading one (0 for the word 0)."""
     state = _within_digits(me, ring.digits(word, 0, DIGIT, -(-width // DIGIT)))
     size = 2
@@ -28,7 +28,7 @@ def leading_one(me: Party, word: Words, width: int) -> tuple[Bits, Words]:
     return (state[0] & _SOME).astype(np.uint8), state[0] >> _SOME
 
 
-def shift_left(me: Party, word: Words, amount: Words, stages: int, width: int) -> Words:
+def shift_left(me: ComputingParty, word: Words, amount: Words, stages: int, width: int) -> Words:
     """XOR shares of word · 2^amount modulo 2^width, the amount (n,) XOR-shared and below 2^stages."""
     for stage in range(stages):
         bit = (amount >> np.uint64(stage)).astype(np.uint8) & np.uint8(1)
@@ -37,7 +37,7 @@ def shift_left(me: Party, word: Words, amount: Words, stages: int, width: int) -
     return word
 
 
-def normalise(me: Party, word: Words, width: int) -> tuple[Bits, Words, Words]:
+def normalise(me: ComputingParty, word: Words, width: int) -> tuple[Bits, Words, Words]:
     """[word ≠ 0], the exponent (position of the leading one), and the word shifted until it fills its limbs."""
     some, position = leading_one(me, word, width)
     stages = max(1, (width - 1).bit_length())
@@ -51,7 +51,7 @@ def normalise(me: Party, word: Words, width: int) -> tuple[Bits, Words, Words]:
     return some, position, shift_left(me, wide if len(wide) > 1 else wide[0], amount, stages, room)
 
 
-def _within_digits(me: Party, digits: Bits) -> Words:
+def _within_digits(me: ComputingParty, digits: Bits) -> Words:
     """Per digit: bit 0 [digit ≠ 0], the bits above it the position of its leading one."""
     sends, asks = me.halves(digits)
     share = me.random.words(*sends.shape) & mask(3)
@@ -60,7 +60,7 @@ def _within_digits(me: Party, digits: Bits) -> Words:
     return me.whole(share, chosen.reshape(asks.shape).astype(np.uint64) & mask(3), digits.shape[1])
 
 
-def _combine(me: Party, high: Words, low: Words, size: int) -> Words:
+def _combine(me: ComputingParty, high: Words, low: Words, size: int) -> Words:
     """Two neighbouring groups with positions of `size` bits become one with size + 1."""
     some = high & _SOME
     payload = low ^ (high & ~_SOME)

@@ -22,7 +22,7 @@ from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.leading import normalise
 from mixbayes.protocol.circuits.look_up import look_up
 from mixbayes.protocol.circuits.products import product_of_bits, scale, weighted
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 
 FRACTION = 31
 ERROR = 2.0**-30.9
@@ -58,7 +58,7 @@ def _of_normal(exponent: Words, normal: Words) -> Words:
     return (exponent << np.uint64(FRACTION)) + (total >> np.uint64(_SCALE - FRACTION))
 
 
-def shared_log2(me: Party, x: Words, bits: int, width: int) -> tuple[Words, Bits]:
+def shared_log2(me: ComputingParty, x: Words, bits: int, width: int) -> tuple[Words, Bits]:
     """Additive shares modulo 2^width of `fixed_log2`, and XOR shares of [x ≠ 0], for additively shared x < 2^bits."""
     some, exponent, words = normalise(me, to_bits(me, x, bits), bits)
     normal = words if words.ndim == 1 else words[-1]
@@ -71,7 +71,7 @@ def _index(normal: Words) -> Words:
     return (normal >> np.uint64(63 - INDEX)) & mask(INDEX)
 
 
-def _coefficients(me: Party, rows: Words) -> tuple[Words, Words, Words]:
+def _coefficients(me: ComputingParty, rows: Words) -> tuple[Words, Words, Words]:
     """The looked-up coefficients as additive shares."""
     sizes = _Q0_BITS, _Q1_BITS, _Q2_BITS
     bits = np.concatenate([ring.bits(word, width) for word, width in zip(rows.T, _ENTRY, strict=True)])
@@ -80,7 +80,7 @@ def _coefficients(me: Party, rows: Words) -> tuple[Words, Words, Words]:
     return ring.total(q0, _RING), ring.total(q1, _RING), ring.total(q2, _RING)
 
 
-def _polynomial(me: Party, normal: Words, bits: int, q1: Words, q2: Words) -> Words:
+def _polynomial(me: ComputingParty, normal: Words, bits: int, q1: Words, q2: Words) -> Words:
     """q1·t − q2·t², by Horner's rule on the XOR-shared bits of t: two rounds."""
     # A count of few bits has few places behind its index; the others are zero and known to be.
     places = np.arange(max(0, PLACE - max(0, bits - 1 - INDEX)), PLACE, dtype=np.uint64)
@@ -95,7 +95,7 @@ def _polynomial(me: Party, normal: Words, bits: int, q1: Words, q2: Words) -> Wo
     return ring.total(scale(me, t, words, _RING), _RING)
 
 
-def _truncate(me: Party, total: Words, exponent: Words, exponent_bits: int, width: int) -> Words:
+def _truncate(me: ComputingParty, total: Words, exponent: Words, exponent_bits: int, width: int) -> Words:
     """exponent · 2^FRACTION + ⌊total / 2^(SCALE − FRACTION)⌋, exact.
 
     The shares' high parts miss the carry of the low ones, and exceed the sum by 2^64 if the shares wrap around; as
@@ -110,7 +110,7 @@ def _truncate(me: Party, total: Words, exponent: Words, exponent_bits: int, widt
     return ((total >> np.uint64(drop)) + both - wraps) & mask(width)
 
 
-def _either(me: Party, bit: Bits, weight: int, width: int) -> Words:
+def _either(me: ComputingParty, bit: Bits, weight: int, width: int) -> Words:
     """Additive shares of weight · (a or b), of private bits."""
     return bit * ring.constant([weight], width) + product_of_bits(me, bit, [-weight], width)
 

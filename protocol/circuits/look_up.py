@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Bits, Words, mask, slices
 from mixbayes.protocol.circuits import ring
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
 from mixbayes.protocol.transfer.pads import FixedKeyHash
 
@@ -60,7 +60,7 @@ def _masks(hashing: FixedKeyHash, keys: Words, numbers: Words, words: int) -> Wo
     return masks
 
 
-def look_up(me: Party, index: Words, table: Words, widths: Sequence[int]) -> Words:
+def look_up(me: ComputingParty, index: Words, table: Words, widths: Sequence[int]) -> Words:
     """XOR shares (n, words) of a public table (2^k, words) at an XOR-shared index (n,). Two rounds.
 
     Each party sends for half of the elements: its table is the public one with its own share of the index added, under
@@ -80,7 +80,7 @@ def look_up(me: Party, index: Words, table: Words, widths: Sequence[int]) -> Wor
     return share & np.array([mask(width) for width in widths])
 
 
-def _offered(me: Party, index: Words, table: Words, kept: Words, pads: Words, flips: Bits) -> Words:
+def _offered(me: ComputingParty, index: Words, table: Words, kept: Words, pads: Words, flips: Bits) -> Words:
     """(words, n, entries): the table seen from this party's index, under its share and the masks."""
     entries, words = table.shape
     offered = np.empty((words, index.size, entries), np.uint64)
@@ -93,7 +93,7 @@ def _offered(me: Party, index: Words, table: Words, kept: Words, pads: Words, fl
     return offered
 
 
-def _swap_entries(me: Party, offered: Words, widths: Sequence[int], asked: NDArray[np.intp]) -> Words:
+def _swap_entries(me: ComputingParty, offered: Words, widths: Sequence[int], asked: NDArray[np.intp]) -> Words:
     """Swap the offered entries; returns those asked for, (n, words)."""
     step = "table look-up"
     packed = [pack_words(words & mask(width), width) for words, width in zip(offered, widths, strict=True)]
@@ -106,7 +106,7 @@ def _swap_entries(me: Party, offered: Words, widths: Sequence[int], asked: NDArr
     return np.stack(rows, axis=1)
 
 
-def _announce(me: Party, asked: Words, bits: int, choices: Bits) -> Bits:
+def _announce(me: ComputingParty, asked: Words, bits: int, choices: Bits) -> Bits:
     step = "announce table look-up"
     announced = ring.bits(asked, bits).reshape(-1) ^ choices
     theirs = me.channel.swap(step, pack_bits(announced))

@@ -16,13 +16,13 @@ import numpy as np
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.look_up import pad_words
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
 
 Xored = TypeVar("Xored", Bits, Words)
 
 
-def cross(me: Party, choice: Bits, word: Words, width: int) -> tuple[Words, Words]:
+def cross(me: ComputingParty, choice: Bits, word: Words, width: int) -> tuple[Words, Words]:
     """Additive shares modulo 2^width of (their choice · my word, my choice · their word), element by element."""
     bits, words = choice.reshape(-1), ring.limbed(word, width)
     sent, received = me.pool.take(bits.size)
@@ -37,7 +37,7 @@ def cross(me: Party, choice: Bits, word: Words, width: int) -> tuple[Words, Word
     return kept.reshape(word.shape), got.reshape(word.shape)
 
 
-def cross_xor(me: Party, choice: Bits, word: Xored, width: int) -> Xored:
+def cross_xor(me: ComputingParty, choice: Bits, word: Xored, width: int) -> Xored:
     """XOR shares of their choice · my word ⊕ my choice · their word; words of `width` bits, in bytes up to eight."""
     shape, kind = word.shape, word.dtype
     choice, word = choice.reshape(-1), word.reshape(-1)
@@ -50,19 +50,19 @@ def cross_xor(me: Party, choice: Bits, word: Xored, width: int) -> Xored:
     return share.reshape(shape)
 
 
-def gate(me: Party, bit: Bits, word: Xored, width: int) -> Xored:
+def gate(me: ComputingParty, bit: Bits, word: Xored, width: int) -> Xored:
     """XOR shares of bit · word, both XOR-shared, the word of at most 64 bits. With width 1 this is AND."""
     return (bit * word) ^ cross_xor(me, bit, word, width)
 
 
-def scale(me: Party, bit: Bits, word: Words, width: int) -> Words:
+def scale(me: ComputingParty, bit: Bits, word: Words, width: int) -> Words:
     """Additive shares of bit · word: the bit XOR-shared, the word additively."""
     # x = a ⊕ b makes x·w = a·w + b·(1 − 2a)·w for the part w that the holder of a holds.
     kept, got = cross(me, bit, ring.signed(bit, word, width), width)
     return ring.add(bit * word, ring.add(kept, got, width), width)
 
 
-def product_of_bits(me: Party, bits: Bits, factors: Sequence[int], width: int) -> Words:
+def product_of_bits(me: ComputingParty, bits: Bits, factors: Sequence[int], width: int) -> Words:
     """Additive shares of a·b·factor: A's private bit times B's times a public factor, one for each row of `bits`.
 
     One transfer each.
@@ -74,19 +74,19 @@ def product_of_bits(me: Party, bits: Bits, factors: Sequence[int], width: int) -
     return me.whole(kept, got, bits.size).reshape(_shape(bits, width))
 
 
-def weighted(me: Party, bits: Bits, weights: Sequence[int], width: int) -> Words:
+def weighted(me: ComputingParty, bits: Bits, weights: Sequence[int], width: int) -> Words:
     """B2A with weights: additive shares of XOR-shared bits, each row times its weight, by a ⊕ b = a + b − 2ab."""
     products = product_of_bits(me, bits, [-2 * weight for weight in weights], width)
     words = ring.limbed(ring.constant(weights, width), width).repeat(bits.size // len(weights), axis=1)
     return ring.add((bits.reshape(-1) * words).reshape(products.shape), products, width)
 
 
-def to_arithmetic(me: Party, bits: Bits, width: int) -> Words:
+def to_arithmetic(me: ComputingParty, bits: Bits, width: int) -> Words:
     """B2A: additive shares of XOR-shared bits."""
     return weighted(me, bits, [1], width)
 
 
-def multiply(me: Party, x: Words, y: Words, width: int) -> Words:
+def multiply(me: ComputingParty, x: Words, y: Words, width: int) -> Words:
     """Additive shares of x · y, both (n,) additively shared: the cross terms bit by bit of the private words."""
     shifts = np.stack([ring.shifted(x, i, width) for i in range(width)], axis=x.ndim - 1)
     kept, got = cross(me, ring.bits(y, width), shifts, width)
@@ -94,7 +94,7 @@ def multiply(me: Party, x: Words, y: Words, width: int) -> Words:
     return ring.add(own, ring.total(ring.add(kept, got, width), width), width)
 
 
-def opened(me: Party, step: str, bits: Bits) -> Bits:
+def opened(me: ComputingParty, step: str, bits: Bits) -> Bits:
     """XOR-shared bits (n,) shown to both parties."""
     theirs = me.channel.swap(step, pack_bits(bits))
     return bits ^ unpack_bits(theirs, bits.size, me.channel.peer, step)
@@ -104,7 +104,7 @@ def _shape(bits: Bits, width: int) -> tuple[int, ...]:
     return bits.shape if ring.limbs(width) == 1 else (ring.limbs(width), *bits.shape)
 
 
-def _swap(me: Party, step: str, bits: Bits, words: Bits | Words, width: int) -> tuple[Bits, Words]:
+def _swap(me: ComputingParty, step: str, bits: Bits, words: Bits | Words, width: int) -> tuple[Bits, Words]:
     """Swap one bit and one word of `width` bits an element; words come back as limbs."""
     sizes = [min(ring.WORD, width - ring.WORD * limb) for limb in range(ring.limbs(width))]
     rows = words.reshape(len(sizes), -1)

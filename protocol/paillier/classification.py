@@ -24,7 +24,7 @@ from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.look_up import all_masks, chosen_masks
 from mixbayes.protocol.circuits.products import gate
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.packing import bits_bytes, pack_bits, unpack_bits
 from mixbayes.protocol.paillier.exact import MASK_BITS
@@ -59,7 +59,7 @@ class Seat(ABC):
     """What A, who holds the key, and B do differently."""
 
     @abstractmethod
-    def less(self, me: Party, group: Group, left: Numbers, right: Numbers) -> Bits:
+    def less(self, me: ComputingParty, group: Group, left: Numbers, right: Numbers) -> Bits:
         """XOR shares (n,) of [left < right], of which these (n,) are one party's factors."""
 
 
@@ -70,7 +70,7 @@ class Holder(Seat):
         self._key = key
         self._obfuscators = obfuscators
 
-    def less(self, me: Party, group: Group, left: Numbers, right: Numbers) -> Bits:
+    def less(self, me: ComputingParty, group: Group, left: Numbers, right: Numbers) -> Bits:
         public, bits = self._key.public, group.comparison_bits
 
         def send(part: slice) -> None:
@@ -99,7 +99,7 @@ class Other(Seat):
         self._key = key
         self._obfuscators = obfuscators
 
-    def less(self, me: Party, group: Group, left: Numbers, right: Numbers) -> Bits:
+    def less(self, me: ComputingParty, group: Group, left: Numbers, right: Numbers) -> Bits:
         bits = group.comparison_bits
         masks = [below(me.random, 1 << bits + MASK_BITS) for _ in range(left.size)]
         for part in _stretches(group, left.size):
@@ -124,7 +124,7 @@ def _bit(numbers: list[int], place: int) -> Bits:
     return np.array([number >> place & 1 for number in numbers], np.uint8)
 
 
-def winners(me: Party, seat: Seat, model: ExactModel, products: Numbers) -> Words:
+def winners(me: ComputingParty, seat: Seat, model: ExactModel, products: Numbers) -> Words:
     """XOR shares (n,) of words with the winner's bit set, from the factors (S, n) of every class.
 
     A tournament, as in `argmax`: the later one wins only if strictly greater.
@@ -151,7 +151,7 @@ def _standings(products: Numbers, classes: int) -> Numbers:
     return products.reshape(2, classes, -1)
 
 
-def _rulings(me: Party, empty: Bits) -> Iterator[tuple[Bits, Bits]]:
+def _rulings(me: ComputingParty, empty: Bits) -> Iterator[tuple[Bits, Bits]]:
     """For the matches of every round XOR shares of: is it open, and if not, does the later one win?
 
     A class without rows never wins; one that has rows beats it. Who comes out of a match has no rows if neither has, so
@@ -165,14 +165,14 @@ def _rulings(me: Party, empty: Bits) -> Iterator[tuple[Bits, Bits]]:
         empty = np.concatenate([both, empty[2 * pairs :]])
 
 
-def _upset(me: Party, seat: Seat, group: Group, earlier: Numbers, later: Numbers, free: Bits) -> Bits:
+def _upset(me: ComputingParty, seat: Seat, group: Group, earlier: Numbers, later: Numbers, free: Bits) -> Bits:
     """XOR shares (pairs, n) of: the match is open, and the later one's score is strictly greater."""
     left, right = (earlier[0] * later[1] % group.modulus, later[0] * earlier[1] % group.modulus)
     less = seat.less(me, group, left.reshape(-1), right.reshape(-1)).reshape(left.shape)
     return gate(me, np.repeat(free[:, None], less.shape[1], axis=1), less, 1)
 
 
-def _shared_anew(me: Party, group: Group, upset: Bits, earlier: Numbers, later: Numbers) -> Numbers:
+def _shared_anew(me: ComputingParty, group: Group, upset: Bits, earlier: Numbers, later: Numbers) -> Numbers:
     """New multiplicative shares (2, pairs, n) of the winners' numbers, and no party knows whose they are.
 
     Each offers both of its own numbers under a fresh factor, in the order its share of the outcome says; the other's
@@ -278,7 +278,7 @@ def _offered(partner: Line[SentPool], model: ExactModel, random: Randomness, cou
     return _inverses(group, product)
 
 
-def ask(me: Party, seat: Seat, partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Labels:
+def ask(me: ComputingParty, seat: Seat, partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Labels:
     """The asking hospital, for rows that the other does not see."""
     labels = []
     for piece in _pieces(model, codes.shape[1]):
@@ -287,7 +287,7 @@ def ask(me: Party, seat: Seat, partner: Line[ReceivedPool], model: ExactModel, c
     return label.joined(labels)
 
 
-def answer(me: Party, seat: Seat, partner: Line[SentPool], model: ExactModel, count: int) -> None:
+def answer(me: ComputingParty, seat: Seat, partner: Line[SentPool], model: ExactModel, count: int) -> None:
     """The other hospital, for rows that it does not see."""
     for piece in _pieces(model, count):
         inverses = _offered(partner, model, me.random, piece.stop - piece.start)
@@ -295,7 +295,7 @@ def answer(me: Party, seat: Seat, partner: Line[SentPool], model: ExactModel, co
         label.to_partner(me, winners(me, seat, model, product), model.classes)
 
 
-def show(me: Party, seat: Seat, layout: Layout, model: ExactModel, codes: Values) -> Labels:
+def show(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, codes: Values) -> Labels:
     """The asking hospital, for rows that it shows the other."""
     labels = []
     for piece in _pieces(model, codes.shape[1]):
@@ -305,7 +305,7 @@ def show(me: Party, seat: Seat, layout: Layout, model: ExactModel, codes: Values
     return label.joined(labels)
 
 
-def see(me: Party, seat: Seat, layout: Layout, model: ExactModel, count: int) -> None:
+def see(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, count: int) -> None:
     """The other hospital, for rows that it is shown."""
     for piece in _pieces(model, count):
         codes = rows.receive(me.channel, layout, piece.stop - piece.start)
@@ -330,7 +330,7 @@ def run_paillier_classification(
     question_ahead_b, question_ahead_a = memory.channels("party A", "party B")
     count = codes.shape[1]
 
-    def hospital(me: Party, seat: Seat, question: Channel, ahead: Channel) -> Labels | None:
+    def hospital(me: ComputingParty, seat: Seat, question: Channel, ahead: Channel) -> Labels | None:
         model = models[me.role]
         if not private and me.role == asker:
             # The asker shows the rows, and both multiply their factors of what they name.
@@ -350,12 +350,12 @@ def run_paillier_classification(
 
     def holder() -> Labels | None:
         random = Randomness(seeds[A])
-        me = Party(A, to_b, connect_pair(A, ahead_b, random), random)
+        me = ComputingParty(A, to_b, connect_pair(A, ahead_b, random), random)
         return hospital(me, Holder(key, obfuscators(key, random)), question_to_b, question_ahead_b)
 
     def other() -> Labels | None:
         random = Randomness(seeds[B])
-        me = Party(B, to_a, connect_pair(B, ahead_a, random), random)
+        me = ComputingParty(B, to_a, connect_pair(B, ahead_a, random), random)
         return hospital(me, Other(key.public, obfuscators(key.public, random)), question_to_a, question_ahead_a)
 
     labels: Labels = memory.together(holder, other)[asker]

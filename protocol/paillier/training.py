@@ -24,7 +24,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.training import refuse_too_many_rows
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits.products import gate
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import BadData, OutOfRange
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.exact import MASK_BITS, ROOM
@@ -127,7 +127,9 @@ class ExactModel:
         return tuple(len(table) for table in self.tables)
 
 
-def train_holder(me: Party, key: SecretKey, layout: Layout, vector: Words, obfuscators: Obfuscators) -> ExactModel:
+def train_holder(
+    me: ComputingParty, key: SecretKey, layout: Layout, vector: Words, obfuscators: Obfuscators
+) -> ExactModel:
     """A's part: its own counts, and the key by which it decrypts."""
     group, hidden = Group.of(layout.dictionary, key.public), exact.cell_bits(layout.dictionary)
     _check_own(layout, vector)
@@ -154,7 +156,9 @@ def train_holder(me: Party, key: SecretKey, layout: Layout, vector: Words, obfus
     return _assembled(layout, group, factors, empty)
 
 
-def train_other(me: Party, key: PublicKey, layout: Layout, vector: Words, obfuscators: Obfuscators) -> ExactModel:
+def train_other(
+    me: ComputingParty, key: PublicKey, layout: Layout, vector: Words, obfuscators: Obfuscators
+) -> ExactModel:
     """B's part: its own counts, which leave it only under factors of its choosing."""
     group, hidden = Group.of(layout.dictionary, key), exact.cell_bits(layout.dictionary)
     _check_own(layout, vector)
@@ -238,7 +242,7 @@ def _check_own(layout: Layout, vector: Words) -> None:
         raise BadData(f"The table has more rows than the {most} that all hospitals together may have.")
 
 
-def _shares_of_empty(me: Party, layout: Layout, vector: Words) -> Bits:
+def _shares_of_empty(me: ComputingParty, layout: Layout, vector: Words) -> Bits:
     """XOR shares of [n_c = 0]: a sum of counts is zero where both are."""
     mine = (layout.class_counts(vector) == 0).astype(np.uint8)
     nothing = np.zeros_like(mine)
@@ -317,14 +321,14 @@ def run_paillier_training(
 
     def holder() -> ExactModel:
         random = Randomness(seeds[A])
-        me = Party(A, to_b, connect_pair(A, ahead_b, random), random)
+        me = ComputingParty(A, to_b, connect_pair(A, ahead_b, random), random)
         # On bits, A and B find shares of which classes have no row at all. Then A sends its part of every cell, each
         # under an obfuscator of its own, and decrypts what comes back: the joint cell times a factor A does not know.
         return train_holder(me, key, layout, vectors[A], obfuscators(key, random))
 
     def other() -> ExactModel:
         random = Randomness(seeds[B])
-        me = Party(B, to_a, connect_pair(B, ahead_a, random), random)
+        me = ComputingParty(B, to_a, connect_pair(B, ahead_a, random), random)
         # B has A's modulus. It adds its own part of every cell under the encryption, multiplies by a fresh factor,
         # and keeps the factor's inverse. The product of both parties' numbers is the joint cell.
         return train_other(me, key.public, layout, vectors[B], obfuscators(key.public, random))

@@ -11,8 +11,7 @@ from google.protobuf.message import DecodeError, Message
 from mixbayes.agreement.files import read_federation
 from mixbayes.keys.authority import make_authority, make_request, sign
 from mixbayes.keys.pem import certificates_in, private_key_in, request_in
-from mixbayes.node import keeping
-from mixbayes.node import question as command
+from mixbayes.node import keeping, questions
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.parties.service import table_of
 from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
@@ -70,7 +69,7 @@ def read_command(raw: bytes) -> object:
     pieces = [Chunk(data=raw[start : start + step]) for start in range(1, len(raw), step)]
     wire = StreamWire(PEER, 5, Watch()).attach(iter(pieces), lambda: None)
     try:
-        return command.receive(Channel(PEER, wire))
+        return questions.receive(Channel(PEER, wire))
     finally:
         wire.abandoned()
 
@@ -79,7 +78,7 @@ def read_command(raw: bytes) -> object:
 def read_verdict(raw: bytes) -> object:
     wire = StreamWire(PEER, 5, Watch()).attach(iter([Chunk(data=raw)]), lambda: None)
     try:
-        return command.receive_verdict(Channel(PEER, wire))
+        return questions.receive_verdict(Channel(PEER, wire))
     finally:
         wire.abandoned()
 
@@ -169,13 +168,13 @@ def _authority() -> Path:
 def seeds() -> dict[str, list[bytes]]:
     """Some that are right, to begin from."""
     made = contribution.Contribution(bytes(32), 1, "north", bytes(16), bytes(SEED_BYTES))
-    asked = command.Command(command.Kind.PRIVATE, 1, 3).encoded()
+    asked = questions.Question(questions.Kind.PRIVATE, 1, 3).encoded()
     rows = node_pb2.Rows(columns=[node_pb2.Column(name="age", cells=["3"]), node_pb2.Column(name="x", cells=["a"])])
     request = make_request("north", _folder() / "keys").file.read_bytes()
     return {
         "contribution": [contribution.encode(made)],
-        "command": [b"\xff" + _framed(command.NEXT, asked)],
-        "verdict": [_framed(command.VERDICT, b"\0")],
+        "command": [b"\xff" + _framed(questions.NEXT, asked)],
+        "verdict": [_framed(questions.VERDICT, b"\0")],
         "rows": [rows.SerializeToString()],
         "messages": [rows.SerializeToString()],
         "request": [request],

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from mixbayes.mixers.answering import converse
-from mixbayes.node import question as command
-from mixbayes.node.question import NEXT, Command, Kind, Verdict
+from mixbayes.node import questions
+from mixbayes.node.questions import NEXT, Kind, Question, Verdict
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
@@ -46,8 +46,8 @@ CODES = random_codes(LAYOUT, np.random.default_rng(8), 5)
 EXPECTED = fixed_labels(fixed_model(LAYOUT, COUNTS), CODES).tolist()
 WIDTH = MODELS[0].width
 RUN = b"r" * 16
-PRIVATE = Command(Kind.PRIVATE, 1, 5, b"private".ljust(16))
-PUBLIC = Command(Kind.PUBLIC, 1, 5, b"public".ljust(16))
+PRIVATE = Question(Kind.PRIVATE, 1, 5, b"private".ljust(16))
+PUBLIC = Question(Kind.PUBLIC, 1, 5, b"public".ljust(16))
 A, B = 0, 1
 
 
@@ -60,34 +60,34 @@ class Book:
 
     def __init__(self, role: int, events: list[tuple[int, str, bytes]]) -> None:
         self.role, self.events = role, events
-        self.says: Callable[[Command], Verdict] = self._honest
+        self.says: Callable[[Question], Verdict] = self._honest
         self.run = RUN
         self.full_at = ""
         self.answers: dict[bytes, list[bytes]] = {}
-        self.charged: list[Command] = []
+        self.charged: list[Question] = []
 
-    def verdict(self, question: Command) -> Verdict:
+    def verdict(self, question: Question) -> Verdict:
         return self.says(question)
 
-    def charge(self, question: Command) -> None:
+    def charge(self, question: Question) -> None:
         self._note("charge", question)
         self.charged.append(question)
 
-    def keep(self, question: Command, piece: int, share: Bytes) -> None:
+    def keep(self, question: Question, piece: int, share: Bytes) -> None:
         self._note("keep", question)
         assert piece == len(self.answers.setdefault(question.id, []))
         self.answers[question.id].append(share.tobytes())
 
-    def kept(self, question: Command) -> list[bytes]:
+    def kept(self, question: Question) -> list[bytes]:
         return self.answers[question.id]
 
     def trained(self, number: int) -> tuple[bytes, Model]:
         return self.run, MODELS[self.role]
 
-    def _honest(self, question: Command) -> Verdict:
+    def _honest(self, question: Question) -> Verdict:
         return Verdict.STORED if question.id in self.answers else Verdict.GO
 
-    def _note(self, what: str, question: Command) -> None:
+    def _note(self, what: str, question: Question) -> None:
         if self.full_at == what:
             raise Full("The disk is full.")
         self.events.append((self.role, what, question.id))
@@ -115,7 +115,7 @@ class Stage:
             lines = Line(at_a[0].first, pools[0]), Line(at_b[0].first, pools[1])
             result = script(lines)
             for one in lines:
-                command.send(one.channel, Command(Kind.END))
+                questions.send(one.channel, Question(Kind.END))
             return result
 
         def mixer(role: int, other: list[Channel], asker: list[Ends]) -> None:
@@ -144,7 +144,7 @@ class Stage:
         return run
 
     @property
-    def charges(self) -> list[list[Command]]:
+    def charges(self) -> list[list[Question]]:
         return [book.charged for book in self.books]
 
 
@@ -157,14 +157,14 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "receive_base", lambda channel, random: BaseReceived(choices, chosen))
 
 
-def tell(lines: Lines, *told: Command) -> list[Verdict]:
+def tell(lines: Lines, *told: Question) -> list[Verdict]:
     """Announce a question to both mixers, or to each another one."""
     for line, what in zip(lines, itertools.cycle(told), strict=False):
-        command.send(line.channel, what)
-    return [command.receive_verdict(line.channel) for line in lines]
+        questions.send(line.channel, what)
+    return [questions.receive_verdict(line.channel) for line in lines]
 
 
-def ask(lines: Lines, question: Command) -> Labels:
+def ask(lines: Lines, question: Question) -> Labels:
     verdicts = tell(lines, question)
     assert verdicts[0] is verdicts[1]
     channels = lines[0].channel, lines[1].channel
@@ -177,7 +177,7 @@ def ask(lines: Lines, question: Command) -> Labels:
 
 
 @pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
-def test_both_charge_and_keep_before_the_labels_come(question: Command) -> None:
+def test_both_charge_and_keep_before_the_labels_come(question: Question) -> None:
     stage = Stage()
     labels = stage.play(lambda lines: ask(lines, question))
     assert labels.tolist() == EXPECTED
@@ -192,7 +192,7 @@ def test_questions_follow_each_other_in_one_conversation() -> None:
     def script(lines: Lines) -> list[list[int]]:
         found = [ask(lines, replace(PRIVATE, id=bytes([i]) * 16)).tolist() for i in range(3)]
         for line in lines:
-            command.send(line.channel, Command(Kind.TOP_UP))
+            questions.send(line.channel, Question(Kind.TOP_UP))
         for line in lines:
             line.pool.top_up()
         return [*found, ask(lines, PUBLIC).tolist(), ask(lines, PRIVATE).tolist()]
@@ -202,7 +202,7 @@ def test_questions_follow_each_other_in_one_conversation() -> None:
 
 
 @pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
-def test_stored_answer_is_given_again_for_nothing(question: Command) -> None:
+def test_stored_answer_is_given_again_for_nothing(question: Question) -> None:
     stage = Stage()
     first, again = stage.play(lambda lines: [ask(lines, question).tolist() for _ in range(2)])
     assert first == again == EXPECTED
@@ -271,7 +271,7 @@ def test_of_two_verdicts_the_stricter_one_holds_and_only_go_is_charged(
 )
 @pytest.mark.parametrize("swapped", [False, True])
 def test_hospital_that_tells_the_mixers_different_things_is_named_and_gets_nothing(
-    other: Command, swapped: bool
+    other: Question, swapped: bool
 ) -> None:
     stage = Stage()
     told = (other, PRIVATE) if swapped else (PRIVATE, other)
@@ -285,28 +285,28 @@ def test_hospital_that_tells_the_mixers_different_things_is_named_and_gets_nothi
         assert "different questions" in error.why
 
 
-@pytest.mark.parametrize("told", [(Command(Kind.END), PRIVATE), (PRIVATE, Command(Kind.END))])
-def test_question_to_one_mixer_alone_costs_and_tells_nothing(told: tuple[Command, Command]) -> None:
+@pytest.mark.parametrize("told", [(Question(Kind.END), PRIVATE), (PRIVATE, Question(Kind.END))])
+def test_question_to_one_mixer_alone_costs_and_tells_nothing(told: tuple[Question, Question]) -> None:
     stage = Stage()
 
     def script(lines: Lines) -> None:
         asked = lines[told.index(PRIVATE)]
         for line, what in zip(lines, told, strict=True):
-            command.send(line.channel, what)
-        lines[told.index(Command(Kind.END))].channel.close()
-        command.receive_verdict(asked.channel)
+            questions.send(line.channel, what)
+        lines[told.index(Question(Kind.END))].channel.close()
+        questions.receive_verdict(asked.channel)
 
     _ends_when_one_leaves(stage, script)
     assert stage.charges == [[], []]
 
 
-ALONE = Command(Kind.TOP_UP), None
+ALONE = Question(Kind.TOP_UP), None
 """Nothing, or something else than the question."""
 
 
 @pytest.mark.parametrize("told", [(PRIVATE, other) for other in ALONE] + [(other, PRIVATE) for other in ALONE])
 def test_mixer_that_waits_for_one_that_was_not_asked_names_the_hospital(
-    told: tuple[Command | None, Command | None],
+    told: tuple[Question | None, Question | None],
 ) -> None:
     stage = Stage()
     at = told.index(PRIVATE)
@@ -317,10 +317,10 @@ def test_mixer_that_waits_for_one_that_was_not_asked_names_the_hospital(
             wire._deadline = 0.2
         for line, what in zip(lines, told, strict=True):
             if what:
-                command.send(line.channel, what)
+                questions.send(line.channel, what)
         if told[1 - at]:
             lines[1 - at].pool.top_up()
-        command.receive_verdict(lines[at].channel)
+        questions.receive_verdict(lines[at].channel)
 
     stage.play(script)
     mixers = {"mixer a": "mixer b", "mixer b": "mixer a"}
@@ -371,8 +371,8 @@ def test_nothing_is_computed_unless_both_have_charged(role: int) -> None:
 
     def script(lines: Lines) -> None:
         for line in lines:
-            command.send(line.channel, PRIVATE)
-        got.append(command.receive_verdict(lines[1 - role].channel))
+            questions.send(line.channel, PRIVATE)
+        got.append(questions.receive_verdict(lines[1 - role].channel))
 
     stage.play(script)
     assert got == [], "the one that has charged waits for the other"
@@ -382,7 +382,7 @@ def test_nothing_is_computed_unless_both_have_charged(role: int) -> None:
 
 @pytest.mark.parametrize("role", [A, B])
 @pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
-def test_share_that_cannot_be_kept_does_not_leave(role: int, question: Command) -> None:
+def test_share_that_cannot_be_kept_does_not_leave(role: int, question: Question) -> None:
     stage = Stage()
     stage.books[role].full_at = "keep"
     assert stage.play(lambda lines: ask(lines, question)) is None
@@ -397,7 +397,7 @@ def test_command_that_is_none_ends_the_conversation_for_the_hospital_alone() -> 
     def script(lines: Lines) -> None:
         for line in lines:
             line.channel.send(NEXT, bytes([9, *bytes(27)]))
-        command.receive_verdict(lines[0].channel)
+        questions.receive_verdict(lines[0].channel)
 
     stage.play(script)
     for name in ("mixer a", "mixer b"):
@@ -423,7 +423,7 @@ def test_spent_question_leaves_the_conversation_open() -> None:
 def test_question_that_another_conversation_charged_meanwhile_breaks_off() -> None:
     stage = Stage()
 
-    def taken(question: Command) -> None:
+    def taken(question: Question) -> None:
         raise QuestionSpent("The same question was asked in two conversations at once.")
 
     stage.books[A].charge = taken  # type: ignore[method-assign]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.node import question as command
-from mixbayes.node.question import Command, Kind, Verdict
+from mixbayes.node import questions
+from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
 from mixbayes.protocol.bayes.precision import precision_for
@@ -27,7 +27,7 @@ from tests.mixers.world import World, deal_base_transfers
 
 CODES = np.array([[0, 1, 2, 3], [0, 1, 2, 2]], np.int32)
 ALL = frozenset(HOSPITALS)
-PRIVATE = Command(Kind.PRIVATE, 1, 4, b"private".ljust(16))
+PRIVATE = Question(Kind.PRIVATE, 1, 4, b"private".ljust(16))
 PUBLIC = replace(PRIVATE, kind=Kind.PUBLIC, id=b"public".ljust(16))
 Lines = tuple[Line[Any], Line[Any]]
 
@@ -52,16 +52,16 @@ def lines(world: World, hospital: str = "north") -> Iterator[Lines]:
         yield Line(to_a[0], connect_asker(to_a[1], random)), Line(to_b[0], connect_asker(to_b[1], random))
 
 
-def announce(found: Lines, question: Command) -> None:
+def announce(found: Lines, question: Question) -> None:
     for line in found:
-        command.send(line.channel, question)
+        questions.send(line.channel, question)
 
 
 def verdicts(found: Lines) -> list[Verdict]:
-    return [command.receive_verdict(line.channel) for line in found]
+    return [questions.receive_verdict(line.channel) for line in found]
 
 
-def answer(world: World, found: Lines, question: Command, verdict: Verdict = Verdict.GO) -> list[int]:
+def answer(world: World, found: Lines, question: Question, verdict: Verdict = Verdict.GO) -> list[int]:
     width, channels = precision_for(world.layout.dictionary).width, (found[0].channel, found[1].channel)
     if verdict is Verdict.STORED:
         return fetch(channels, world.layout, width, question.rows, private=question.private).tolist()
@@ -75,7 +75,7 @@ def spent(world: World) -> list[int]:
 
 
 @pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
-def test_same_question_in_a_second_conversation_is_spent_until_it_is_answered(world: World, question: Command) -> None:
+def test_same_question_in_a_second_conversation_is_spent_until_it_is_answered(world: World, question: Question) -> None:
     expected = world.expected(ALL, CODES)
     with lines(world) as one, lines(world) as two:
         announce(one, question)
@@ -94,7 +94,7 @@ def test_crossed_announcements_of_one_question_are_answered_once_at_most(world: 
     told = 0
     with lines(world) as one, lines(world) as two:
         for line in (one[0], two[1], one[1], two[0]):
-            command.send(line.channel, PUBLIC)
+            questions.send(line.channel, PUBLIC)
         for found in (one, two):
             with suppress(MixbayesError):
                 if verdicts(found) == [Verdict.GO] * 2:
@@ -144,10 +144,10 @@ def test_id_that_was_asked_with_more_rows_is_no_second_question(world: World) ->
     [replace(PRIVATE, rows=1), replace(PRIVATE, kind=Kind.PUBLIC), replace(PRIVATE, round=2), PUBLIC],
     ids=["rows", "kind", "round", "id"],
 )
-def test_different_commands_to_both_mixers_cost_and_tell_nothing(world: World, other: Command, swapped: bool) -> None:
+def test_different_commands_to_both_mixers_cost_and_tell_nothing(world: World, other: Question, swapped: bool) -> None:
     with lines(world) as found:
         for line, told in zip(found, (other, PRIVATE) if swapped else (PRIVATE, other), strict=True):
-            command.send(line.channel, told)
+            questions.send(line.channel, told)
         with pytest.raises(PeerError) as caught:
             verdicts(found)
     assert caught.value.peer == "party north"

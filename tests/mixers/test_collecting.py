@@ -18,7 +18,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import PairPool
@@ -127,11 +127,11 @@ def test_no_contribution_is_longer_than_the_longest(name: str, number: int) -> N
         assert len(raw) <= longest(role, LAYOUT, ["va", name])
 
 
-def mixers() -> tuple[Party, Party]:
+def mixers() -> tuple[ComputingParty, ComputingParty]:
     """Both mixers with a channel and nothing else: comparing sets needs no transfers."""
     ends: tuple[Channel, Channel] = memory.channels("mixer a", "mixer b", DEADLINE)
     none = cast("PairPool", None)
-    a, b = (Party(role, end, none, Randomness(bytes(32))) for role, end in zip((A, B), ends, strict=True))
+    a, b = (ComputingParty(role, end, none, Randomness(bytes(32))) for role, end in zip((A, B), ends, strict=True))
     return a, b
 
 
@@ -139,7 +139,7 @@ def compare(of_a: list[Contribution], of_b: list[Contribution]) -> list[BaseExce
     """What `agree_on_set` raises at each mixer."""
     a, b = mixers()
 
-    def attempt(me: Party, contributions: list[Contribution]) -> BaseException | None:
+    def attempt(me: ComputingParty, contributions: list[Contribution]) -> BaseException | None:
         try:
             agree_on_set(me, contributions)
         except PeerError as error:

@@ -23,7 +23,7 @@ import pytest
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.log import Log, logger
-from mixbayes.node.question import ID_BYTES, Kind
+from mixbayes.node.questions import ID_BYTES, Kind
 from mixbayes.node.rounds import rounds as disk
 from mixbayes.node.serving.conversations import Channels
 from mixbayes.parties.with_mixers.asking import Asking

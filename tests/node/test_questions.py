@@ -1,263 +1,99 @@
-"""The ledger of questions: an id is good once, a budget is a budget, and an answer is its asker's alone."""
+"""What an asker tells the computing parties: read back as it was sent, and refused where it is no command."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from pathlib import Path
+import struct
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.node.disk import audit
-from mixbayes.node.ledger_page import ANSWERS_KEPT, Page
-from mixbayes.node.question import Command, Kind, Verdict
-from mixbayes.node.rounds.rounds import Rounds
-from mixbayes.protocol.errors import BadState, MixbayesError, OverBudget, QuestionSpent, RoundOver
-from tests.mixers.three_hospitals import BUDGET, Clock, new_folder, rounds_in
+from mixbayes.node import questions
+from mixbayes.node.questions import ID_BYTES, NEXT, VERDICT, Kind, Question, Verdict, batches
+from mixbayes.protocol import memory
+from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import OutOfRange, WrongLength
+from tests.protocol.pairs import layout_of
 
-RUN = b"r" * 16
-SHARE = np.arange(9, dtype=np.uint8)
-ASKED = Command(Kind.PRIVATE, 1, 2, b"q".ljust(16))
-PIECES = 2
-
-
-def serving(rounds: Rounds) -> None:
-    number = rounds.current().number
-    chosen = {name: name.encode().ljust(16) for name in ("north", "south")}
-    for name, id in chosen.items():
-        rounds.hold(number, name, id, id)
-    rounds.seal(number, chosen)
-    rounds.keep_model(number, RUN, b"model", [])
-    rounds.serve(number, RUN)
+MOST_ROWS = 1 << 14
+ids = st.binary(min_size=ID_BYTES, max_size=ID_BYTES)
+commands = st.builds(
+    Question,
+    st.sampled_from([Kind.PRIVATE, Kind.PUBLIC]),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, MOST_ROWS),
+    ids,
+) | st.sampled_from([Question(Kind.END), Question(Kind.TOP_UP)])
 
 
-def page_of(rounds: Rounds, hospital: str = "north", pieces: int = PIECES) -> Page[bytes]:
-    return Page(rounds, hospital, lambda question: pieces, rounds.model)
+def line() -> tuple[Channel, Channel]:
+    return memory.channels("party north", "mixer a", deadline=60.0)
 
 
-def answered(page: Page[bytes], question: Command = ASKED, pieces: int = PIECES) -> None:
-    page.charge(question)
-    for piece in range(pieces):
-        page.keep(question, piece, SHARE + np.uint8(piece))
+@given(commands)
+def test_command_arrives_as_it_was_sent(told: Question) -> None:
+    here, there = line()
+    questions.send(here, told)
+    assert questions.receive(there) == told
 
 
-def left(rounds: Rounds, hospital: str = "north") -> int:
-    return rounds.report_of(rounds.current().number, hospital)[1]
+@given(commands)
+def test_every_command_has_the_same_size(told: Question) -> None:
+    assert len(told.encoded()) == len(Question(Kind.END).encoded())
 
 
-@pytest.fixture
-def rounds(tmp_path: Path) -> Iterator[Rounds]:
-    with rounds_in(tmp_path, Clock()) as found:
-        serving(found)
-        yield found
+@given(commands, st.binary(min_size=3, max_size=3))
+def test_bytes_that_mean_nothing_are_not_passed_on(told: Question, noise: bytes) -> None:
+    """The mixers compare what they understood; what they did not must not tell two equal questions apart."""
+    here, there = line()
+    raw = bytearray(told.encoded())
+    raw[1:4] = noise
+    here.send(NEXT, bytes(raw))
+    assert questions.receive(there).encoded() == told.encoded()
 
 
-def test_verdict_alone_costs_nothing(rounds: Rounds) -> None:
-    page = page_of(rounds)
-    assert [page.verdict(ASKED) for _ in range(3)] == [Verdict.GO] * 3
-    assert left(rounds) == BUDGET
+@given(st.integers(len(Kind), 255))
+def test_unknown_kind_is_refused(kind: int) -> None:
+    here, there = line()
+    here.send(NEXT, struct.pack("<B3xII16s", kind, 1, 1, bytes(16)))
+    with pytest.raises(OutOfRange, match="party north, at next question: it asks for something that does not exist"):
+        questions.receive(there)
 
 
-def test_question_costs_its_rows_once_and_its_answer_can_be_fetched_again(rounds: Rounds) -> None:
-    page = page_of(rounds)
-    answered(page)
-    assert left(rounds) == BUDGET - ASKED.rows
-    for _ in range(2):
-        assert page.verdict(ASKED) is Verdict.STORED
-        assert page.kept(ASKED) == [(SHARE + np.uint8(piece)).tobytes() for piece in range(PIECES)]
-    assert left(rounds) == BUDGET - ASKED.rows
+@pytest.mark.parametrize("kind", [Kind.PRIVATE, Kind.PUBLIC])
+@pytest.mark.parametrize("rows", [0, MOST_ROWS + 1, 2**32 - 1])
+def test_question_about_no_rows_or_too_many_is_refused(kind: Kind, rows: int) -> None:
+    here, there = line()
+    questions.send(here, Question(kind, 1, rows, bytes(16)))
+    with pytest.raises(OutOfRange, match="between 1 and 16384 rows"):
+        questions.receive(there)
 
 
-def test_question_that_broke_off_is_spent(rounds: Rounds) -> None:
-    page = page_of(rounds)
-    page.charge(ASKED)
-    assert page.verdict(ASKED) is Verdict.SPENT
-    page.keep(ASKED, 0, SHARE)
-    assert page.verdict(ASKED) is Verdict.SPENT, "a part of the answer is no answer"
-    assert left(rounds) == BUDGET - ASKED.rows
+def test_command_of_another_length_is_refused() -> None:
+    here, there = line()
+    here.send(NEXT, Question(Kind.END).encoded() + b"x")
+    with pytest.raises(WrongLength):
+        questions.receive(there)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        replace(ASKED, kind=Kind.PUBLIC),
-        replace(ASKED, rows=1),
-        replace(ASKED, rows=3),
-    ],
-    ids=["shown", "fewer rows", "more rows"],
-)
-def test_id_belongs_to_one_question(rounds: Rounds, other: Command) -> None:
-    page = page_of(rounds)
-    answered(page)
-    assert page.verdict(other) is Verdict.SPENT
-    with pytest.raises(QuestionSpent):
-        page.charge(other)
+@pytest.mark.parametrize("verdict", Verdict)
+def test_verdict_arrives_as_it_was_sent(verdict: Verdict) -> None:
+    here, there = line()
+    questions.send_verdict(here, verdict)
+    assert questions.receive_verdict(there) is verdict
 
 
-def test_answer_belongs_to_the_hospital_that_asked(rounds: Rounds) -> None:
-    answered(page_of(rounds, "north"))
-    thief = page_of(rounds, "south")
-    assert thief.verdict(ASKED) is Verdict.SPENT
-    with pytest.raises(QuestionSpent):
-        thief.charge(ASKED)
-    assert left(rounds, "south") == BUDGET
+@pytest.mark.parametrize("number", [len(Verdict), 255])
+def test_unknown_verdict_is_refused(number: int) -> None:
+    here, there = line()
+    here.send(VERDICT, bytes([number]))
+    with pytest.raises(OutOfRange, match="there is no such verdict"):
+        questions.receive_verdict(there)
 
 
-def test_answer_survives_a_restart_and_lies_there_sealed(tmp_path: Path) -> None:
-    secret = np.frombuffer(b"this hospital's share of labels!", np.uint8)
-    with rounds_in(tmp_path, Clock()) as rounds:
-        serving(rounds)
-        page = page_of(rounds, pieces=1)
-        page.charge(ASKED)
-        page.keep(ASKED, 0, secret)
-        assert secret.tobytes() not in b"".join(part.read_bytes() for part in tmp_path.iterdir())
-    with rounds_in(tmp_path, Clock()) as rounds:
-        assert page_of(rounds, pieces=1).kept(ASKED) == [secret.tobytes()]
-
-
-def test_answers_that_were_swapped_on_disk_do_not_open(rounds: Rounds) -> None:
-    page = page_of(rounds)
-    answered(page)
-    with rounds.database.write() as connection:
-        connection.execute("UPDATE answer SET piece = 9 WHERE piece = 0")
-    with pytest.raises(BadState, match="does not open"):
-        page.kept(ASKED)
-
-
-@pytest.mark.parametrize("rows", [BUDGET + 1, 1 << 14])
-def test_more_rows_than_the_budget_are_refused(rounds: Rounds, rows: int) -> None:
-    page, question = page_of(rounds), replace(ASKED, rows=rows)
-    assert page.verdict(question) is Verdict.OVER_BUDGET
-    with pytest.raises(OverBudget, match="party north"):
-        page.charge(question)
-    assert left(rounds) == BUDGET
-
-
-def test_budgets_are_of_one_hospital_and_one_round(rounds: Rounds) -> None:
-    page_of(rounds).charge(replace(ASKED, rows=BUDGET))
-    assert page_of(rounds).verdict(replace(ASKED, id=bytes(16))) is Verdict.OVER_BUDGET
-    assert page_of(rounds, "south").verdict(replace(ASKED, id=bytes(16))) is Verdict.GO
-    rounds.close(1, "party north")
-    rounds.open(2, "party north")
-    serving(rounds)
-    assert page_of(rounds).verdict(replace(ASKED, id=bytes(16), round=2)) is Verdict.GO
-
-
-def test_id_of_an_earlier_round_stays_spent(rounds: Rounds) -> None:
-    answered(page_of(rounds))
-    rounds.close(1, "party north")
-    rounds.open(2, "party north")
-    serving(rounds)
-    assert page_of(rounds).verdict(replace(ASKED, round=2)) is Verdict.SPENT
-    assert page_of(rounds).verdict(ASKED) is Verdict.NOT_SERVING
-    assert page_of(rounds).kept(ASKED) == []
-
-
-@pytest.mark.parametrize("end", [lambda rounds: rounds.close(1, "party south"), lambda rounds: rounds.fail(1, "why.")])
-def test_round_that_ends_meanwhile_charges_and_keeps_nothing(rounds: Rounds, end: object) -> None:
-    """Between the verdict and the charge, and between the charge and the answer, somebody may end the round."""
-    page = page_of(rounds)
-    assert page.verdict(ASKED) is Verdict.GO
-    page.charge(ASKED)
-    assert callable(end)
-    end(rounds)
-    with pytest.raises(MixbayesError):
-        page.keep(ASKED, 0, SHARE)
-    with pytest.raises(MixbayesError):
-        page.charge(replace(ASKED, id=bytes(16)))
-    assert page.kept(ASKED) == []
-    assert page.verdict(ASKED) is Verdict.NOT_SERVING
-
-
-@pytest.mark.parametrize("number", [0, 2])
-def test_other_rounds_answer_nothing(rounds: Rounds, number: int) -> None:
-    assert page_of(rounds).verdict(replace(ASKED, round=number)) is Verdict.NOT_SERVING
-
-
-def test_round_before_it_serves_answers_nothing(tmp_path: Path) -> None:
-    with rounds_in(tmp_path, Clock()) as rounds:
-        assert page_of(rounds).verdict(ASKED) is Verdict.NOT_SERVING
-        with pytest.raises(MixbayesError):
-            page_of(rounds).charge(ASKED)
-
-
-def test_only_the_latest_answers_are_kept_but_every_id(tmp_path: Path) -> None:
-    with rounds_in(tmp_path, Clock(), budget=10_000) as rounds:
-        serving(rounds)
-        page = page_of(rounds, pieces=1)
-        questions = [replace(ASKED, rows=1, id=i.to_bytes(16, "big")) for i in range(ANSWERS_KEPT + 3)]
-        for question in questions:
-            answered(page, question, 1)
-        verdicts = [page.verdict(question) for question in questions]
-        assert verdicts == [Verdict.SPENT] * 3 + [Verdict.STORED] * ANSWERS_KEPT
-
-
-def test_two_conversations_at_once_do_not_ask_the_same_question_twice(rounds: Rounds) -> None:
-    one, other = page_of(rounds), page_of(rounds)
-    assert one.verdict(ASKED) is other.verdict(ASKED) is Verdict.GO
-    one.charge(ASKED)
-    with pytest.raises(QuestionSpent, match="two conversations"):
-        other.charge(ASKED)
-    assert left(rounds) == BUDGET - ASKED.rows
-
-
-def test_many_conversations_at_once_do_not_overdraw(rounds: Rounds) -> None:
-    """All have the verdict that there is enough left, and then all charge."""
-    questions = [replace(ASKED, rows=5, id=i.to_bytes(16, "big")) for i in range(8)]
-    assert {page_of(rounds).verdict(question) for question in questions} == {Verdict.GO}
-    start = threading.Barrier(len(questions))
-
-    def charge(question: Command) -> bool:
-        start.wait()
-        try:
-            page_of(rounds).charge(question)
-        except OverBudget:
-            return False
-        return True
-
-    with ThreadPoolExecutor(len(questions)) as pool:
-        went = list(pool.map(charge, questions))
-    assert went.count(True) == BUDGET // 5
-    assert left(rounds) == BUDGET - 5 * (BUDGET // 5)
-
-
-@given(st.lists(st.tuples(st.sampled_from(["north", "south"]), st.integers(1, 6), st.integers(0, 3)), max_size=12))
-def test_what_is_charged_is_the_sum_of_what_was_asked(asked: list[tuple[str, int, int]]) -> None:
-    with new_folder() as folder, rounds_in(Path(folder), Clock()) as rounds:
-        serving(rounds)
-        spent, taken = {"north": 0, "south": 0}, set[bytes]()
-        for hospital, rows, number in asked:
-            question = replace(ASKED, rows=rows, id=number.to_bytes(16, "big"))
-            try:
-                page_of(rounds, hospital).charge(question)
-            except (OverBudget, QuestionSpent):
-                assert question.id in taken or spent[hospital] + rows > BUDGET
-            else:
-                assert question.id not in taken
-                spent[hospital] += rows
-                taken.add(question.id)
-        assert {name: BUDGET - left(rounds, name) for name in spent} == spent
-
-
-def test_every_question_is_in_the_audit_trail_with_its_rows(tmp_path: Path) -> None:
-    with rounds_in(tmp_path, Clock()) as rounds:
-        serving(rounds)
-        page_of(rounds).charge(ASKED)
-        page_of(rounds).charge(replace(ASKED, kind=Kind.PUBLIC, id=bytes(16)))
-    asked = [record.entry for record in audit.entries(tmp_path) if record.entry.verb == "asked"]
-    assert [(entry.actor, entry.subject) for entry in asked] == [("party north", "mixer a")] * 2
-    assert [entry.details for entry in asked] == [
-        {"round": 1, "rows hidden": 2, "question": ASKED.id.hex()},
-        {"round": 1, "rows shown": 2, "question": bytes(16).hex()},
-    ]
-
-
-def test_refusals_after_the_end_name_the_state(rounds: Rounds) -> None:
-    rounds.close(1, "party south")
-    with pytest.raises(RoundOver, match="Round 1 is closed at mixer a"):
-        page_of(rounds).charge(ASKED)
+@given(st.integers(0, 50_000), st.integers(2, 5), st.lists(st.integers(1, 300), min_size=1, max_size=4))
+def test_batches_cover_every_row_once_and_none_is_too_large(rows: int, classes: int, sizes: list[int]) -> None:
+    found = list(batches(Form.of(layout_of(classes, sizes), 48), rows))
+    assert [row for batch in found for row in range(batch.start, batch.stop)] == list(range(rows))
+    assert all(0 < batch.stop - batch.start <= MOST_ROWS for batch in found)

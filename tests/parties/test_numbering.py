@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.node.disk.sealing import Seal
-from mixbayes.node.question import ID_BYTES, Kind
+from mixbayes.node.questions import ID_BYTES, Kind
 from mixbayes.parties.numbering import numbering
 
 NORTH, SOUTH = (numbering(Seal(bytes([key]) * 32)) for key in (1, 2))

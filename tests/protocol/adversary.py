@@ -34,7 +34,7 @@ from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, see_partner, show_partner
 from mixbayes.protocol.channel import Buffer, Channel, Wire
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.memory import MemoryWire
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
@@ -97,10 +97,10 @@ class TappedPair:
         self.talk, self.ahead = TappedEnds(), TappedEnds()
         self.a, self.b = self._both(lambda: self._party(A, seed_a), lambda: self._party(B, seed_b))
 
-    def _party(self, role: int, number: int) -> Party:
+    def _party(self, role: int, number: int) -> ComputingParty:
         random = random_for(number)
         talk, ahead = (self.talk.first, self.ahead.first) if role == A else (self.talk.second, self.ahead.second)
-        return Party(role, talk, connect_pair(role, ahead, random), random)
+        return ComputingParty(role, talk, connect_pair(role, ahead, random), random)
 
     def run(self, step: Callable[..., Any], of_a: tuple[Any, ...], of_b: tuple[Any, ...]) -> tuple[Any, Any]:
         return self._both(lambda: step(self.a, *of_a), lambda: step(self.b, *of_b))
@@ -245,11 +245,11 @@ def some_codes() -> Values:
     return np.array([[0, 1, 2], [0, 2, 3], [0, 12345678, -1]], np.int32)
 
 
-def _connected(role: int, lines: Lines, pools: Pools) -> Party:
+def _connected(role: int, lines: Lines, pools: Pools) -> ComputingParty:
     random = random_for(60 + role)
     pool = connect_pair(role, lines["pair ahead"], random, MARKS)
     pools["pair ahead"] = pool
-    return Party(role, lines["pair"], pool, random)
+    return ComputingParty(role, lines["pair"], pool, random)
 
 
 def _asking(name: str, lines: Lines, pools: Pools) -> Line[ReceivedPool]:
@@ -264,7 +264,7 @@ def _answering(name: str, lines: Lines, pools: Pools) -> Line[SentPool]:
     return Line(lines[name], pool)
 
 
-def _blinding(me: Party) -> Randomness:
+def _blinding(me: ComputingParty) -> Randomness:
     return blinding_for(b"a question", common_blinding(me))
 
 

@@ -17,7 +17,7 @@ from mixbayes.protocol.arrays import Bits, Values, Words, mask
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary, Nominal
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.memory import MemoryWire
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import Marks, PairPool, ReceivedPool, SentPool
@@ -78,10 +78,10 @@ class Pair:
         ends = [self.talk, self.ahead]
         self.a, self.b = converse(ends, lambda: self._party(A, number, marks), lambda: self._party(B, number, marks))
 
-    def _party(self, role: int, number: int, marks: Marks) -> Party:
+    def _party(self, role: int, number: int, marks: Marks) -> ComputingParty:
         random = random_for(1000 * number + role)
         talk, ahead = (self.talk.first, self.ahead.first) if role == A else (self.talk.second, self.ahead.second)
-        return Party(role, talk, pair_pool(role, ahead, random, marks), random)
+        return ComputingParty(role, talk, pair_pool(role, ahead, random, marks), random)
 
     def run(
         self, step: Callable[..., Any], of_a: tuple[Any, ...] = (), of_b: tuple[Any, ...] | None = None

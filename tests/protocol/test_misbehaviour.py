@@ -11,7 +11,7 @@ from nacl import bindings as group
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import ask_public
 from mixbayes.protocol.bayes.counts import Codes
-from mixbayes.protocol.bayes.question import Form, Line, Question
+from mixbayes.protocol.bayes.question import Form, Line, Selection
 from mixbayes.protocol.circuits.choice import Slots
 from mixbayes.protocol.errors import (
     BadGroupElement,
@@ -502,7 +502,7 @@ def holders() -> dict[str, object]:
         "share": split(words_of([1, 2, 3]), seed(3)),
         "codes": Codes(some_codes(), np.zeros(3, np.int32)),
         "line": line,
-        "question": Question(form, line, some_codes()),
+        "question": Selection(form, line, some_codes()),
     }
 
 

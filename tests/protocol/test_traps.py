@@ -15,11 +15,11 @@ import pytest
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Form, Line, Question, answer
+from mixbayes.protocol.bayes.question import Form, Line, Selection, answer
 from mixbayes.protocol.circuits import argmax
 from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.look_up import chosen_masks
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.packing import unpack_words
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.adversary import TappedEnds, TappedPair, bits_heard, difference, varying
@@ -64,7 +64,7 @@ def ask(codes: Values, mixer: Model, random: Randomness, number: int = 1) -> Wor
     """What the hospital takes of one mixer's tables: (attributes, K − 1, rows), each entry with its ρ."""
     asker, answerer, _ = connect_asker(number)
     ends = TappedEnds("party va", "mixer a")
-    question = Question(FORM, Line(ends.first, asker), codes)
+    question = Selection(FORM, Line(ends.first, asker), codes)
 
     def hospital() -> Words:
         announced = question.announce()
@@ -143,7 +143,7 @@ def test_the_hospital_sees_no_entry_itself() -> None:
     assert not (ask(CODES, model, random_for(9)) == in_the_clear(model, CODES)).any()
 
 
-Compare = Callable[[Party, Words], Any]
+Compare = Callable[[ComputingParty, Words], Any]
 
 
 def opens_scaled(run: int) -> Compare:

@@ -22,7 +22,7 @@ from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.leading import leading_one
 from mixbayes.protocol.circuits.look_up import look_up
 from mixbayes.protocol.circuits.products import cross, gate, scale
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.extension import Received, Sent
 from mixbayes.protocol.transfer.pads import FixedKeyHash
@@ -135,7 +135,7 @@ def test_entry_that_a_party_chooses_is_under_the_share_of_whoever_offered_it(
     """What A unmasks along the way, and no message shows."""
     step, chosen = STEPS[name], []
 
-    def spy(me: Party, parts: list[Slots]) -> list[Bits]:
+    def spy(me: ComputingParty, parts: list[Slots]) -> list[Bits]:
         got = choose_slots(me, parts)
         if me.role == A:
             chosen.append(np.unpackbits(np.concatenate(got).reshape(-1)))
@@ -217,7 +217,7 @@ def test_a_view_can_be_simulated_without_the_other_party(name: str) -> None:
     simulated, simulated_outputs = [], []
     for run in range(RUNS):
         nobody = Simulated(random_for(8000 + run), places_of_coins(heard))
-        output = step.run(Party(A, nobody, IdealPool(random_for(9000 + run)), random_for(7)), *step.zeros)
+        output = step.run(ComputingParty(A, nobody, IdealPool(random_for(9000 + run)), random_for(7)), *step.zeros)
         simulated.append(bits_heard(nobody.heard))
         simulated_outputs.append(as_bits(output))
     views = np.stack(real), np.stack(simulated)

@@ -17,9 +17,8 @@ from mixbayes.parties.alone import engine
 from mixbayes.parties.alone import node as partner_node
 from mixbayes.parties.alone.obfuscators import Key, Stock
 from mixbayes.parties.desk import AtOwnNode, at_own_node
-from mixbayes.parties.settings import Settings
+from mixbayes.parties.settings import RunningHospital, Settings
 from mixbayes.parties.with_mixers.both_mixers import Status
-from mixbayes.parties.with_mixers.node import Party
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.reference import real_scores
@@ -59,7 +58,7 @@ class Couple:
         return Settings(federation, name, keys, state, counts.vector, counts.rows, **changes)
 
     @contextmanager
-    def node(self, name: str) -> Iterator[Party]:
+    def node(self, name: str) -> Iterator[RunningHospital]:
         with partner_node.running(self.settings(name), self.site.log(name)) as party:
             yield party
 

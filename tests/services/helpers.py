@@ -33,6 +33,7 @@ from mixbayes.node.log import Log, logger
 from mixbayes.node.rounds.rounds import FAILED, SERVING
 from mixbayes.node.serving.dialling import dial
 from mixbayes.parties.desk import at_mixers
+from mixbayes.parties.settings import RunningHospital
 from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.parties.with_mixers import node as party_node
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, Status, both_mixers
@@ -197,7 +198,7 @@ class Site:
         return PartySettings(self.federation, name, self.keys, self.state(name), counts.vector, counts.rows, **settings)
 
     @contextmanager
-    def hospital(self, name: str, **settings: Any) -> Iterator[party_node.Party]:
+    def hospital(self, name: str, **settings: Any) -> Iterator[RunningHospital]:
         with party_node.running(self.settings(name, **settings), self.log(name)) as server:
             yield server
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from mixbayes.node import question as command
+from mixbayes.node import questions
 from mixbayes.node.disk.database import Database
-from mixbayes.node.question import Command, Kind
+from mixbayes.node.questions import Kind, Question
 from mixbayes.node.rounds.over_the_wire import FollowerThere
 from mixbayes.node.rounds.rounds import SCHEMA, Rounds
 from mixbayes.parties.alone.store import PartnerStore
@@ -72,7 +72,7 @@ class Liar:
             if asker.over:
                 raise HungUp
             with suppress(Reuse):
-                command.send(channels[2], Command(Kind.END))
+                questions.send(channels[2], Question(Kind.END))
 
     @property
     def left(self) -> int:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.node import question as command
-from mixbayes.node.question import Command, Kind
+from mixbayes.node import questions
+from mixbayes.node.questions import Kind, Question
 from mixbayes.parties.numbering import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
@@ -130,12 +130,12 @@ def test_a_hospital_that_asks_one_mixer_alone_is_named_and_holds_up_nobody(servi
         asking = Asking(both, Layout(serving.federation.dictionary), numbering(serving.identity("north").seal))
         asking.warm()  # and both mixers wait for a question
         line = dict(zip("ab", asking._connected().channels, strict=True))[asked]
-        command.send(line, Command(Kind.PUBLIC, 1, 1, bytes(16)))
+        questions.send(line, Question(Kind.PUBLIC, 1, 1, bytes(16)))
         named = "broke off", f"party north or {other}", f"nothing came within {CALM:g} s from {other}"
         wait_until(lambda: serving.journals[asked].says(*named), "the mixer that was asked gives it up")
         assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])
         with pytest.raises(PeerSilent, match=f"party north or {other}"):
-            command.receive_verdict(line)
+            questions.receive_verdict(line)
 
 
 def test_who_waits_for_a_mixer_that_waits_for_the_one_that_cannot_be_reached_is_told_so(serving: Site) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.node.question import ID_BYTES
+from mixbayes.node.questions import ID_BYTES
 from mixbayes.protocol.errors import NotAdmitted, OverBudget
 from mixbayes.protocol.paillier.key import SecretKey
 from mixbayes.tables.columns import Columns

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.node import question as command
+from mixbayes.node import questions
 from mixbayes.node.disk import audit
 from mixbayes.node.disk.database import Database
 from mixbayes.node.log import logger
-from mixbayes.node.question import ID_BYTES, Command, Kind
+from mixbayes.node.questions import ID_BYTES, Kind, Question
 from mixbayes.node.rounds.rounds import FAILED, SCHEMA, SEALED, SERVING, Rounds, set_digest
 from mixbayes.parties.alone import store as partner_store
 from mixbayes.parties.alone.dialling import Dialler, Listening
@@ -166,15 +166,15 @@ def test_sets_of_other_rounds(liar: Liar, number: int) -> None:
     assert liar.north.report().missing == [SOUTH]
 
 
-def question(rows: int = ROWS.rows, number: int = 1, id: bytes = b"") -> Command:
-    return Command(Kind.PUBLIC, number, rows, id or secrets.token_bytes(ID_BYTES))
+def question(rows: int = ROWS.rows, number: int = 1, id: bytes = b"") -> Question:
+    return Question(Kind.PUBLIC, number, rows, id or secrets.token_bytes(ID_BYTES))
 
 
-def uncharged(what: Command) -> None:
+def uncharged(what: Question) -> None:
     """The asking hospital's own ledger is its own affair."""
 
 
-def answered(liar: Liar, asker: Asker, what: Command) -> None:
+def answered(liar: Liar, asker: Asker, what: Question) -> None:
     engine = asker.announce(what, uncharged)
     assert engine
     labels = asker.ask(engine, what, liar.couple.codes(ROWS))
@@ -208,18 +208,18 @@ def test_the_budget_is_norths_to_keep(liar: Liar) -> None:
 def test_questions_of_other_rounds(liar: Liar, number: int) -> None:
     liar.served()
     with liar.asking() as (_, line):
-        command.send(line, question(number=number))
+        questions.send(line, question(number=number))
         with pytest.raises(RoundOver, match=f"Round {number} answers no questions"):
-            command.receive_verdict(line)
+            questions.receive_verdict(line)
     assert liar.left == BUDGET
 
 
 def test_no_question_before_a_model_serves(liar: Liar) -> None:
     liar.sealed()
     with liar.asking() as (_, line):
-        command.send(line, question())
+        questions.send(line, question())
         with pytest.raises(RoundOver):
-            command.receive_verdict(line)
+            questions.receive_verdict(line)
 
 
 def test_a_question_of_too_many_rows(tmp_path: Path) -> None:
@@ -230,9 +230,9 @@ def test_a_question_of_too_many_rows(tmp_path: Path) -> None:
         _, engine = liar.store.engine(1)
         for rows in (0, engine.most_rows + 1, 2**32 - 1):
             with liar.asking() as (_, line):
-                command.send(line, question(rows))
+                questions.send(line, question(rows))
                 with pytest.raises(PeerError, match="rows"):
-                    command.receive_verdict(line)
+                    questions.receive_verdict(line)
         assert liar.left == left
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.node.question import ID_BYTES
+from mixbayes.node.questions import ID_BYTES
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.tables.columns import Columns

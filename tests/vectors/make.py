@@ -24,7 +24,7 @@ from mixbayes.protocol.channel import Buffer, Channel
 from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.logarithm import fixed_log2, shared_log2
 from mixbayes.protocol.circuits.products import gate
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import MixbayesError, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
@@ -130,7 +130,7 @@ def party(role: int, number: int, step: Step, inputs: tuple[Any, ...]) -> Step:
 
     def play(ahead: Channel, talk: Channel) -> Any:
         random = Randomness(seed(number))
-        return step(Party(role, talk, connect_pair(role, ahead, random, MARKS), random), *inputs)
+        return step(ComputingParty(role, talk, connect_pair(role, ahead, random, MARKS), random), *inputs)
 
     return play
 
@@ -183,7 +183,7 @@ def transfer_roles() -> dict[str, tuple[Step, Step]]:
     }
 
 
-def _take(me: Party) -> Any:
+def _take(me: ComputingParty) -> Any:
     return me.pool.take(256)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, Protocol, TypeVar
 
-from mixbayes.node.question import Command, Verdict
+from mixbayes.node.questions import Question, Verdict
 from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.errors import MixbayesError, OverBudget, RoundOver
 
@@ -14,19 +14,19 @@ Kept = TypeVar("Kept", covariant=True)
 class Ledger(Protocol, Generic[Kept]):
     """One asking hospital's page of it."""
 
-    def verdict(self, question: Command) -> Verdict:
+    def verdict(self, question: Question) -> Verdict:
         """What this node says to it, without having written anything."""
         ...
 
-    def charge(self, question: Command) -> None:
+    def charge(self, question: Question) -> None:
         """Write down that it was asked, and take its rows from the budget."""
         ...
 
-    def keep(self, question: Command, piece: int, share: Bytes) -> None:
+    def keep(self, question: Question, piece: int, share: Bytes) -> None:
         """Write down this node's share of the labels, before it leaves."""
         ...
 
-    def kept(self, question: Command) -> list[bytes]:
+    def kept(self, question: Question) -> list[bytes]:
         """What was kept, piece by piece."""
         ...
 
@@ -35,14 +35,14 @@ class Ledger(Protocol, Generic[Kept]):
         ...
 
 
-def over_budget(asker: str, question: Command) -> OverBudget:
+def over_budget(asker: str, question: Question) -> OverBudget:
     return OverBudget(
         f"{asker} has used up the rows it may ask about in round {question.round}, or asks about more than are left. "
         "`mixbayes status` says how many; a new round has a new budget."
     )
 
 
-def refusal(verdict: Verdict, asker: str, question: Command) -> MixbayesError | None:
+def refusal(verdict: Verdict, asker: str, question: Question) -> MixbayesError | None:
     """The error that a verdict is, if it is one."""
     if verdict is Verdict.OVER_BUDGET:
         return over_budget(asker, question)

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from mixbayes.node.disk.sealing import place
 from mixbayes.node.ledger import over_budget
-from mixbayes.node.question import Command, Kind, Verdict
+from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.rounds import SERVING, Rounds, spent_by
 from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.errors import QuestionSpent
@@ -25,7 +25,7 @@ class Page(Generic[Model]):
         self,
         rounds: Rounds,
         hospital: str,
-        pieces: Callable[[Command], int],
+        pieces: Callable[[Question], int],
         trained: Callable[[int], tuple[bytes, Model]],
     ) -> None:
         self._rounds = rounds
@@ -33,7 +33,7 @@ class Page(Generic[Model]):
         self._pieces = pieces
         self._trained = trained
 
-    def verdict(self, question: Command) -> Verdict:
+    def verdict(self, question: Question) -> Verdict:
         now = self._rounds.current()
         if now.number != question.round or now.state != SERVING:
             return Verdict.NOT_SERVING
@@ -48,7 +48,7 @@ class Page(Generic[Model]):
             return Verdict.STORED if same and there == asked[4] else Verdict.SPENT
         return Verdict.GO if spent + question.rows <= self._rounds.federation.policy.budget else Verdict.OVER_BUDGET
 
-    def charge(self, question: Command) -> None:
+    def charge(self, question: Question) -> None:
         rounds, hospital = self._rounds, self._hospital
         with rounds.database.write() as connection:
             rounds.refuse_unless_serving(connection, question.round)
@@ -74,7 +74,7 @@ class Page(Generic[Model]):
             about: dict[str, int | str] = {"round": question.round, how: question.rows, "question": question.id.hex()}
             rounds.note(connection, rounds.federation.title(hospital), "asked", rounds.me, about)
 
-    def keep(self, question: Command, piece: int, share: Bytes) -> None:
+    def keep(self, question: Question, piece: int, share: Bytes) -> None:
         where = place("answer", "share", question.id.hex(), piece)
         with self._rounds.database.write() as connection:
             self._rounds.refuse_unless_serving(connection, question.round)
@@ -83,7 +83,7 @@ class Page(Generic[Model]):
                 (question.id, piece, self._rounds.database.seal.close(share.tobytes(), where)),
             )
 
-    def kept(self, question: Command) -> list[bytes]:
+    def kept(self, question: Question) -> list[bytes]:
         with self._rounds.database.read() as connection:
             rows = connection.execute(
                 "SELECT piece, share FROM answer WHERE question = ? ORDER BY piece", (question.id,)

@@ -27,7 +27,7 @@ from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.circuits.logarithm import shared_log2
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import (
     PairPool,
@@ -148,7 +148,7 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
     random = Randomness.from_system()
     to_other, ahead = other.channels(MIXERS[1 - role], DEADLINE)
     to_asker, asker_ahead = asking.channels(ASKER, DEADLINE)
-    me = Party(role, to_other, connect_pair(role, ahead, random), random)
+    me = ComputingParty(role, to_other, connect_pair(role, ahead, random), random)
     blinding = label.blinding_for(b"benchmark", label.common_blinding(me))
     line = Line(to_asker, connect_answerer(asker_ahead, random))
     models: dict[Dictionary, Model] = {}

@@ -10,6 +10,7 @@ from multiprocessing.connection import Connection
 from mixbayes.mixers import node as mixer_node
 from mixbayes.node.log import Log, logger
 from mixbayes.parties.alone import node as partner_node
+from mixbayes.parties.settings import RunningHospital
 from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.parties.with_mixers import node as party_node
 from mixbayes.simulation.crew import tidy_up_undisturbed
@@ -33,7 +34,7 @@ def hospital(report: Connection, settings: PartySettings) -> None:
     report.send(READY)
     report.recv()
     begin = partner_node.running if settings.federation.two_party else party_node.running
-    node: AbstractContextManager[party_node.Party] = begin(settings, _quiet(settings.name))
+    node: AbstractContextManager[RunningHospital] = begin(settings, _quiet(settings.name))
     with node as running:
         report.send(READY)
         _tell_what_was_seen(report, running.meters)

@@ -9,7 +9,7 @@ from mixbayes.protocol.bayes.classification import answer_public
 from mixbayes.protocol.bayes.label import blinding_for
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.reference import fixed_model
-from mixbayes.protocol.computing_party import Party
+from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from tests.protocol.attributes.gaussians import TOP, mixed_layout
 from tests.protocol.pairs import Ends, Pair, converse, layout_of, random_counts
@@ -43,7 +43,7 @@ def test_hospital_that_shows_the_mixers_different_rows_is_refused_by_both(same: 
     for ends, codes in zip(asked, shown, strict=True):
         rows.send(ends.first, layout, codes)
 
-    def mixer(me: Party, share: Model) -> str:
+    def mixer(me: ComputingParty, share: Model) -> str:
         try:
             answer_public(me, asked[me.role].second, layout, share, 2, blinding_for(b"question", bytes(32)))
         except OutOfRange as error:

@@ -12,7 +12,7 @@ from mixbayes.protocol.bayes import validity
 from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.circuits.bounded import Cut, cut, excess, lifted, times
 from mixbayes.protocol.circuits.products import opened
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.shares import split
 from tests.protocol.bayes.contributions import MIXED, NOMINAL, SMALL, changed, table, verdicts
 from tests.protocol.pairs import SEEDS, added, additive, both, random_for, seed, words_of
@@ -23,7 +23,7 @@ def test_both_hold_the_same_exactly_in_range(width: int) -> None:
     borders = [0, 1, 2**width - 1, 2**width, 2**width + 1, 2**63, 2**64 - 1, 2**64 - 2**width]
     numbers = [n % 2**64 for n in borders] + [1 << k for k in range(64)]
 
-    def step(me: Party, share: Words) -> Words:
+    def step(me: ComputingParty, share: Words) -> Words:
         return excess(me, share, cut(me, share, width))
 
     words = words_of(numbers)
@@ -40,7 +40,7 @@ def test_a_cut_word_is_lifted_and_multiplied_in_wider_rings(width: int, more: in
     numbers = [int(n) for n in rng.integers(0, 2**width, 5, dtype=np.uint64)] + [0, 2**width - 1]
     factors = [int.from_bytes(rng.bytes(wide // 8 + 1), "little") % 2**wide for _ in numbers]
 
-    def step(me: Party, share: Words, factor: Words) -> tuple[Words, Words]:
+    def step(me: ComputingParty, share: Words, factor: Words) -> tuple[Words, Words]:
         parts: Cut = cut(me, share, width)
         return lifted(me, parts, wide), times(me, parts, factor, wide)
 
@@ -85,7 +85,7 @@ def test_every_bit_of_the_digests_is_compared(bit: int) -> None:
     digest = random_for(3).bytes(16)
     other = (int.from_bytes(digest, "little") ^ 1 << bit).to_bytes(16, "little")
 
-    def step(me: Party, digests: list[bytes]) -> list[bool]:
+    def step(me: ComputingParty, digests: list[bytes]) -> list[bool]:
         verdict = opened(me, "validity", validity._all(me, validity._equal_bits(me, digests)))
         return verdict.astype(bool).tolist()
 

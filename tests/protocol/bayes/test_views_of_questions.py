@@ -14,9 +14,9 @@ from mixbayes.protocol.attributes.log_density import FEATURES
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, ask_private, run_classification
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Form, Line, Question, answer, hand_over, take_over
+from mixbayes.protocol.bayes.question import Form, Line, Selection, answer, hand_over, take_over
 from mixbayes.protocol.circuits.look_up import chosen_masks
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.packing import pack_words, unpack_words
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pads import FixedKeyHash
@@ -66,7 +66,7 @@ def ask(codes: Values, mixer: Model, asker_seed: int, mixer_seed: int) -> Asked:
 
     def hospital() -> None:
         transfers = connect_asker(ahead.first, random_for(asker_seed))
-        question = Question(QUESTION, Line(ends.first, transfers), codes)
+        question = Selection(QUESTION, Line(ends.first, transfers), codes)
         announced = question.announce()
         sums = announced.receive_and_add_up()
         hand_over(ends.first, sums, WIDTH)
@@ -152,7 +152,7 @@ def classify_privately(of_a: Model, of_b: Model, codes: Values, seed_of_b: int) 
         talk, making = (
             (ends["pair"].first, ahead["pair"].first) if role == A else (ends["pair"].second, ahead["pair"].second)
         )
-        me = Party(role, talk, connect_pair(role, making, random), random)
+        me = ComputingParty(role, talk, connect_pair(role, making, random), random)
         blinding = label.blinding_for(b"a question", label.common_blinding(me))
         asker = Line(ends[line].second, connect_answerer(ahead[line].second, random))
         answer_private(me, asker, LAYOUT, (of_a, of_b)[role], codes.shape[1], blinding)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mixbayes.protocol.arrays import Bits, Numbers, Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.question import Line
-from mixbayes.protocol.computing_party import A, B, Party
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.paillier import classification as paillier_classification
 from mixbayes.protocol.paillier import exact
@@ -110,7 +110,7 @@ def problems(draw: st.DrawFn) -> Problem:
     return Problem(layout, vector, random_codes(layout, rng, draw(st.integers(1, 20))))
 
 
-def seat_of(me: Party, key: SecretKey, number: int = 1) -> Seat:
+def seat_of(me: ComputingParty, key: SecretKey, number: int = 1) -> Seat:
     if me.role == A:
         return Holder(key, obfuscators(key, random_for(number)))
     return Other(key.public, obfuscators(key.public, random_for(number + 1)))
@@ -119,7 +119,7 @@ def seat_of(me: Party, key: SecretKey, number: int = 1) -> Seat:
 def won(key: SecretKey, models: Models, codes: Values, seats: Any = seat_of) -> list[int]:
     """The winners of public rows, on the pair that all examples share."""
 
-    def win(me: Party) -> Words:
+    def win(me: ComputingParty) -> Words:
         model = models[me.role]
         return winners(me, seats(me, key), model, paillier_classification._products(model, codes))
 
@@ -195,7 +195,7 @@ def test_nothing_wraps_around_at_the_extremes_of_a_large_dictionary(bits: int, b
     assert models[0].group.small == (bits == 4096)
     assert models[0].group.comparison_bits > 1800
 
-    def win(me: Party) -> Words:
+    def win(me: ComputingParty) -> Words:
         me = replace(me, random=Constant(byte)) if me.role == B else me
         model = models[me.role]
         return winners(me, seat_of(me, key), model, paillier_classification._products(model, p.codes))
@@ -230,7 +230,7 @@ def test_sides_of_any_size_below_the_bound_are_compared(bits: int, random: Rando
         for side, mask in zip((left, right), masks, strict=True)
     ]
 
-    def compare(me: Party) -> Any:
+    def compare(me: ComputingParty) -> Any:
         if me.role == A:
             return seat_of(me, key).less(me, group, *masks)
         return seat_of(me, key).less(replace(me, random=_like(random, me)), group, *rest)
@@ -238,7 +238,7 @@ def test_sides_of_any_size_below_the_bound_are_compared(bits: int, random: Rando
     assert opened(both(compare, ())) == [int(x < y) for x, y in zip(left, right, strict=True)]
 
 
-def _like(random: Randomness, me: Party) -> Randomness:
+def _like(random: Randomness, me: ComputingParty) -> Randomness:
     return random if isinstance(random, Constant) else me.random
 
 
@@ -262,7 +262,7 @@ def decrypted(key: SecretKey, group: Group, x: int, y: int, runs: int) -> list[i
     curious = _Curious(key)
     sides, ones = (np.array([x] * runs, object), np.array([y] * runs, object)), np.ones(runs, object)
 
-    def compare(me: Party) -> Any:
+    def compare(me: ComputingParty) -> Any:
         if me.role == A:
             return Holder(curious, obfuscators(key, random_for(1))).less(me, group, *sides)
         return seat_of(me, key).less(me, group, ones, ones)
@@ -301,7 +301,7 @@ def test_every_ciphertext_of_a_question_has_randomness_of_its_own() -> None:
     codes = np.zeros((2, 40), np.int32)  # forty times the same row
     pair = TappedPair(1, 2)
 
-    def job(me: Party) -> Any:
+    def job(me: ComputingParty) -> Any:
         seat = seat_of(me, key)
         return show(me, seat, layout, models[A], codes) if me.role == A else see(me, seat, layout, models[B], 40)
 
@@ -330,7 +330,7 @@ def test_answers_do_not_keep_the_randomness_that_a_knows() -> None:
 
     pair = TappedPair(1, 2)
 
-    def compare(me: Party) -> Bits:
+    def compare(me: ComputingParty) -> Bits:
         seat = seat_of(me, key) if me.role == A else Other(public, watched())
         return seat.less(me, group, factors, factors)
 
@@ -352,7 +352,7 @@ def test_the_stock_of_obfuscators_is_used_once_and_in_order() -> None:
             used.append(obfuscator)
             yield obfuscator
 
-    def seats(me: Party, key: SecretKey) -> Seat:
+    def seats(me: ComputingParty, key: SecretKey) -> Seat:
         return Holder(key, watched(A)) if me.role == A else Other(key.public, watched(B))
 
     rng = np.random.default_rng(1)
@@ -374,7 +374,7 @@ def test_an_empty_class_stays_hidden() -> None:
         pair = TappedPair(1, 2)
         models = dealt(layout, key, vector, 5)
 
-        def job(me: Party, models: Models = models) -> Any:
+        def job(me: ComputingParty, models: Models = models) -> Any:
             seat = seat_of(me, key)
             return show(me, seat, layout, models[A], codes) if me.role == A else see(me, seat, layout, models[B], 9)
 
@@ -397,7 +397,7 @@ def test_intermediate_winners_are_shared_anew() -> None:
     earlier, later = (drawn(), drawn()), (drawn(), drawn())
     bits = random.bits(1, count), random.bits(1, count)
 
-    def step(me: Party) -> Numbers:
+    def step(me: ComputingParty) -> Numbers:
         return paillier_classification._shared_anew(me, group, bits[me.role], earlier[me.role], later[me.role])
 
     first, second = both(step, ()), both(step, ())
@@ -440,7 +440,7 @@ def test_masked_differences_that_are_too_long_are_refused() -> None:
     group = Group.of(LAYOUT.dictionary, key.public)
     ones = np.ones(1, object)
 
-    def compare(me: Party) -> Any:
+    def compare(me: ComputingParty) -> Any:
         if me.role == A:
             return seat_of(me, key).less(me, group, ones, ones)
         receive_ciphertexts(me.channel, "encrypted sides", key.public, 2)
@@ -457,7 +457,7 @@ def test_sides_that_are_no_ciphertexts_are_refused() -> None:
     group = Group.of(LAYOUT.dictionary, key.public)
     ones = np.ones(1, object)
 
-    def compare(me: Party) -> Any:
+    def compare(me: ComputingParty) -> Any:
         if me.role == B:
             return seat_of(me, key).less(me, group, ones, ones)
         me.channel.send("encrypted sides", to_bytes([0, 1], key.public.ciphertext_bytes))

@@ -11,7 +11,7 @@ from mixbayes.protocol.attributes.dictionary import Dictionary, Numeric
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.training import refuse_too_many_rows
 from mixbayes.protocol.circuits.products import gate
-from mixbayes.protocol.computing_party import A, Party
+from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import BadData, DictionaryTooLarge, OutOfRange, PoolExhausted, TooManyRows, Unsupported
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.key import (
@@ -64,7 +64,7 @@ def joined(models: tuple[ExactModel, ExactModel]) -> tuple[list[int], list[list[
 def trained(key: SecretKey, layout: Layout, vectors: tuple[Words, Words], number: int = 1) -> tuple[Any, Any]:
     """On the pair that all examples share."""
 
-    def train(me: Party) -> ExactModel:
+    def train(me: ComputingParty) -> ExactModel:
         if me.role == A:
             return train_holder(me, key, layout, vectors[0], obfuscators(key, random_for(number)))
         return train_other(me, key.public, layout, vectors[1], obfuscators(key.public, random_for(number + 1)))
@@ -138,7 +138,7 @@ def test_every_ciphertext_has_randomness_of_its_own() -> None:
     def heard(number: int) -> tuple[list[int], list[int]]:
         pair = TappedPair(1, 2)
 
-        def train(me: Party) -> ExactModel:
+        def train(me: ComputingParty) -> ExactModel:
             if me.role == A:
                 return train_holder(me, key, LAYOUT, vectors[0], watched(0, obfuscators(key, random_for(7))))
             stream = watched(1, obfuscators(key.public, random_for(number)))
@@ -244,7 +244,7 @@ def test_more_rows_than_agreed_are_refused() -> None:
 def test_an_empty_stock_is_said_to_be_empty() -> None:
     key, vector = small_key(PRIME), np.zeros(LAYOUT.size, np.uint64)
 
-    def train(me: Party) -> ExactModel:
+    def train(me: ComputingParty) -> ExactModel:
         if me.role == A:
             return train_holder(me, key, LAYOUT, vector, iter(()))
         return train_other(me, key.public, LAYOUT, vector, iter(()))
@@ -260,7 +260,7 @@ def test_answers_that_no_honest_b_sends_are_refused(bits: int, bad: str) -> None
     if bits == MODULUS_OF_KEY and bad == "too long":
         return  # nothing is too long modulo N
 
-    def train(me: Party) -> ExactModel | None:
+    def train(me: ComputingParty) -> ExactModel | None:
         if me.role == A:
             return train_holder(me, key, LAYOUT, vector, obfuscators(key, random_for(1)))
         refuse_too_many_rows(me, LAYOUT, vector)
@@ -287,7 +287,7 @@ def test_more_rows_than_agreed_are_refused_though_each_hospital_keeps_to_it() ->
 def test_cells_that_are_no_ciphertexts_are_refused() -> None:
     key, vector = small_key(PRIME), np.zeros(LAYOUT.size, np.uint64)
 
-    def train(me: Party) -> ExactModel | None:
+    def train(me: ComputingParty) -> ExactModel | None:
         if me.role != A:
             return train_other(me, key.public, LAYOUT, vector, obfuscators(key.public, random_for(1)))
         refuse_too_many_rows(me, LAYOUT, vector)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import grpc
 
-from mixbayes.node.question import NEXT
+from mixbayes.node.questions import NEXT
 from mixbayes.protocol.errors import WrongStep
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch

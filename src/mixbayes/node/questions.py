@@ -45,7 +45,7 @@ class Verdict(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class Question:
     """One question, or that there is none."""
 
     kind: Kind
@@ -61,18 +61,18 @@ class Command:
         return self.kind is Kind.PRIVATE
 
 
-def send(channel: Channel, command: Command) -> None:
-    channel.send(NEXT, command.encoded())
+def send(channel: Channel, question: Question) -> None:
+    channel.send(NEXT, question.encoded())
 
 
-def receive(channel: Channel) -> Command:
-    kind, number, rows, question = _FORM.unpack(channel.receive(NEXT, _FORM.size).tobytes())
+def receive(channel: Channel) -> Question:
+    kind, number, rows, id = _FORM.unpack(channel.receive(NEXT, _FORM.size).tobytes())
     if kind not in list(Kind):
         raise OutOfRange(channel.peer, NEXT, "it asks for something that does not exist")
-    command = Command(Kind(kind), number, rows, question)
-    if command.kind in (Kind.PRIVATE, Kind.PUBLIC) and not 0 < rows <= _MOST_ROWS:
+    question = Question(Kind(kind), number, rows, id)
+    if question.kind in (Kind.PRIVATE, Kind.PUBLIC) and not 0 < rows <= _MOST_ROWS:
         raise OutOfRange(channel.peer, NEXT, f"a question has between 1 and {_MOST_ROWS} rows")
-    return command
+    return question
 
 
 def send_verdict(channel: Channel, verdict: Verdict) -> None:
