@@ -21,9 +21,10 @@ from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
-from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
+from mixbayes.protocol.errors import OutOfRange, PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import SentPool, connect_answerer, connect_pair
+from mixbayes.transport.errors import DifferentSets
 
 
 def converse(

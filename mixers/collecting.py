@@ -11,9 +11,10 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.computing_party import A, ComputingParty
-from mixbayes.protocol.errors import DifferentSets, LyingHospital, OutOfRange, PeerError, WrongLength
+from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.shares import expand
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
+from mixbayes.transport.errors import DifferentSets, LyingHospital
 
 
 def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str, message: bytes) -> Contribution:

@@ -11,8 +11,9 @@ from mixbayes.node.keeping import MODEL_KEPT
 from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.over_the_wire import FollowerHere
 from mixbayes.node.serving.conversations import Channels, Work
-from mixbayes.protocol.errors import RefusedByPolicy, RoundFailed, TooManyRows, WrongStep
+from mixbayes.protocol.errors import TooManyRows, WrongStep
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING
+from mixbayes.transport.errors import RefusedByPolicy, RoundFailed
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
 from mixbayes.wire.v1.node_pb2 import Chunk, RoundNumber, RoundReport
 

@@ -12,10 +12,10 @@ from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
-from mixbayes.protocol.errors import RoundFailed
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
 from mixbayes.transport.contribution import Contribution
+from mixbayes.transport.errors import RoundFailed
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from mixbayes.node.doctor.state import ROUND, round_finding
 from mixbayes.parties.with_mixers.both_mixers import combined
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.errors import LyingHospital
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted, refuse_empty
 from mixbayes.tables.files import read_table
+from mixbayes.transport.errors import LyingHospital
 
 TABLE = "table"
 

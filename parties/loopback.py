@@ -7,7 +7,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mixbayes.node.log import Log
-from mixbayes.protocol.errors import TooEarly, Unsupported
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.transport.errors import TooEarly
 from mixbayes.transport.peer import on_loopback
 
 

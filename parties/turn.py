@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mixbayes.protocol.errors import TooEarly
+from mixbayes.transport.errors import TooEarly
 
 
 class Turn:

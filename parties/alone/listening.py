@@ -16,8 +16,9 @@ from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, answer_questions, train_round
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError, RoundFailed, TooManyRows, WrongStep
+from mixbayes.protocol.errors import MixbayesError, TooManyRows, WrongStep
 from mixbayes.transport.conversation import ASKING, TRAINING
+from mixbayes.transport.errors import RoundFailed
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk, Failure, RoundNumber, RoundReport

@@ -19,10 +19,11 @@ from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
-from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, PeerGone, QuestionSpent
+from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, connect_answerer, connect_asker, connect_pair
 from mixbayes.transport.conversation import AHEAD, NOW
+from mixbayes.transport.errors import DifferentSets, QuestionSpent
 
 TRAINING_CHANNELS = NOW, AHEAD
 ASKING_CHANNELS = NOW, AHEAD, "question", "question ahead"

@@ -18,9 +18,10 @@ from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form, Line
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone, QuestionSpent
+from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, connect_asker
+from mixbayes.transport.errors import QuestionSpent
 
 ATTEMPTS = 3
 _PAUSE = 1.0

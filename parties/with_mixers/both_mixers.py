@@ -13,8 +13,9 @@ from mixbayes.node.log import printable
 from mixbayes.node.rounds.rounds import CLOSED, COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED
 from mixbayes.node.serving.dialling import dial
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, OverBudget, TooEarly
+from mixbayes.protocol.errors import MixbayesError, OutOfRange
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, Bound, conversation
+from mixbayes.transport.errors import DifferentSets, OverBudget, TooEarly
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport

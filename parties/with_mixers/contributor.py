@@ -10,7 +10,8 @@ from mixbayes.node.rounds.rounds import COLLECTING, OVER
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, Status, combined
 from mixbayes.parties.with_mixers.contribution import Messages
 from mixbayes.parties.with_mixers.outbox import Outbox
-from mixbayes.protocol.errors import AlreadyContributed, Disagreement, MixbayesError, NotAdmitted
+from mixbayes.protocol.errors import MixbayesError
+from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted
 
 TICK = 2.0
 HOPELESS = Disagreement, NotAdmitted

@@ -11,7 +11,8 @@ from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.schema import Schema
 from mixbayes.node.disk.sealing import place
 from mixbayes.parties.with_mixers.contribution import Messages
-from mixbayes.protocol.errors import OutOfRange, RefusedByPolicy
+from mixbayes.protocol.errors import OutOfRange
+from mixbayes.transport.errors import RefusedByPolicy
 
 OUTBOX = """
 CREATE TABLE outbox (

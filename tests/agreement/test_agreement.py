@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from mixbayes.agreement.agreement import federation_from
-from mixbayes.protocol.errors import BadFederation, DictionaryTooLarge, Unsupported
+from mixbayes.agreement.agreement import BadFederation, federation_from
+from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 from tests.keys.helpers import HEART, PAIR, Place, changed
 
 

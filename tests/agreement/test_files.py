@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.agreement.agreement import Federation, Mixer, Party, Policy, federation_from
+from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, federation_from
 from mixbayes.agreement.files import WIDEST, read_federation, written
 from mixbayes.protocol.attributes.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
-from mixbayes.protocol.errors import BadFederation, DictionaryTooLarge
+from mixbayes.protocol.errors import DictionaryTooLarge
 from tests.keys.helpers import HEART, PAIR, changed
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)

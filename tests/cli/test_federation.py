@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from mixbayes.agreement.agreement import federation_from
+from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.agreement.files import read_federation
 from mixbayes.cli.federation import app
 from mixbayes.protocol.attributes.dictionary import Binned, Nominal, Numeric
-from mixbayes.protocol.errors import BadData, BadFederation, DictionaryTooLarge, MixbayesError, Unsupported
+from mixbayes.protocol.errors import BadData, DictionaryTooLarge, MixbayesError, Unsupported
 
 THREE = ["--party", "cleveland", "--party", "hungarian", "--party", "va"]
 MIXERS = ["--mixer", "a=127.0.0.1:4001", "--mixer", "b=127.0.0.1:4002"]

@@ -10,7 +10,8 @@ from typer.testing import CliRunner, Result
 
 from mixbayes.cli.keys import app
 from mixbayes.keys.folder import load_keys
-from mixbayes.protocol.errors import BadKeys, Unsupported
+from mixbayes.keys.problems import BadKeys
+from mixbayes.protocol.errors import Unsupported
 
 
 def keys(*arguments: object) -> Result:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.keys.problems import BadKeys
 from mixbayes.node.serving import server
-from mixbayes.protocol.errors import BadData, BadKeys, BadState, RefusedByPolicy, Unreachable, Unsupported
+from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.transport.errors import BadState, RefusedByPolicy, Unreachable
 from tests.deploy.helpers import COMMAND, ROOT, Node, World, run, stopped
 
 FOLDER = ROOT / "deploy" / "systemd"

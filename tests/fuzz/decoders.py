@@ -11,17 +11,19 @@ from google.protobuf.message import DecodeError, Message
 from mixbayes.agreement.files import read_federation
 from mixbayes.keys.authority import make_authority, make_request, sign
 from mixbayes.keys.pem import certificates_in, private_key_in, request_in
+from mixbayes.keys.problems import BadKeys
 from mixbayes.node import keeping, questions
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.parties.service import table_of
 from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import BadData, BadKeys, BadState, DictionaryTooLarge, PeerError
+from mixbayes.protocol.errors import BadData, DictionaryTooLarge, PeerError
 from mixbayes.protocol.randomness import SEED_BYTES
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.files import read_table
 from mixbayes.transport import contribution
+from mixbayes.transport.errors import BadState
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1 import node_pb2

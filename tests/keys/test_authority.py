@@ -18,7 +18,8 @@ from mixbayes.keys import storage
 from mixbayes.keys.authority import NODE_DAYS, SKEW, make_authority, make_request, sign
 from mixbayes.keys.issue import authority_certificate
 from mixbayes.keys.pem import certificate_names, certificates_in
-from mixbayes.protocol.errors import BadKeys, Unsupported
+from mixbayes.keys.problems import BadKeys
+from mixbayes.protocol.errors import Unsupported
 from tests.keys.helpers import DAY, Issuer, key_pem, pem, with_keys
 
 

@@ -17,9 +17,10 @@ from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Line
-from mixbayes.protocol.errors import MixbayesError, OverBudget, PeerError, QuestionSpent, RoundOver
+from mixbayes.protocol.errors import MixbayesError, PeerError
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_asker
+from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundOver
 from tests.mixers.misfortune import Cut
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import BUDGET, HOSPITALS, MIXERS, new_folder

@@ -12,7 +12,8 @@ import pytest
 
 from mixbayes.node.rounds.rounds import SERVING
 from mixbayes.protocol.bayes.label import Labels
-from mixbayes.protocol.errors import MixbayesError, QuestionSpent
+from mixbayes.protocol.errors import MixbayesError
+from mixbayes.transport.errors import QuestionSpent
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import HOSPITALS, MIXERS, new_folder
 from tests.mixers.world import World, deal_base_transfers

@@ -15,18 +15,11 @@ from mixbayes.node.keeping import MODEL_KEPT
 from mixbayes.node.rounds.rounds import COLLECTING, COUNTED, FAILED, REFUSED, SEALED, SERVING, TRAINED
 from mixbayes.protocol import memory
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import (
-    DifferentSets,
-    OverBudget,
-    QuestionSpent,
-    RoundFailed,
-    RoundOver,
-    TooEarly,
-    WrongStep,
-)
+from mixbayes.protocol.errors import WrongStep
 from mixbayes.protocol.memory import channels
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING
+from mixbayes.transport.errors import DifferentSets, OverBudget, QuestionSpent, RoundFailed, RoundOver, TooEarly
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
 from tests.mixers.misfortune import Cut, Fate
 from tests.mixers.promises import Promises

@@ -20,16 +20,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from mixbayes.node.rounds.rounds import CLOSED, FAILED, SERVING, Round
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.label import Labels
-from mixbayes.protocol.errors import (
-    MixbayesError,
-    OverBudget,
-    PeerGone,
-    PeerSilent,
-    QuestionSpent,
-    RoundFailed,
-    RoundOver,
-    Unreachable,
-)
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
+from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundFailed, RoundOver, Unreachable
 from tests.mixers.misfortune import Cut, Fate
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import HOSPITALS, HOUR, MIXERS, new_folder

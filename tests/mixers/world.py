@@ -33,11 +33,12 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer import pool
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
 from mixbayes.transport.conversation import AHEAD, NOW, TRAINING
+from mixbayes.transport.errors import Unreachable
 from tests.mixers.misfortune import Cut, Fate, Fuse, Killed
 from tests.mixers.nodes import HospitalNode, MixerNode, Node
 from tests.mixers.three_hospitals import HOSPITALS, MIXERS, NOON, agreement, one_hot

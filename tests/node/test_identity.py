@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.keys.problems import BadKeys
 from mixbayes.node import identity
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.protocol.errors import BadKeys
 from tests.keys.helpers import with_keys
 
 

@@ -17,7 +17,8 @@ from mixbayes.node.disk import audit
 from mixbayes.node.ledger_page import ANSWERS_KEPT, Page
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.rounds import Rounds
-from mixbayes.protocol.errors import BadState, MixbayesError, OverBudget, QuestionSpent, RoundOver
+from mixbayes.protocol.errors import MixbayesError
+from mixbayes.transport.errors import BadState, OverBudget, QuestionSpent, RoundOver
 from tests.mixers.three_hospitals import BUDGET, Clock, new_folder, rounds_in
 
 RUN = b"r" * 16

@@ -18,16 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixbayes.agreement.agreement import BadFederation
 from mixbayes.node.log import Log, logged, logger
-from mixbayes.protocol.errors import (
-    BadFederation,
-    LocalError,
-    MixbayesError,
-    PeerSilent,
-    TableMismatch,
-    TooManyRows,
-    Unsupported,
-)
+from mixbayes.protocol.errors import LocalError, MixbayesError, PeerSilent, TooManyRows, Unsupported
+from mixbayes.tables.encoding import TableMismatch
 
 PATIENCE = 60
 SECRET = "4711cell"

@@ -2,7 +2,8 @@ import pickle
 
 import pytest
 
-from mixbayes.protocol.errors import BadData, MixbayesError, PeerError, PeerSilent, TableMismatch, WrongLength
+from mixbayes.protocol.errors import BadData, MixbayesError, PeerError, PeerSilent, WrongLength
+from mixbayes.tables.encoding import TableMismatch
 
 
 @pytest.mark.parametrize("kind", [PeerError, WrongLength, PeerSilent])

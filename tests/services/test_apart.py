@@ -11,7 +11,7 @@ import pytest
 
 from mixbayes.agreement.addresses import host_and_port
 from mixbayes.parties.desk import at_mixers
-from mixbayes.protocol.errors import CannotServe, DifferentSets
+from mixbayes.transport.errors import CannotServe, DifferentSets
 from tests.services.couple import NORTH, make_couple
 from tests.services.helpers import Site, make_site
 

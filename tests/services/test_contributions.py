@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 
 from mixbayes.node.disk.audit import entries
 from mixbayes.node.serving import admission
-from mixbayes.protocol.errors import (
-    AlreadyContributed,
-    MixbayesError,
-    OutOfRange,
-    PeerError,
-    RoundOver,
-    TooEarly,
-    WrongLength,
-)
+from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerError, WrongLength
 from mixbayes.transport.contribution import decode, encode
+from mixbayes.transport.errors import AlreadyContributed, RoundOver, TooEarly
 from mixbayes.transport.peer import chunks, joined
 from mixbayes.transport.status import error_from
 from mixbayes.wire.v1.contribution_pb2 import Contribution

@@ -19,9 +19,10 @@ from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Buffer, Channel, Wire
-from mixbayes.protocol.errors import MixbayesError, PeerSilent, RefusedByPolicy, WrongStep
+from mixbayes.protocol.errors import MixbayesError, PeerSilent, WrongStep
 from mixbayes.tables.encoding import encode_query
 from mixbayes.transport.conversation import ASKING, conversation
+from mixbayes.transport.errors import RefusedByPolicy
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 from tests.services.helpers import HASTE, PATIENCE, Site, at_work, descriptors, make_site, wait_until
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixbayes.protocol.errors import MixbayesError, PeerError, QuestionSpent
+from mixbayes.protocol.errors import MixbayesError, PeerError
+from mixbayes.transport.errors import QuestionSpent
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Column, Rows
 from mixbayes.wire.v1.node_pb2_grpc import PartyStub

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.protocol.errors import Unreachable
 from mixbayes.transport import peer
+from mixbayes.transport.errors import Unreachable
 from mixbayes.wire.v1.node_pb2 import ReportRequest
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 from tests.proxy import proxy

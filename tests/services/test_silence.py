@@ -13,10 +13,11 @@ from mixbayes.parties.numbering import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.errors import PeerSilent, Unreachable
+from mixbayes.protocol.errors import PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_asker
 from mixbayes.transport import probe
+from mixbayes.transport.errors import Unreachable
 from tests.ports import free_port
 from tests.services.helpers import CALM, Relay, Site, hurry, make_site, wait_until
 from tests.transport.strangers import Answer, hanging_up, listening, plain_http, silence, tls_and_then_silence

@@ -10,8 +10,9 @@ import pytest
 
 from mixbayes.keys.authority import make_authority
 from mixbayes.node.serving.greeting import greeting
-from mixbayes.protocol.errors import MixbayesError, NotAdmitted, Unreachable
+from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.conversation import ASKING, TRAINING, conversation
+from mixbayes.transport.errors import NotAdmitted, Unreachable
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.probe import explain
 from mixbayes.transport.tls import Credentials

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from mixbayes.node.questions import ID_BYTES
-from mixbayes.protocol.errors import NotAdmitted, OverBudget
 from mixbayes.protocol.paillier.key import SecretKey
 from mixbayes.tables.columns import Columns
+from mixbayes.transport.errors import NotAdmitted, OverBudget
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import ReportRequest
 from mixbayes.wire.v1.node_pb2_grpc import PairStub, PartyStub

@@ -21,21 +21,11 @@ from mixbayes.parties.alone.dialling import Dialler, Listening
 from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, train_round
-from mixbayes.protocol.errors import (
-    AlreadyContributed,
-    OutOfRange,
-    OverBudget,
-    PeerError,
-    PeerGone,
-    RefusedByPolicy,
-    RoundFailed,
-    RoundOver,
-    TooEarly,
-    WrongStep,
-)
+from mixbayes.protocol.errors import OutOfRange, PeerError, PeerGone, WrongStep
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
 from mixbayes.transport.conversation import ASKING, TRAINING
+from mixbayes.transport.errors import AlreadyContributed, OverBudget, RefusedByPolicy, RoundFailed, RoundOver, TooEarly
 from mixbayes.wire.v1.node_pb2 import RoundNumber
 from tests.services.couple import NORTH, ROWS, SOUTH, Couple, make_couple
 from tests.services.helpers import at_work, wait_until

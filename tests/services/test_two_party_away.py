@@ -15,7 +15,8 @@ from mixbayes.node.rounds.rounds import COLLECTING
 from mixbayes.node.serving import dialling
 from mixbayes.node.serving.greeting import greeting
 from mixbayes.parties.alone import node as partner_node
-from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, TooEarly, Unreachable
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
+from mixbayes.transport.errors import TooEarly, Unreachable
 from mixbayes.wire.v1.node_pb2 import Rows
 from tests.services.couple import NORTH, OTHER, SOUTH, Couple, both, make_couple
 from tests.services.helpers import HASTE, PATIENCE, Relay, hurry, left_over, wait_until

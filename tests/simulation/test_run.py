@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol.errors import BadData, CannotServe, PeerGone, RoundFailed, Unreachable
+from mixbayes.protocol.errors import BadData, PeerGone
 from mixbayes.simulation import prepared, stage
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.run import simulate
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import Counted
+from mixbayes.transport.errors import CannotServe, RoundFailed, Unreachable
 
 PATIENCE = 30.0
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from mixbayes.protocol.attributes.cells import in_order, numbers, positions
 from mixbayes.protocol.attributes.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
 from mixbayes.protocol.bayes.counts import Codes
-from mixbayes.protocol.errors import BadData, TableMismatch
+from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.encoding import encode_query, encode_training
+from mixbayes.tables.encoding import TableMismatch, encode_query, encode_training
 
 SEX = Nominal(name="sex", values=("m", "f"))
 AGE = Numeric(name="age", low=0.0, high=2.0**25)

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone, PeerSilent, Unreachable
+from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone, PeerSilent
 from mixbayes.transport.conversation import Bound
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.streams import CallerWire
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk

@@ -9,8 +9,9 @@ from contextlib import AbstractContextManager, closing
 import grpc
 import pytest
 
-from mixbayes.protocol.errors import PeerSilent, Unreachable
+from mixbayes.protocol.errors import PeerSilent
 from mixbayes.transport import probe
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.probe import Silence, explain
 from mixbayes.transport.tls import Credentials

@@ -13,19 +13,22 @@ from grpc_status import rpc_status
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixbayes.protocol import errors
-from mixbayes.protocol.errors import BadData, LocalError, MixbayesError, OverBudget, PeerError, PeerGone, PeerSilent
+from mixbayes.protocol.errors import BadData, LocalError, MixbayesError, PeerError, PeerGone, PeerSilent, WrongLength
+from mixbayes.transport.errors import BadState, Disagreement, OverBudget, RefusedByPolicy, Unreachable
 from mixbayes.transport.status import error_from, plain, status_of
 from tests.transport.loopback import BACK_AND_FORTH, calling, plain_bytes, serving
+
+HOMES = ("mixbayes.protocol.errors", "mixbayes.transport.errors")
+"""Where the errors are that a node may report."""
 
 
 def kinds(kind: type[MixbayesError] = MixbayesError) -> list[type[MixbayesError]]:
     below = [sub for child in kind.__subclasses__() for sub in kinds(child)]
-    return [kind, *below] if kind.__module__ == errors.__name__ else below
+    return [kind, *below] if kind.__module__ in HOMES else below
 
 
 BLAMING = [kind for kind in kinds() if issubclass(kind, PeerError)]
-OTHERS = [kind for kind in kinds() if not issubclass(kind, (PeerError, LocalError, errors.BadState))]
+OTHERS = [kind for kind in kinds() if not issubclass(kind, (PeerError, LocalError, BadState))]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +69,7 @@ def test_a_refusal_arrives_with_its_code(line: Any, kind: type[MixbayesError]) -
 
 
 def test_what_a_node_says_of_itself_is_not_repeated_as_hearsay(line: Any) -> None:
-    arrived = error_from(line(status_of(errors.Disagreement("mixer a", "greeting", "they differ"))), "mixer a", "x")
+    arrived = error_from(line(status_of(Disagreement("mixer a", "greeting", "they differ"))), "mixer a", "x")
     assert isinstance(arrived, PeerError)
     assert arrived.why == "they differ"
 
@@ -95,7 +98,7 @@ def test_long_errors_in_any_script_fit_into_the_trailer(line: Any, text: str) ->
 
 @given(text=st.text(max_size=300))
 def test_no_terminal_is_steered_by_what_another_node_says(line: Any, text: str) -> None:
-    arrived = error_from(line(status_of(errors.RefusedByPolicy(text + "\x1b[2J\r\x9b"))), "mixer a", "x")
+    arrived = error_from(line(status_of(RefusedByPolicy(text + "\x1b[2J\r\x9b"))), "mixer a", "x")
     assert all(character.isprintable() or character == "\n" for character in str(arrived))
 
 
@@ -151,9 +154,9 @@ class _Ended(grpc.RpcError):
     [
         (grpc.StatusCode.DEADLINE_EXCEEDED, PeerSilent),
         (grpc.StatusCode.CANCELLED, PeerGone),
-        (grpc.StatusCode.RESOURCE_EXHAUSTED, errors.WrongLength),
-        (grpc.StatusCode.UNIMPLEMENTED, errors.Disagreement),
-        (grpc.StatusCode.UNAVAILABLE, errors.Unreachable),
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, WrongLength),
+        (grpc.StatusCode.UNIMPLEMENTED, Disagreement),
+        (grpc.StatusCode.UNAVAILABLE, Unreachable),
         (grpc.StatusCode.INTERNAL, PeerError),
         (grpc.StatusCode.UNKNOWN, PeerError),
     ],
@@ -182,6 +185,6 @@ def test_connections_are_explained_in_words(said: str, means: str) -> None:
 
 
 def test_a_path_of_the_own_disk_is_told_to_nobody(line: Any) -> None:
-    said = str(error_from(line(status_of(errors.BadState("/srv/state: the disk is full. Make room."))), "mixer b", "x"))
+    said = str(error_from(line(status_of(BadState("/srv/state: the disk is full. Make room."))), "mixer b", "x"))
     assert "its state folder cannot be used" in said
     assert "/srv" not in said

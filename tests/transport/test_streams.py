@@ -16,16 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import (
-    Disagreement,
-    MixbayesError,
-    OutOfRange,
-    PeerGone,
-    PeerSilent,
-    Unreachable,
-    WrongLength,
-)
+from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone, PeerSilent, WrongLength
 from mixbayes.transport import streams, watch
+from mixbayes.transport.errors import Disagreement, Unreachable
 from mixbayes.transport.peer import LIMITS
 from mixbayes.transport.status import status_of
 from mixbayes.transport.streams import CHUNK, CallerWire, StreamWire

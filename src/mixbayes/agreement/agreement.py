@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from mixbayes.agreement.addresses import Address, host_and_port
 from mixbayes.agreement.names import Name
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary, Numeric
-from mixbayes.protocol.errors import BadFederation, Unsupported
+from mixbayes.protocol.errors import BadData, Unsupported
 
 LONGEST_TITLE = 100
 LONGEST_COLLECTION = 24 * 366  # hours
@@ -36,6 +36,12 @@ _IN_PLAIN_WORDS = {
     "missing": "it is missing",
     "extra_forbidden": "there is no such field; remove it, or correct its spelling",
 }
+
+
+class BadFederation(BadData):
+    """The federation file cannot be read or contradicts itself."""
+
+    code = "E105"
 
 
 class _Problems(ValueError):

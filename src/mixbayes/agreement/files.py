@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mixbayes.agreement.agreement import Federation, Mixer, Party, Policy, federation_from
+from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, federation_from
 from mixbayes.protocol.attributes.dictionary import Attribute, Dictionary, Nominal, Numeric
-from mixbayes.protocol.errors import BadFederation, DictionaryTooLarge
+from mixbayes.protocol.errors import DictionaryTooLarge
 
 WIDEST = 100
 """A list that makes a longer line than this has a line for every entry."""

@@ -23,9 +23,10 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.parties.desk import Desk, at_mixers, at_own_node
 from mixbayes.parties.with_mixers.both_mixers import Status
-from mixbayes.protocol.errors import DifferentSets, MixbayesError, RefusedByPolicy, Unsupported
+from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.files import read_table
+from mixbayes.transport.errors import DifferentSets, RefusedByPolicy
 
 CLASSIFY_EXAMPLES = """Examples:
 

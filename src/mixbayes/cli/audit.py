@@ -16,7 +16,7 @@ import typer
 from mixbayes.node.disk.audit import Record, Verdict, entries, utc_text
 from mixbayes.node.disk.audit import verify as verify_trail
 from mixbayes.node.log import printable
-from mixbayes.protocol.errors import BadState
+from mixbayes.transport.errors import BadState
 
 SHOW_EXAMPLES = """Examples:
 

@@ -14,6 +14,7 @@ from mixbayes.agreement.agreement import (
     LONGEST_COLLECTION,
     LONGEST_WAIT,
     MOST_ROUNDS,
+    BadFederation,
     Federation,
     Mixer,
     Party,
@@ -28,7 +29,7 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Attribute, Dictionary, Nominal, Numeric
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.errors import BadData, BadFederation, Unsupported
+from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
 from mixbayes.protocol.paillier.key import USUAL_BITS
 from mixbayes.tables.columns import Columns

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mixbayes.protocol.errors import BadKeys
+from mixbayes.protocol.errors import MixbayesError
+
+
+class BadKeys(MixbayesError):
+    """The key folder lacks something, or what it holds does not fit together."""
+
+    code = "E120"
+    exit_code = 3
 
 
 class KeyProblem(BadKeys):

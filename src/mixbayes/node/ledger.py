@@ -6,7 +6,8 @@ from typing import Generic, Protocol, TypeVar
 
 from mixbayes.node.questions import Question, Verdict
 from mixbayes.protocol.arrays import Bytes
-from mixbayes.protocol.errors import MixbayesError, OverBudget, RoundOver
+from mixbayes.protocol.errors import MixbayesError
+from mixbayes.transport.errors import OverBudget, RoundOver
 
 Kept = TypeVar("Kept", covariant=True)
 

@@ -10,7 +10,7 @@ from mixbayes.node.ledger import over_budget
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.rounds import SERVING, Rounds, spent_by
 from mixbayes.protocol.arrays import Bytes
-from mixbayes.protocol.errors import QuestionSpent
+from mixbayes.transport.errors import QuestionSpent
 
 ANSWERS_KEPT = 256
 """Of so many of a hospital's latest questions the answers can be fetched again. Their ids are kept for ever."""

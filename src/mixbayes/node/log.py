@@ -21,7 +21,8 @@ from typing import Any, Self, TextIO
 import structlog
 from structlog.typing import Processor
 
-from mixbayes.protocol.errors import BadData, BadDictionary, BadFederation, LocalError, MixbayesError, Unsupported
+from mixbayes.agreement.agreement import BadFederation
+from mixbayes.protocol.errors import BadData, BadDictionary, LocalError, MixbayesError, Unsupported
 
 Value = str | int | float | bool | None
 Fields = MutableMapping[str, Any]

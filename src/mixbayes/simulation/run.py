@@ -20,7 +20,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.errors import CannotServe, MixbayesError, RoundFailed, TooEarly, Unsupported
+from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
 from mixbayes.protocol.paillier.key import USUAL_BITS
 from mixbayes.simulation import roles
@@ -34,6 +34,7 @@ from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import Counted
 from mixbayes.tables.inference import common_names, infer, refuse_unlabelled
 from mixbayes.transport.conversation import ASKING, TRAINING
+from mixbayes.transport.errors import CannotServe, RoundFailed, TooEarly
 from mixbayes.transport.meter import Moved
 
 SHARES, PAILLIER = "shares", "paillier"

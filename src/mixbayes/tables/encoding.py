@@ -13,7 +13,7 @@ from mixbayes.protocol.attributes.cells import Texts, missing, numbers, position
 from mixbayes.protocol.attributes.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
 from mixbayes.protocol.attributes.layout import NUMERIC_BITS
 from mixbayes.protocol.bayes.counts import Codes
-from mixbayes.protocol.errors import BadData, TableMismatch
+from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns, rows_that
 
 NO_NUMBER = -1
@@ -21,6 +21,12 @@ NO_NUMBER = -1
 
 MOST_SHOWN = 20
 _CORRECT = "Correct the spelling, leave missing cells empty, or agree on the value"
+
+
+class TableMismatch(BadData):
+    """The table breaks the dictionary; the message lists every column and value that does."""
+
+    code = "E101"
 
 
 class _Reading(NamedTuple):

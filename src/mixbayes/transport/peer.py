@@ -8,7 +8,8 @@ from typing import TypeVar
 
 import grpc
 
-from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.meter import Meter
 from mixbayes.transport.probe import unreachable
 from mixbayes.transport.proxies import proxy_for

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import NamedTemporaryFile
 
-from mixbayes.protocol.errors import PeerSilent, Unreachable
+from mixbayes.protocol.errors import PeerSilent
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.proxies import proxy_for
 from mixbayes.transport.tls import Credentials
 

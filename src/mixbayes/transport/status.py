@@ -8,8 +8,18 @@ from google.protobuf.message import DecodeError
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
-from mixbayes.protocol import errors
-from mixbayes.protocol.errors import LocalError, MixbayesError, PeerError, PeerGone, PeerSilent, Unreachable
+from mixbayes.protocol.errors import BadData, LocalError, MixbayesError, PeerError, PeerGone, PeerSilent, WrongLength
+from mixbayes.transport.errors import (
+    AlreadyContributed,
+    BadState,
+    DifferentSets,
+    Disagreement,
+    NotAdmitted,
+    OverBudget,
+    RefusedByPolicy,
+    TooEarly,
+    Unreachable,
+)
 
 _DOMAIN = "mixbayes"
 _STATE = "its state folder cannot be used. Have its operator look at its log."
@@ -18,19 +28,19 @@ _LONGEST, _LONGEST_REMEDY = 2000, 500
 """Bytes. A status travels in the trailer, which has little room: gRPC sends the message twice, once in base64, and once
 with three characters for every byte that is not ASCII."""
 _BY_KIND: list[tuple[type[MixbayesError], int]] = [
-    (errors.NotAdmitted, code_pb2.PERMISSION_DENIED),
-    (errors.Disagreement, code_pb2.FAILED_PRECONDITION),
-    (errors.DifferentSets, code_pb2.ABORTED),
-    (errors.PeerSilent, code_pb2.DEADLINE_EXCEEDED),
-    (errors.PeerGone, code_pb2.UNAVAILABLE),
-    (errors.Unreachable, code_pb2.UNAVAILABLE),
-    (errors.PeerError, code_pb2.INVALID_ARGUMENT),
-    (errors.OverBudget, code_pb2.RESOURCE_EXHAUSTED),
-    (errors.AlreadyContributed, code_pb2.ALREADY_EXISTS),
-    (errors.RefusedByPolicy, code_pb2.FAILED_PRECONDITION),
-    (errors.TooEarly, code_pb2.FAILED_PRECONDITION),
-    (errors.BadData, code_pb2.INVALID_ARGUMENT),
-    (errors.MixbayesError, code_pb2.INTERNAL),
+    (NotAdmitted, code_pb2.PERMISSION_DENIED),
+    (Disagreement, code_pb2.FAILED_PRECONDITION),
+    (DifferentSets, code_pb2.ABORTED),
+    (PeerSilent, code_pb2.DEADLINE_EXCEEDED),
+    (PeerGone, code_pb2.UNAVAILABLE),
+    (Unreachable, code_pb2.UNAVAILABLE),
+    (PeerError, code_pb2.INVALID_ARGUMENT),
+    (OverBudget, code_pb2.RESOURCE_EXHAUSTED),
+    (AlreadyContributed, code_pb2.ALREADY_EXISTS),
+    (RefusedByPolicy, code_pb2.FAILED_PRECONDITION),
+    (TooEarly, code_pb2.FAILED_PRECONDITION),
+    (BadData, code_pb2.INVALID_ARGUMENT),
+    (MixbayesError, code_pb2.INTERNAL),
 ]
 
 
@@ -44,7 +54,7 @@ _BY_CODE = _kinds(MixbayesError)
 
 def told(error: MixbayesError) -> str:
     """What others may hear of an error: of this machine's disk no path."""
-    return _STATE if isinstance(error, errors.BadState) else str(error)
+    return _STATE if isinstance(error, BadState) else str(error)
 
 
 def status_of(error: MixbayesError) -> grpc.Status:
@@ -78,9 +88,9 @@ def error_from(call: grpc.Call, peer: str, step: str) -> MixbayesError:
     if number is grpc.StatusCode.CANCELLED:
         return PeerGone(peer, step, "the conversation was broken off")
     if number is grpc.StatusCode.RESOURCE_EXHAUSTED:
-        return errors.WrongLength(peer, step, "a message is longer than any of this protocol")
+        return WrongLength(peer, step, "a message is longer than any of this protocol")
     if number is grpc.StatusCode.UNIMPLEMENTED:
-        return errors.Disagreement(peer, step, "what answers there is no node of this kind or version")
+        return Disagreement(peer, step, "what answers there is no node of this kind or version")
     if number is grpc.StatusCode.UNAVAILABLE:
         return Unreachable(peer, step, plain(text))
     return PeerError(peer, step, f"it failed ({number.name})")

@@ -16,7 +16,8 @@ import grpc
 import numpy as np
 
 from mixbayes.protocol.channel import Buffer
-from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent, Unreachable
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.probe import unreachable
 from mixbayes.transport.status import connection_broke, error_from
 from mixbayes.transport.watch import Watch

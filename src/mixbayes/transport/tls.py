@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import grpc
 
-from mixbayes.protocol.errors import CannotServe
+from mixbayes.transport.errors import CannotServe
 
 _ORDER = list(sys.modules)
 _TOO_LATE = _ORDER.index("grpc") < _ORDER.index("mixbayes")

@@ -23,7 +23,8 @@ from mixbayes.node.disk.audit import TABLE, Break, Entry, Head, Record, append, 
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.schema import Schema
 from mixbayes.node.disk.sealing import Seal
-from mixbayes.protocol.errors import BadState, LocalError
+from mixbayes.protocol.errors import LocalError
+from mixbayes.transport.errors import BadState
 
 LENGTH = 6
 NOBODY = 65534

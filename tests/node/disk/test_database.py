@@ -23,7 +23,8 @@ from mixbayes.node.disk.audit import Entry, append, verify
 from mixbayes.node.disk.database import Database, Fault, Moment
 from mixbayes.node.disk.schema import Schema
 from mixbayes.node.disk.sealing import Seal, fingerprint, place
-from mixbayes.protocol.errors import BadState, LocalError
+from mixbayes.protocol.errors import LocalError
+from mixbayes.transport.errors import BadState
 
 FIRST = """
 CREATE TABLE parent (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;

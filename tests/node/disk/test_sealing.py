@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.node.disk.sealing import NONCE_BYTES, TAG_BYTES, Seal, fingerprint, place
-from mixbayes.protocol.errors import BadState
+from mixbayes.transport.errors import BadState
 
 KEY = bytes(range(32))
 OTHER_KEY = bytes(32)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mixbayes.node.rounds.follower import Agreed, Follower, may_seal
 from mixbayes.node.rounds.rounds import COLLECTING, FAILED, SEALED, SERVING, Rounds, sealed_set
-from mixbayes.protocol.errors import RoundFailed, RoundOver, TooEarly
+from mixbayes.transport.errors import RoundFailed, RoundOver, TooEarly
 from tests.mixers.three_hospitals import HOSPITALS, HOUR, Clock, new_folder, rounds_in
 
 IDS = {name: name.encode().ljust(16) for name in HOSPITALS}

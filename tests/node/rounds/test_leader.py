@@ -12,19 +12,16 @@ from mixbayes.node.log import logger
 from mixbayes.node.rounds.follower import Agreed
 from mixbayes.node.rounds.leader import ATTEMPTS, LOOK_EVERY, Leader
 from mixbayes.node.rounds.rounds import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, Rounds, sealed_set
-from mixbayes.protocol.errors import (
+from mixbayes.protocol.errors import PeerError, PeerGone, PeerSilent, TooManyRows
+from mixbayes.transport.errors import (
     BadState,
     DifferentSets,
     Disagreement,
     NotAdmitted,
-    PeerError,
-    PeerGone,
-    PeerSilent,
     RefusedByPolicy,
     RoundFailed,
     RoundOver,
     TooEarly,
-    TooManyRows,
     Unreachable,
 )
 from tests.mixers.three_hospitals import HOSPITALS, HOUR, Clock, rounds_in

@@ -25,11 +25,11 @@ from mixbayes.node.rounds.rounds import (
     sealed_set,
     set_digest,
 )
-from mixbayes.protocol.errors import (
+from mixbayes.protocol.errors import MixbayesError
+from mixbayes.transport.errors import (
     AlreadyContributed,
     BadState,
     DifferentSets,
-    MixbayesError,
     RefusedByPolicy,
     RoundFailed,
     RoundOver,

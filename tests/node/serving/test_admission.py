@@ -18,7 +18,8 @@ from mixbayes.node.log import logger
 from mixbayes.node.serving import admission
 from mixbayes.node.serving.admission import Admission, caller_of
 from mixbayes.node.serving.greeting import greeting
-from mixbayes.protocol.errors import BadData, MixbayesError, OverBudget
+from mixbayes.protocol.errors import BadData, MixbayesError
+from mixbayes.transport.errors import OverBudget
 from mixbayes.transport.status import error_from
 from mixbayes.transport.tls import Credentials, for_client, for_server
 from tests.node.serving.certificates import shown, shown_by

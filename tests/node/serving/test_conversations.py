@@ -11,16 +11,8 @@ import pytest
 
 from mixbayes.node.log import logger
 from mixbayes.node.serving.conversations import Channels, Conversations
-from mixbayes.protocol.errors import (
-    LocalError,
-    MixbayesError,
-    OutOfRange,
-    PeerError,
-    PeerGone,
-    PeerSilent,
-    RefusedByPolicy,
-    WrongStep,
-)
+from mixbayes.protocol.errors import LocalError, MixbayesError, OutOfRange, PeerError, PeerGone, PeerSilent, WrongStep
+from mixbayes.transport.errors import RefusedByPolicy
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk

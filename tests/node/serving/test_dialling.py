@@ -11,7 +11,8 @@ from mixbayes.agreement.agreement import federation_from
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.node.serving.dialling import address_of, dial
-from mixbayes.protocol.errors import PeerGone, Unreachable, Unsupported
+from mixbayes.protocol.errors import PeerGone, Unsupported
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub

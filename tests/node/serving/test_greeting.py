@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mixbayes.agreement.agreement import federation_from
 from mixbayes.node.serving.greeting import PROTOCOL, greeting, refuse_difference
-from mixbayes.protocol.errors import Disagreement
+from mixbayes.transport.errors import Disagreement
 from tests.keys.helpers import HEART, changed
 
 FEDERATION = federation_from(HEART)

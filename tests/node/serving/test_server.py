@@ -12,8 +12,8 @@ from mixbayes.node.log import logger
 from mixbayes.node.serving import server
 from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.server import Server
-from mixbayes.protocol.errors import CannotServe
 from mixbayes.transport import peer
+from mixbayes.transport.errors import CannotServe
 from tests.ports import free_port
 from tests.services.helpers import PATIENCE, Site, make_site
 from tests.transport.loopback import plain_bytes

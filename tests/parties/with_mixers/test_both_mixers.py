@@ -8,7 +8,7 @@ import pytest
 
 from mixbayes.node.rounds.rounds import COLLECTING, SEALED
 from mixbayes.parties.with_mixers.both_mixers import combined
-from mixbayes.protocol.errors import TooEarly
+from mixbayes.transport.errors import TooEarly
 from mixbayes.wire.v1.node_pb2 import RoundReport
 from tests.services.helpers import make_site
 

@@ -15,16 +15,8 @@ from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.parties.with_mixers.contribution import Messages
 from mixbayes.parties.with_mixers.contributor import Contributor, keep_going
 from mixbayes.parties.with_mixers.outbox import Outbox
-from mixbayes.protocol.errors import (
-    AlreadyContributed,
-    DifferentSets,
-    Disagreement,
-    MixbayesError,
-    NotAdmitted,
-    OutOfRange,
-    PeerGone,
-    Unreachable,
-)
+from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
+from mixbayes.transport.errors import AlreadyContributed, DifferentSets, Disagreement, NotAdmitted, Unreachable
 from mixbayes.wire.v1.node_pb2 import RoundReport
 from tests.parties.with_mixers.test_outbox import outbox_in
 

@@ -13,7 +13,8 @@ from mixbayes.node.disk.database import Database, Fault
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.parties.with_mixers.contribution import Messages
 from mixbayes.parties.with_mixers.outbox import SCHEMA, Outbox
-from mixbayes.protocol.errors import BadState, OutOfRange, RefusedByPolicy
+from mixbayes.protocol.errors import OutOfRange
+from mixbayes.transport.errors import BadState, RefusedByPolicy
 from tests.mixers.misfortune import Fuse, Killed
 from tests.mixers.three_hospitals import Clock
 

@@ -15,8 +15,9 @@ from mixbayes.protocol.attributes.layout import MOST_CELLS
 from mixbayes.protocol.attributes.moment_validity import Sizes
 from mixbayes.protocol.bayes.precision import MOST_ROWS_WITH_MOMENTS
 from mixbayes.protocol.bayes.validity import honest, run_validation
-from mixbayes.protocol.errors import LyingHospital, PeerError
+from mixbayes.protocol.errors import PeerError
 from mixbayes.protocol.shares import split
+from mixbayes.transport.errors import LyingHospital
 from tests.protocol.bayes.contributions import (
     MIXED,
     NOMINAL,

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from mixbayes.node.disk.sqlite import looking
-from mixbayes.protocol.errors import BadState, LocalError
+from mixbayes.protocol.errors import LocalError
+from mixbayes.transport.errors import BadState
 
 TABLE = """
 CREATE TABLE audit (number INTEGER PRIMARY KEY, record TEXT NOT NULL, hash BLOB NOT NULL) STRICT;

@@ -15,7 +15,8 @@ from mixbayes.node.disk.folder import locked
 from mixbayes.node.disk.schema import Schema, settle
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.disk.sqlite import FILE, PATIENCE_SECONDS, complaint, connect, explained
-from mixbayes.protocol.errors import BadState, LocalError
+from mixbayes.protocol.errors import LocalError
+from mixbayes.transport.errors import BadState
 
 Moment = Literal["before", "after"]
 """A commit's two sides, at each of which a power cut has another outcome."""

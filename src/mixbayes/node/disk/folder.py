@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from mixbayes.protocol.errors import BadState
+from mixbayes.transport.errors import BadState
 
 LOCK = "lock"
 

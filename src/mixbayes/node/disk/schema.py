@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mixbayes.node.disk import audit
-from mixbayes.protocol.errors import BadState, LocalError, Unsupported
+from mixbayes.protocol.errors import LocalError, Unsupported
+from mixbayes.transport.errors import BadState
 
 OLDEST_SQLITE = (3, 37, 0)  # STRICT tables
 APPLICATION = 0x6D786279  # "mxby" in the file's header

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from mixbayes.protocol.errors import BadState
+from mixbayes.transport.errors import BadState
 
 KEY_BYTES = 32
 NONCE_BYTES = 12

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from mixbayes.protocol.errors import BadState
+from mixbayes.transport.errors import BadState
 
 FILE = "state.sqlite"
 PATIENCE_SECONDS = 30

@@ -9,7 +9,8 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from mixbayes.agreement.addresses import host_and_port
-from mixbayes.protocol.errors import MixbayesError, PeerGone, Unreachable
+from mixbayes.protocol.errors import MixbayesError, PeerGone
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.probe import explain, unreachable
 from mixbayes.transport.status import error_from
 from mixbayes.transport.tls import Credentials, for_client

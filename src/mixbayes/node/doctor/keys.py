@@ -8,9 +8,8 @@ from pathlib import Path
 
 from mixbayes.keys.checks import KeyFolder, look_at
 from mixbayes.keys.pem import fingerprint, public_key_of
-from mixbayes.keys.problems import KeyProblem
+from mixbayes.keys.problems import BadKeys, KeyProblem
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
-from mixbayes.protocol.errors import BadKeys
 from mixbayes.transport.tls import Credentials
 
 SOON = timedelta(days=30)

@@ -8,7 +8,8 @@ from mixbayes.agreement.addresses import host_and_port
 from mixbayes.node.doctor.finding import Finding, fine, problem
 from mixbayes.node.doctor.health import refuse_unhealthy
 from mixbayes.node.doctor.lookup import addresses_of
-from mixbayes.protocol.errors import CannotServe, MixbayesError
+from mixbayes.protocol.errors import MixbayesError
+from mixbayes.transport.errors import CannotServe
 from mixbayes.transport.tls import Credentials
 
 WHAT = "own port"

@@ -14,7 +14,8 @@ from pathlib import Path
 from mixbayes.node.disk.schema import OLDEST_SQLITE
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
 from mixbayes.node.serving.greeting import PROTOCOL, SOFTWARE
-from mixbayes.protocol.errors import BadState, Unsupported
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.transport.errors import BadState
 
 LIBRARIES = ("grpcio", "protobuf", "cryptography", "pynacl", "numpy", "gmpy2", "pyarrow")
 OLDEST_PYTHON = (3, 11)

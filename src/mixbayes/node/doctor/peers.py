@@ -11,7 +11,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.route import route_findings
 from mixbayes.node.serving.greeting import SOFTWARE, greeting
-from mixbayes.protocol.errors import Unreachable
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.probe import explain
 from mixbayes.transport.tls import Credentials

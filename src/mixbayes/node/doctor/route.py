@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from mixbayes.agreement.addresses import host_and_port
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, problem
 from mixbayes.node.doctor.lookup import addresses_of
-from mixbayes.protocol.errors import Unreachable
+from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.probe import PATIENCE, explain
 from mixbayes.transport.proxies import Proxy, proxy_for
 from mixbayes.transport.tls import Credentials

@@ -14,7 +14,7 @@ from mixbayes.node.disk.sqlite import FILE, looking
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.machine import existing
 from mixbayes.node.rounds.rounds import CLOSED, FAILED
-from mixbayes.protocol.errors import BadState
+from mixbayes.transport.errors import BadState
 
 WHAT, ROUND = "state folder", "round"
 _OTHERS = 0o077

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mixbayes.node.rounds.rounds import COLLECTING, SEALED, SERVING, TRAINED, Rounds, sealed_set
-from mixbayes.protocol.errors import RoundFailed
+from mixbayes.transport.errors import RoundFailed
 
 HOUR = 3600.0
 

@@ -13,20 +13,16 @@ from mixbayes.node.log import Log, logged
 from mixbayes.node.log import told as noted
 from mixbayes.node.rounds.follower import Agreed, may_seal
 from mixbayes.node.rounds.rounds import COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED, Round, Rounds, leaves_behind
-from mixbayes.protocol.errors import (
+from mixbayes.protocol.errors import MixbayesError, PeerError, PeerGone, PeerSilent, TooManyRows
+from mixbayes.transport.errors import (
     BadState,
     DifferentSets,
     Disagreement,
-    MixbayesError,
     NotAdmitted,
-    PeerError,
-    PeerGone,
-    PeerSilent,
     RefusedByPolicy,
     RoundFailed,
     RoundOver,
     TooEarly,
-    TooManyRows,
     Unreachable,
 )
 from mixbayes.transport.status import told

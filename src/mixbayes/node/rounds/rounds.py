@@ -18,11 +18,11 @@ from mixbayes.node.disk import audit
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.schema import Schema
 from mixbayes.node.disk.sealing import place
-from mixbayes.protocol.errors import (
+from mixbayes.protocol.errors import MixbayesError
+from mixbayes.transport.errors import (
     AlreadyContributed,
     BadState,
     DifferentSets,
-    MixbayesError,
     RefusedByPolicy,
     RoundFailed,
     RoundOver,

@@ -19,7 +19,8 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
 from mixbayes.node.log import Log, logged, told
 from mixbayes.node.serving.greeting import refuse_difference
-from mixbayes.protocol.errors import LocalError, MixbayesError, NotAdmitted, RefusedByPolicy, WrongLength
+from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
+from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
 from mixbayes.transport.status import status_of
 from mixbayes.transport.watch import Watch, in_time
 

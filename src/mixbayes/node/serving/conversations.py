@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from mixbayes.node.log import Log, logged
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent, RefusedByPolicy, WrongStep
+from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent, WrongStep
+from mixbayes.transport.errors import RefusedByPolicy
 from mixbayes.transport.streams import StreamWire
 
 Channels = Mapping[str, Channel]

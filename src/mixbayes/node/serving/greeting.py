@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.protocol.errors import Disagreement
+from mixbayes.transport.errors import Disagreement
 from mixbayes.transport.peer import Metadata
 
 PROTOCOL = 1

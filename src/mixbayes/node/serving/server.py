@@ -15,7 +15,7 @@ from grpc_health.v1.health_pb2 import HealthCheckResponse
 from grpc_reflection.v1alpha import reflection
 
 from mixbayes.node.serving.admission import Admission
-from mixbayes.protocol.errors import CannotServe
+from mixbayes.transport.errors import CannotServe
 from mixbayes.transport.peer import LIMITS
 from mixbayes.transport.tls import Credentials, for_server
 
