@@ -24,8 +24,10 @@ from mixbayes.parties.numbering import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers
 from mixbayes.parties.with_mixers.contribution import messages
-from mixbayes.protocol.attributes.dictionary import Attribute, Dictionary, Nominal
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.simulation import roles

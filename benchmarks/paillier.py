@@ -22,8 +22,9 @@ from phe import paillier
 
 from mixbayes.parties.alone.obfuscators import Stock
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.paillier import exact

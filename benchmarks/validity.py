@@ -17,8 +17,11 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal, Numeric
-from mixbayes.protocol.attributes.layout import PRESENT, Layout
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.moments import PRESENT
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
@@ -50,7 +53,7 @@ class Case:
     def layout(self) -> Layout:
         values = tuple(str(v) for v in range(10))
         attributes = [Nominal(name=f"nominal {i}", values=values) for i in range(self.nominal)]
-        numbers = [Numeric(name=f"numeric {i}", low=0.0, high=1.0) for i in range(self.numeric)]
+        numbers = [Gaussian(name=f"numeric {i}", low=0.0, high=1.0) for i in range(self.numeric)]
         classes = tuple(f"class {c}" for c in range(5))
         return Layout(
             Dictionary(class_column="class", classes=classes, attributes=(*attributes, *numbers), max_rows=self.rows)
@@ -95,7 +98,7 @@ def contributions(layout: Layout, role: int) -> list[Words]:
         vector = np.zeros(layout.size, np.uint64)
         layout.class_counts(vector)[:] = 1000
         for i, attribute in enumerate(layout.dictionary.attributes):
-            row = PRESENT if isinstance(attribute, Numeric) else hospital % 10
+            row = PRESENT if isinstance(attribute, Gaussian) else hospital % 10
             layout.block(vector, i)[row] = 1000
         if hospital == LIAR:
             vector[0] -= np.uint64(1)

@@ -71,7 +71,7 @@ class Store:
         return train_round(self.role, other, self.layout, self.contributions(number), minimum, random)
 
     def keep(self, number: int, trained: Trained) -> None:
-        self.rounds.keep_model(number, trained.run, model_bytes(trained.model), trained.refused)
+        self.rounds.keep_model(number, trained.run, model_bytes(self.layout, trained.model), trained.refused)
 
     def model(self, number: int) -> tuple[bytes, Model]:
         """Which training the round's model is of, and the model, read from the disk once."""

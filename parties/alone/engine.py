@@ -74,7 +74,7 @@ class Shares(Engine):
             see_partner(me, self._layout, self._model, count)
 
     def kept(self) -> bytes:
-        return model_bytes(self._model)
+        return model_bytes(self._layout, self._model)
 
 
 class Paillier(Engine):

@@ -1,27 +1,23 @@
 """Where each count stands in the vector a hospital contributes: the one place that knows.
 
-First the K class counts. Then, attribute by attribute, a block of rows with K cells each: one row for every
-value and one for "missing", or the five rows of a numeric attribute. Squares are summed in two halves, so
-that sums stay exact.
+First the K class counts. Then, attribute by attribute, a block of rows with K cells each; what the rows hold is the
+matter of the attribute's kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixbayes.protocol.attributes.dictionary import Attribute, Dictionary, Numeric
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.kind import Kind
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import DictionaryTooLarge
-
-NUMERIC_BITS = 24
-"""f: a numeric value is an integer between 0 and 2^f."""
-
-PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH, ABSENT = range(5)
-"""The rows of a numeric attribute's block."""
 
 MOST_CELLS = 2**20
 
@@ -34,9 +30,12 @@ class Layout:
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
         self.classes = len(dictionary.classes)
-        self.rows = tuple(_rows(attribute) for attribute in dictionary.attributes)
+        self.rows = tuple(attribute.rows for attribute in dictionary.attributes)
         self._starts = tuple(accumulate((rows * self.classes for rows in self.rows), initial=self.classes))
+        self._columns = tuple(accumulate((a.columns for a in dictionary.attributes), initial=0))
         self.size = self._starts[-1]
+        self.columns = self._columns[-1]
+        """Integers that a patient's attributes become."""
         if self.size > MOST_CELLS:
             raise DictionaryTooLarge(_too_many_cells(self.size, dictionary.attributes))
 
@@ -49,14 +48,25 @@ class Layout:
         part = vector[..., self._starts[attribute] : self._starts[attribute + 1]]
         return part.reshape(*part.shape[:-1], self.rows[attribute], self.classes)
 
+    def blocks(self, vector: NDArray[Cell]) -> Iterator[tuple[Attribute, NDArray[Cell]]]:
+        """Every attribute with a view of its cells."""
+        return ((a, self.block(vector, i)) for i, a in enumerate(self.dictionary.attributes))
 
-def _rows(attribute: Attribute) -> int:
-    return ABSENT + 1 if isinstance(attribute, Numeric) else attribute.size + 1
+    def cells(self, codes: Values) -> Iterator[tuple[Attribute, Values]]:
+        """Every attribute with its own codes (columns, n), of the codes of patients (all columns, n)."""
+        parts = (codes[start:stop] for start, stop in pairwise(self._columns))
+        return zip(self.dictionary.attributes, parts, strict=True)
+
+    def by_kind(self) -> Iterator[tuple[type[Kind], list[int]]]:
+        """The kinds that the dictionary names, each with the positions of its attributes."""
+        attributes = self.dictionary.attributes
+        for kind in dict.fromkeys(map(type, attributes)):
+            yield kind, [i for i, attribute in enumerate(attributes) if type(attribute) is kind]
 
 
 def _too_many_cells(size: int, attributes: Sequence[Attribute]) -> str:
-    largest = sorted(attributes, key=_rows, reverse=True)[:3]
-    names = ", ".join(f"{a.name!r} ({_rows(a) - 1} values)" for a in largest)
+    largest = sorted(attributes, key=lambda attribute: attribute.rows, reverse=True)[:3]
+    names = ", ".join(f"{a.name!r} ({a.rows - 1} values)" for a in largest)
     return (
         f"{size} cells, at most {MOST_CELLS} are possible. The largest attributes are {names}. "
         "Leave out columns that name a patient; bin those that are numbers."

@@ -23,8 +23,12 @@ from fractions import Fraction
 import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Values, Words, mask
-from mixbayes.protocol.attributes.dictionary import Numeric
-from mixbayes.protocol.attributes.layout import NUMERIC_BITS, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
+from mixbayes.protocol.attributes.moments import (
+    ABSENT_CODE,
+    MOMENTS,
+    NUMERIC_BITS,
+    whole_moments,
+)
 from mixbayes.protocol.circuits import logarithm, ring
 from mixbayes.protocol.circuits.division import divide
 from mixbayes.protocol.circuits.division import width as division_width
@@ -46,6 +50,11 @@ _COLUMNS = 512
 """Pairs of attribute and class whose quotients are computed at a time."""
 _MIDDLE = 1 << (NUMERIC_BITS - 1)
 
+SPREAD = 756_500
+"""Above 2^20 · log2(e) / 2 + 16: between the largest and the smallest log-density, the variance being at its floor."""
+ERROR = 0.7214 * 2**20 * 2.0**-27 + 2.0**-20
+"""Of a log-density, against the real one at the same 24-bit value: u² rounded under the steepest curve, and a rest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
@@ -65,8 +74,8 @@ class Sizes:
 
 
 def features(values: Values) -> Bits:
-    """(FEATURES, n) of values in [0, 2^f] of one attribute, all zero where missing."""
-    present = values >= 0
+    """(FEATURES, n) of one attribute's codes, all zero where the cell is missing."""
+    present = values != ABSENT_CODE
     x = np.where(present, values, 0).astype(np.uint64)
     drop = 2 * NUMERIC_BITS - SQUARE_BITS
     square = (x * x + np.uint64(1 << (drop - 1))) >> np.uint64(drop)
@@ -74,26 +83,25 @@ def features(values: Values) -> Bits:
     return np.concatenate(parts)
 
 
-def numeric_positions(layout: Layout) -> list[int]:
-    """Which attributes are Gaussian."""
-    return [i for i, attribute in enumerate(layout.dictionary.attributes) if isinstance(attribute, Numeric)]
+def fixed_table(block: Words) -> Words:
+    """(FEATURES, K) of one attribute, modulo 2^64, from its counts in the clear."""
+    columns = []
+    for label in range(block.shape[1]):
+        n, s1, s2 = _with_a_row(*whole_moments(block, label))
+        divisor = _divisor(n, s1, s2)
+        square, slope, constant = (number // divisor for number in _numerators(n * n, n * s1, s1 * s1))
+        log = 2 * fixed_log2_of(n) - fixed_log2_of(divisor)
+        quotients = [[[q >> i & 1] for i in range(QUOTIENT_BITS)] for q in (constant, slope, square)]
+        columns.append(_words(ring.constant([log], ring.WORD), *(np.array(q, np.uint64) for q in quotients)))
+    return np.concatenate(columns, axis=1)
 
 
-def fixed_tables(layout: Layout, vector: Words) -> list[Words]:
-    """(FEATURES, K) for every Gaussian attribute, modulo 2^64, in the clear."""
-    return [_fixed_table(layout.block(vector, i)) for i in numeric_positions(layout)]
-
-
-def shared_tables(me: ComputingParty, layout: Layout, vector: Words, width: int) -> list[Words]:
-    """Additive shares modulo 2^width of the same, from shares of the counts."""
-    positions = numeric_positions(layout)
-    if not positions:
-        return []
-    blocks = [layout.block(vector, i)[[PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]] for i in positions]
-    moments = np.concatenate(blocks, axis=1)
+def shared_tables(me: ComputingParty, blocks: Sequence[Words], rows: int, width: int) -> list[Words]:
+    """Additive shares modulo 2^width of the same for several attributes, from shares of the counts."""
+    moments = np.concatenate([block[MOMENTS] for block in blocks], axis=1)
     pieces = [moments[:, start : start + _COLUMNS] for start in range(0, moments.shape[1], _COLUMNS)]
-    words = np.concatenate([_shared_words(me, piece, layout.dictionary.max_rows, width) for piece in pieces], axis=1)
-    return np.split(words, len(positions), axis=1)
+    words = np.concatenate([_shared_words(me, piece, rows, width) for piece in pieces], axis=1)
+    return np.split(words, len(blocks), axis=1)
 
 
 def _shared_words(me: ComputingParty, moments: Words, rows: int, width: int) -> Words:
@@ -115,13 +123,7 @@ def real_density(moments: Sequence[int], values: Values) -> np.ndarray:
     n, s1, s2 = _with_a_row(*moments)
     variance = float(Fraction(_divisor(n, s1, s2), n * n << 2 * NUMERIC_BITS + FLOOR_BITS))
     distance = values / 2.0**NUMERIC_BITS - s1 / (n << NUMERIC_BITS)
-    return np.where(values < 0, 0.0, -0.5 * np.log2(variance) - 0.5 * np.log2(np.e) * distance**2 / variance)
-
-
-def whole_moments(block: Words, label: int) -> tuple[int, int, int]:
-    """n, S1 and S2 of one class, from the cells of an attribute."""
-    n, s1, low, high = (int(block[row, label]) for row in (PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH))
-    return n, s1, low + (high << NUMERIC_BITS)
+    return np.where(values == ABSENT_CODE, 0.0, -0.5 * np.log2(variance) - 0.5 * np.log2(np.e) * distance**2 / variance)
 
 
 def _with_a_row(n: int, s1: int, s2: int) -> tuple[int, int, int]:
@@ -140,18 +142,6 @@ def _numerators(n_n: int, n_s1: int, s1_s1: int) -> tuple[int, int, int]:
         _CONSTANT * n_s1 << NUMERIC_BITS + 1 + whole,
         _CONSTANT * s1_s1 << whole,
     )
-
-
-def _fixed_table(block: Words) -> Words:
-    columns = []
-    for label in range(block.shape[1]):
-        n, s1, s2 = _with_a_row(*whole_moments(block, label))
-        divisor = _divisor(n, s1, s2)
-        square, slope, constant = (number // divisor for number in _numerators(n * n, n * s1, s1 * s1))
-        log = 2 * fixed_log2_of(n) - fixed_log2_of(divisor)
-        quotients = [[[q >> i & 1] for i in range(QUOTIENT_BITS)] for q in (constant, slope, square)]
-        columns.append(_words(ring.constant([log], ring.WORD), *(np.array(q, np.uint64) for q in quotients)))
-    return np.concatenate(columns, axis=1)
 
 
 def _words(log: Words, constant: Words, slope: Words, square: Words) -> Words:

@@ -46,7 +46,7 @@ def answer_public(
     for piece in rows.pieces(count):
         codes = rows.receive(asker, layout, piece.stop - piece.start)
         rows.compare(me, asker, codes)
-        release(label.blinded(winners(me, scores(model, codes), model.width), model.classes, blinding))
+        release(label.blinded(winners(me, scores(layout, model, codes), model.width), model.classes, blinding))
 
 
 def ask_public(mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values) -> Labels:

@@ -8,18 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.dictionary import Numeric
-from mixbayes.protocol.attributes.layout import ABSENT, NUMERIC_BITS, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
+from mixbayes.protocol.attributes.kind import Integers
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import LocalError
 
 BLOCK = 1 << 15  # rows: an attribute's block fits the cache, and its sums below 2^53 are exact in a float64
 
-Integers = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Codes:
-    """Rows in the dictionary's terms: positions, or integers up to 2^f, shaped (attributes, rows)."""
+    """Patients in the dictionary's terms: each attribute's codes in its columns, shaped (columns, patients)."""
 
     codes: Values
     labels: NDArray[np.int32] | None = None
@@ -44,31 +42,6 @@ def count(layout: Layout, codes: Codes) -> Words:
 
 
 def _count_rows(layout: Layout, codes: Values, labels: Integers, vector: Words) -> None:
-    layout.class_counts(vector)[:] += _tally(labels, layout.classes)
-    for i, attribute in enumerate(layout.dictionary.attributes):
-        block = layout.block(vector, i)
-        column = codes[i].astype(np.int64)
-        if isinstance(attribute, Numeric):
-            _add_moments(block, column, labels)
-        else:
-            block += _tally(column * layout.classes + labels, block.size).reshape(block.shape)
-
-
-def _add_moments(block: Words, values: Integers, labels: Integers) -> None:
-    classes = block.shape[1]
-    absent = values < 0
-    cell = labels + classes * absent
-    squares = values * values
-    block[[PRESENT, ABSENT]] += _tally(cell, 2 * classes).reshape(2, classes)
-    block[SUM] += _total(cell, values, classes)
-    block[SQUARES_LOW] += _total(cell, squares & ((1 << NUMERIC_BITS) - 1), classes)
-    block[SQUARES_HIGH] += _total(cell, squares >> NUMERIC_BITS, classes)
-
-
-def _tally(cells: Integers, size: int) -> Words:
-    return np.bincount(cells, minlength=size).astype(np.uint64)
-
-
-def _total(cells: Integers, values: Integers, classes: int) -> Words:
-    """The values' sum in each of the first cells; those of missing values come after and are dropped."""
-    return np.bincount(cells, values, minlength=classes)[:classes].astype(np.uint64)
+    layout.class_counts(vector)[:] += np.bincount(labels, minlength=layout.classes).astype(np.uint64)
+    for (attribute, block), (_, cells) in zip(layout.blocks(vector), layout.cells(codes), strict=True):
+        attribute.count(block, cells, labels)

@@ -1,98 +1,79 @@
 """The table θ of log-probabilities: what training makes of counts, in the clear or on shares.
 
 Everything here is linear or a rearrangement, so the two computing parties and the clear-text reference run the same
-code, each on its own numbers; only the logarithm between `log_arguments` and `assemble` differs.
+code, each on its own numbers. Only two things differ: the logarithm between `log_arguments` and `learned`, and how a
+kind of attribute makes tables of what was learned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mixbayes.protocol.arrays import Values, Words, mask
-from mixbayes.protocol.attributes.dictionary import Numeric
+from mixbayes.protocol.attributes.kind import Kind, Learned
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.log_density import features, numeric_positions
 from mixbayes.protocol.bayes.precision import Precision
 from mixbayes.protocol.circuits.logarithm import FRACTION
+
+Learner = Callable[[type[Kind], list[Learned]], list[Words]]
+"""Makes the tables of all attributes of one kind."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Model:
     """Shares of θ modulo 2^width, relative to the first class: what decides is a difference.
 
-    `prior` is (K − 1,); `tables` has (V + 1, K − 1) for each attribute, the last row, "missing", being zero, and
-    (FEATURES, K − 1) for a Gaussian one.
+    `prior` is (K − 1,). `tables` has (words, K − 1) for each attribute: a word for every entry or feature that its kind
+    asks about.
     """
 
     width: int
     prior: Words
     tables: tuple[Words, ...]
-    gaussian: tuple[int, ...] = ()
-    """Which of the attributes are."""
 
     @property
     def classes(self) -> int:
         return self.prior.size + 1
 
 
-def discrete_positions(layout: Layout) -> list[int]:
-    """Which attributes are nominal or binned."""
-    return [i for i in range(len(layout.rows)) if i not in numeric_positions(layout)]
-
-
-def log_arguments(layout: Layout, vector: Words, one: int) -> Words:
-    """What is under the logarithms: n_c, then per nominal or binned attribute q·n_avc + p and q·n_ac + p·V_a.
-
-    `one` is this party's share of the number one.
-    """
+def log_arguments(layout: Layout, vector: Words, one: int) -> list[Words]:
+    """What is under the logarithms: n_c, then what each attribute asks for. `one` is a share of the number one."""
     smoothing = layout.dictionary.smoothing
-    p, q = np.uint64(smoothing.numerator * one), np.uint64(smoothing.denominator)
-    parts = [layout.class_counts(vector)]
-    for a in discrete_positions(layout):
-        counts = layout.block(vector, a)[:-1] * q + p
-        parts += [counts.reshape(-1), counts.sum(axis=0, dtype=np.uint64)]
-    return np.concatenate(parts)
+    of_attributes = (attribute.log_arguments(block, smoothing, one) for attribute, block in layout.blocks(vector))
+    return [layout.class_counts(vector), *of_attributes]
 
 
-def assemble(layout: Layout, precision: Precision, logs: Words, empty: Words, gaussians: Sequence[Words]) -> Model:
-    """θ from the logarithms of `log_arguments`, from [n_c = 0], and from the tables of Gaussian attributes."""
-    classes = layout.classes
-    logs = logs << np.uint64(precision.fraction - FRACTION)
-    prior = logs[:classes] - empty * np.uint64(precision.empty)
-    tables, at, numeric = [], classes, iter(gaussians)
-    for rows, attribute in zip(layout.rows, layout.dictionary.attributes, strict=True):
-        if isinstance(attribute, Numeric):
-            tables.append(_relative(next(numeric)))
-            continue
-        values = (rows - 1) * classes
-        numerators = logs[at : at + values].reshape(rows - 1, classes)
-        denominators = logs[at + values : at + values + classes]
-        tables.append(_relative(np.append(numerators - denominators, np.zeros((1, classes), np.uint64), axis=0)))
-        at += values + classes
+def learned(layout: Layout, vector: Words, precision: Precision, logs: Words, sizes: Sequence[int]) -> list[Learned]:
+    """Every attribute's counts with its logarithms, brought to the fraction bits of a score."""
+    of_attributes = np.split(logs << np.uint64(precision.fraction - FRACTION), np.cumsum(sizes)[:-1])[1:]
+    return [Learned(a, block, own) for (a, block), own in zip(layout.blocks(vector), of_attributes, strict=True)]
+
+
+def assemble(
+    layout: Layout, precision: Precision, logs_of_classes: Words, empty: Words, found: Sequence[Learned], learn: Learner
+) -> Model:
+    """θ from log2 n_c, from [n_c = 0], and from what was learned of the attributes."""
+    prior = (logs_of_classes << np.uint64(precision.fraction - FRACTION)) - empty * np.uint64(precision.empty)
+    tables: dict[int, Words] = {}
+    for kind, positions in layout.by_kind():
+        # All attributes of a kind at once: a circuit costs as many rounds for many as for one.
+        tables |= zip(positions, learn(kind, [found[i] for i in positions]), strict=True)
     low = mask(precision.width)
-    return Model(
-        precision.width,
-        _relative(prior) & low,
-        tuple(table & low for table in tables),
-        tuple(numeric_positions(layout)),
-    )
+    ordered = (_relative(tables[i]) & low for i in range(len(found)))
+    return Model(precision.width, _relative(prior) & low, tuple(ordered))
 
 
 def _relative(cells: Words) -> Words:
     return np.ascontiguousarray(cells[..., 1:] - cells[..., :1])
 
 
-def scores(model: Model, codes: Values) -> Words:
-    """Shares (K, n) of every class's score minus the first one's, for public instances (attributes, n)."""
+def scores(layout: Layout, model: Model, codes: Values) -> Words:
+    """Shares (K, n) of every class's score minus the first one's, for codes (columns, n) that this party knows."""
     total = np.zeros((model.classes, codes.shape[1]), np.uint64)
     total[1:] = model.prior[:, None]
-    for position, (table, values) in enumerate(zip(model.tables, codes, strict=True)):
-        if position in model.gaussian:
-            total[1:] += table.T @ features(values).astype(np.uint64)
-        else:
-            for later in range(model.classes - 1):
-                total[later + 1] += table[:, later].take(values)
+    for (attribute, cells), table in zip(layout.cells(codes), model.tables, strict=True):
+        attribute.asking.add_scores(total[1:], table, cells)
     return total & mask(model.width)

@@ -8,19 +8,15 @@ with rows can reach, which keeps comparisons as short as they can be.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from fractions import Fraction
+from math import floor, fsum, prod
 
-from mixbayes.protocol.attributes.dictionary import Dictionary, Numeric
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION
 from mixbayes.protocol.errors import DictionaryTooLarge
 
 MOST_COUNT_BITS = 52
-MOST_ROWS_WITH_MOMENTS = 2**38
-GAUSSIAN_RANGE = 756_500
-"""Above 2^20 · log2(e) / 2 + 16: between the largest and the smallest log-density, the variance being at its floor."""
-GAUSSIAN_ERROR = 0.7214 * 2**20 * 2.0**-27 + 2.0**-20
-"""Of a log-density, against the real one at the same 24-bit value: u² rounded under the steepest curve, and a rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +37,36 @@ class Precision:
 
 def precision_for(dictionary: Dictionary) -> Precision:
     """The precision, or a refusal that says how many bits are too many."""
-    sizes = [a.size for a in dictionary.attributes if not isinstance(a, Numeric)]
-    gaussians = len(dictionary.attributes) - len(sizes)
-    p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows
-    count_bits = (q * rows + p * max(sizes, default=0)).bit_length()
+    rows, smoothing = dictionary.max_rows, dictionary.smoothing
+    reaches = [attribute.reach(smoothing, rows) for attribute in dictionary.attributes]
+    count_bits = max(smoothing.denominator * rows, *(reach.argument for reach in reaches)).bit_length()
+    _refuse_too_many_rows(dictionary, count_bits)
+    # In integers, and rounded up: both parties must come to the same numbers, on any machine.
+    slack, spread = 1 + sum(reach.slack for reach in reaches), sum(reach.spread for reach in reaches)
+    fall = floor(prod((reach.fall for reach in reaches), start=Fraction(1))) + 1
+    worst = fall.bit_length() + spread + slack
+    empty = worst + 1
+    span = rows.bit_length() + empty + prod(reach.rise for reach in reaches).bit_length() + spread + 2 * slack
+    fraction = FRACTION + max(reach.fraction for reach in reaches)
+    width = span.bit_length() + fraction + 1
+    if width > ring.WORD:
+        wide = sum(reach.spread > 0 for reach in reaches)
+        raise DictionaryTooLarge(
+            f"Scores over {wide} Gaussian attributes need {width} bits, {ring.WORD} are possible. Bin some."
+        )
+    margin = 2 * fsum([ERROR, *(reach.error for reach in reaches)])
+    return Precision(count_bits, fraction, width, empty << fraction, margin)
+
+
+def _refuse_too_many_rows(dictionary: Dictionary, count_bits: int) -> None:
+    rows = dictionary.max_rows
     if count_bits > MOST_COUNT_BITS:
         raise DictionaryTooLarge(
             f"Counts of up to {rows} rows smoothed by {dictionary.smoothing} need {count_bits} bits, {MOST_COUNT_BITS} "
             "are possible. Lower max_rows, or choose a smoothing with a smaller numerator and denominator."
         )
-    if gaussians and rows > MOST_ROWS_WITH_MOMENTS:
-        raise DictionaryTooLarge(
-            f"max_rows is {rows}; with Gaussian attributes at most {MOST_ROWS_WITH_MOMENTS} are possible. Lower it."
-        )
-    # In integers, and rounded up: both parties must come to the same numbers, on any machine.
-    slack = 1 + gaussians
-    most = prod(q * rows + p * size for size in sizes) // p ** len(sizes) + 1
-    worst = most.bit_length() + gaussians * GAUSSIAN_RANGE + slack
-    empty = worst + 1
-    span = rows.bit_length() + empty + prod(sizes).bit_length() + gaussians * GAUSSIAN_RANGE + 2 * slack
-    fraction = FRACTION + bool(gaussians)
-    width = span.bit_length() + fraction + 1
-    if width > ring.WORD:
-        raise DictionaryTooLarge(
-            f"Scores over {gaussians} Gaussian attributes need {width} bits, {ring.WORD} are possible. Bin some."
-        )
-    margin = 2 * ((2 * len(sizes) + 1) * ERROR + gaussians * GAUSSIAN_ERROR)
-    return Precision(count_bits, fraction, width, empty << fraction, margin)
+    for attribute in dictionary.attributes:
+        if attribute.most_rows is not None and rows > attribute.most_rows:
+            raise DictionaryTooLarge(
+                f"max_rows is {rows}; with Gaussian attributes at most {attribute.most_rows} are possible. Lower it."
+            )

@@ -12,18 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Values, Words, mask, slices
-from mixbayes.protocol.attributes.dictionary import Numeric
+from mixbayes.protocol.attributes import asking
+from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.log_density import FEATURES, features
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.circuits import ring
-from mixbayes.protocol.circuits.look_up import all_masks, chosen_masks, pad_words
 from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.extension import Received
@@ -37,53 +36,38 @@ Pool = TypeVar("Pool", ReceivedPool, SentPool)
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """One attribute of a question: V + 1 entries to choose one of, or features that are each there or not."""
-
-    gaussian: bool
-    words: int
-    """Entries, or features."""
-
-    @property
-    def transfers(self) -> int:
-        """Random transfers a row: the bits of the choice, or one a feature."""
-        return self.words if self.gaussian else (self.words - 1).bit_length()
-
-    def wanted(self, values: Values) -> Bits:
-        """(transfers, n): what the hospital chooses by."""
-        return features(values) if self.gaussian else ring.bits(values.astype(np.uint64), self.transfers)
-
-
-@dataclass(frozen=True, slots=True)
 class Form:
     """What is public about a question, and fixes the size of every message of it."""
 
-    fields: tuple[Field, ...]
-    classes: int
+    layout: Layout
+    ways: tuple[Asking, ...]
+    """How each attribute is asked about."""
     width: int
 
     @classmethod
     def of(cls, layout: Layout, width: int) -> Form:
-        attributes = zip(layout.dictionary.attributes, layout.rows, strict=True)
-        fields = [Field(True, FEATURES) if isinstance(a, Numeric) else Field(False, rows) for a, rows in attributes]
-        return cls(tuple(fields), layout.classes, width)
+        return cls(layout, tuple(attribute.asking for attribute in layout.dictionary.attributes), width)
+
+    @property
+    def classes(self) -> int:
+        return self.layout.classes
 
     @property
     def transfers(self) -> int:
         """Random transfers a row."""
-        return sum(field.transfers for field in self.fields)
+        return sum(way.transfers for way in self.ways)
 
     def pieces(self, rows: int) -> Iterator[slice]:
         """The rows, as many at a time as the messages should hold."""
-        row_bytes = sum(field.words for field in self.fields) * (self.classes - 1) * 8
+        row_bytes = sum(way.words for way in self.ways) * (self.classes - 1) * 8
         return slices(rows, min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes)))
 
-    def parts(self, rows: int) -> Iterator[tuple[Field, slice]]:
-        """Every field with its transfers among those of so many rows."""
+    def parts(self, rows: int) -> Iterator[tuple[Asking, slice]]:
+        """Every attribute's way with its transfers among those of this many rows."""
         at = 0
-        for field in self.fields:
-            yield field, slice(at, at + field.transfers * rows)
-            at += field.transfers * rows
+        for way in self.ways:
+            yield way, slice(at, at + way.transfers * rows)
+            at += way.transfers * rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +100,8 @@ class Selection:
     def announce(self) -> AnnouncedSelection:
         """Tell the mixer, under the pool's random choices, which entries are wanted."""
         received = self._line.pool.take(self._form.transfers * self.rows)
-        fields = zip(self._form.fields, self._codes, strict=True)
-        wanted = np.concatenate([field.wanted(values).reshape(-1) for field, values in fields])
+        cells = (own for _, own in self._form.layout.cells(self._codes))
+        wanted = np.concatenate([way.wanted(own).reshape(-1) for way, own in zip(self._form.ways, cells, strict=True)])
         flips = wanted ^ received.choices
         self._line.channel.send(_ANNOUNCE, pack_bits(flips))
         return AnnouncedSelection(self._form, self._line, self._codes, received, flips)
@@ -140,27 +124,16 @@ class AnnouncedSelection:
     def receive_and_add_up(self) -> Words:
         """Take the chosen entries of the mixer's tables and add them up: (K − 1, n), masked by the mixer's Σρ."""
         total = np.zeros((self._form.classes - 1, self.rows), np.uint64)
-        for (field, part), values in zip(self._form.parts(self.rows), self._codes, strict=True):
-            total += self._features(part) if field.gaussian else self._entry(field, part, values)
+        parts = self._form.parts(self.rows)
+        for (way, part), (_, codes) in zip(parts, self._form.layout.cells(self._codes), strict=True):
+            offered = partial(self._receive, way.words)
+            total += way.take(self._part(way, part), codes, self._form.classes - 1, offered)
         return total & mask(self._form.width)
 
-    def _entry(self, field: Field, part: slice, values: Values) -> Words:
-        pads = self._received.pads[part].reshape(field.transfers, self.rows, 2)
-        index = values.astype(np.intp)
-        masks = chosen_masks(self._line.pool.hash, pads, index.astype(np.uint64), self._form.classes - 1)
-        tables = self._receive(field.words)
-        return tables[index, :, np.arange(self.rows)].T - masks.T
-
-    def _features(self, part: slice) -> Words:
-        shape = FEATURES, self.rows
-        chosen, flips = (bits[part].reshape(shape) for bits in (self._received.choices, self._flips))
-        pads = pad_words(self._line.pool.hash, self._received.pads[part], self._form.classes - 1)
-        offered = self._receive(FEATURES)
-        total = np.empty((self._form.classes - 1, self.rows), np.uint64)
-        for later, pad in enumerate(pads):
-            words = pad.reshape(shape) + chosen * offered[:, later]
-            total[later] = ring.signed(flips, words, ring.WORD).sum(axis=0, dtype=np.uint64)
-        return total
+    def _part(self, way: Asking, part: slice) -> asking.Received:
+        shape = way.transfers, self.rows
+        choices, flips = (bits[part].reshape(shape) for bits in (self._received.choices, self._flips))
+        return asking.Received(self._line.pool.hash, choices, flips, self._received.pads[part])
 
     def _receive(self, words: int) -> Words:
         """A mixer's words for one attribute, (entries or features, K − 1, n)."""
@@ -176,39 +149,12 @@ def answer(form: Form, line: Line[SentPool], model: Model, random: Randomness, r
     sent = line.pool.take(count)
     flips = unpack_bits(channel.receive(_ANNOUNCE, bits_bytes(count)), count, channel.peer, _ANNOUNCE)
     hidden = np.zeros((form.classes - 1, rows), np.uint64)
-    for (field, part), table in zip(form.parts(rows), model.tables, strict=True):
-        pads, announced = sent.pads[:, part], flips[part].reshape(field.transfers, rows)
-        if field.gaussian:
-            offered, rho = _offer_features(line.pool, table, pads, announced)
-        else:
-            rho = random.words(form.classes - 1, rows)
-            offered = _offer_entries(line.pool, table, pads, announced, rho)
+    for (way, part), table in zip(form.parts(rows), model.tables, strict=True):
+        own = asking.Sent(line.pool.hash, flips[part].reshape(way.transfers, rows), sent.pads[:, part])
+        offered, rho = way.offer(own, table, random)
         channel.send(_TABLES, pack_words(offered & mask(form.width), form.width))
         hidden += rho
     return hidden & mask(form.width)
-
-
-def _offer_entries(pool: SentPool, table: Words, pads: Words, flips: Bits, rho: Words) -> Words:
-    """Every entry plus ρ under its mask: (V + 1, K − 1, n)."""
-    masks = all_masks(pool.hash, pads.reshape(2, *flips.shape, 2), flips, *table.shape)
-    return table[:, :, None] + rho[None] + masks.transpose(0, 2, 1)
-
-
-def _offer_features(pool: SentPool, table: Words, pads: Words, flips: Bits) -> tuple[Words, Words]:
-    """Every feature's word less the difference of its pads (FEATURES, K − 1, n), and ρ, which the pads are.
-
-    As in `products.cross`, of which this is one direction: p_0 is fresh for every row, feature and class.
-    """
-    classes = table.shape[1]
-    zeros, ones = (pad_words(pool.hash, pad, classes).reshape(classes, *flips.shape) for pad in pads)
-    offered = np.empty((flips.shape[0], classes, flips.shape[1]), np.uint64)
-    rho = np.empty((classes, flips.shape[1]), np.uint64)
-    for later in range(classes):
-        word = table[:, later, None]
-        offered[:, later] = word - ones[later] + zeros[later]
-        kept = ring.signed(flips, zeros[later], ring.WORD) - flips * word
-        rho[later] = kept.sum(axis=0, dtype=np.uint64)
-    return offered, rho
 
 
 def hand_over(mixer: Channel, sums: Words, width: int) -> None:

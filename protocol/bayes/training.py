@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.protocol import memory
-from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.arrays import Bits, Words, slices
+from mixbayes.protocol.attributes.kind import Kind, Learned
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.log_density import shared_tables
-from mixbayes.protocol.bayes.model import Model, assemble, log_arguments
-from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.model import Model, assemble, learned, log_arguments
+from mixbayes.protocol.bayes.precision import Precision, precision_for
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import negative
@@ -27,17 +27,26 @@ _CELLS = 8192
 
 def train(me: ComputingParty, layout: Layout, vector: Words) -> Model:
     """One computing party's part: its share of the counts (modulo 2^64) becomes its share of θ."""
-    precision = precision_for(layout.dictionary)
+    precision, rows = precision_for(layout.dictionary), layout.dictionary.max_rows
     refuse_too_many_rows(me, layout, vector)
-    arguments = log_arguments(layout, vector, int(me.role == A))
-    parts = [
-        shared_log2(me, arguments[start : start + _CELLS], precision.count_bits, precision.width)
-        for start in range(0, arguments.size, _CELLS)
-    ]
-    logs = np.concatenate([part[0] for part in parts])
-    some = np.concatenate([part[1] for part in parts])[: layout.classes]
-    empty = to_arithmetic(me, me.negate(some), precision.width)
-    return assemble(layout, precision, logs, empty, shared_tables(me, layout, vector, precision.width))
+    # Every width below relies on the joint rows not being more than max_rows, and they are not.
+    parts = log_arguments(layout, vector, int(me.role == A))
+    logs, some = _logarithms(me, np.concatenate(parts), precision)
+    # Now each party holds additive shares of the logarithms, and XOR shares of which arguments are not zero.
+    empty = to_arithmetic(me, me.negate(some[: layout.classes]), precision.width)
+    found = learned(layout, vector, precision, logs, [part.size for part in parts])
+
+    def learn(kind: type[Kind], some: list[Learned]) -> list[Words]:
+        return kind.shared_tables(me, some, rows, precision.width)
+
+    return assemble(layout, precision, logs[: layout.classes], empty, found, learn)
+
+
+def _logarithms(me: ComputingParty, arguments: Words, precision: Precision) -> tuple[Words, Bits]:
+    """Shares of log2 x and of [x ≠ 0], some thousands of arguments at a time."""
+    pieces = (arguments[piece] for piece in slices(arguments.size, _CELLS))
+    parts = [shared_log2(me, piece, precision.count_bits, precision.width) for piece in pieces]
+    return np.concatenate([logs for logs, _ in parts]), np.concatenate([some for _, some in parts])
 
 
 def refuse_too_many_rows(me: ComputingParty, layout: Layout, vector: Words) -> None:

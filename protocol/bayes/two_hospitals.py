@@ -33,7 +33,7 @@ def ask_partner(me: ComputingParty, partner: Line[ReceivedPool], layout: Layout,
     labels = []
     for piece in form.pieces(codes.shape[1]):
         announced = Selection(form, partner, codes[:, piece]).announce()
-        share = scores(model, codes[:, piece])
+        share = scores(layout, model, codes[:, piece])
         share[1:] = (share[1:] + announced.receive_and_add_up()) & mask(form.width)
         labels.append(label.from_partner(me, winners(me, share, form.width), form.classes))
     return joined(labels)
@@ -54,7 +54,7 @@ def show_partner(me: ComputingParty, layout: Layout, model: Model, codes: Values
     labels = []
     for piece in rows.pieces(codes.shape[1]):
         rows.send(me.channel, layout, codes[:, piece])
-        hot = winners(me, scores(model, codes[:, piece]), model.width)
+        hot = winners(me, scores(layout, model, codes[:, piece]), model.width)
         labels.append(label.from_partner(me, hot, model.classes))
     return joined(labels)
 
@@ -63,7 +63,7 @@ def see_partner(me: ComputingParty, layout: Layout, model: Model, count: int) ->
     """Two hospitals alone, the other one, for rows that it is shown."""
     for piece in rows.pieces(count):
         codes = rows.receive(me.channel, layout, piece.stop - piece.start)
-        label.to_partner(me, winners(me, scores(model, codes), model.width), model.classes)
+        label.to_partner(me, winners(me, scores(layout, model, codes), model.width), model.classes)
 
 
 def run_partner_classification(

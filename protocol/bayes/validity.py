@@ -5,7 +5,8 @@ A vector is that of some table in the dictionary's layout if
 - every count is in [0, 2^b), b the bits of the agreed maximum of rows, and so is that maximum minus Σ n_c;
 - in every attribute and class the values and the missing ones add up to n_c, modulo 2^64 and so as integers: 2^20 cells
   below 2^41 do not wrap;
-- the moments of every numeric attribute are possible ones (`moment_validity.py`).
+- what a kind of attribute demands beyond that is true: the moments of a Gaussian one are possible
+  (`moment_validity.py`).
 
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
@@ -31,9 +32,7 @@ import numpy as np
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Words
-from mixbayes.protocol.attributes.dictionary import Numeric
-from mixbayes.protocol.attributes.layout import ABSENT, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
-from mixbayes.protocol.attributes.moment_validity import moment_checks
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
@@ -47,8 +46,6 @@ DIGEST_BYTES = 16
 _NONCE_BYTES = 16
 _CELLS = 1 << 15
 """Cells compared at a time, and contributions taken together up to as many."""
-_MOMENTS = 1 << 11
-"""Moments compared at a time: wider words, and many transfers each."""
 
 
 def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words]) -> list[bool]:
@@ -110,45 +107,23 @@ def _digest(words: Words, nonce: bytes) -> bytes:
 
 
 def _statements(me: ComputingParty, layout: Layout, vectors: Words) -> list[Words]:
-    """What A and B hold alike exactly where it is true, contribution by contribution: ranges, identities, moments."""
-    rows, many = layout.dictionary.max_rows, len(vectors)
-    counts, differences, moments = _parts(layout, vectors)
-    room = me.constant(np.full((many, 1), rows, np.uint64)) - layout.class_counts(vectors).sum(axis=1, keepdims=True)
-    statements = [_ranges(me, np.concatenate([*counts, room], axis=1), rows.bit_length())]
-    statements += [held_alike(me, difference) for difference in differences]
-    return statements + _moments(me, moments, rows)
-
-
-def _parts(layout: Layout, vectors: Words) -> tuple[list[Words], list[Words], list[Words]]:
-    """Counts; what must be zero; and n, S1, low and high (4, contributions, K) of every numeric attribute."""
-    many, of_class = len(vectors), layout.class_counts(vectors)
-    counts, differences, moments = [of_class], [], []
-    for i, attribute in enumerate(layout.dictionary.attributes):
-        block = layout.block(vectors, i)
-        if isinstance(attribute, Numeric):
-            differences.append(block[:, PRESENT] + block[:, ABSENT] - of_class)
-            counts.append(block[:, ABSENT])
-            moments.append(block[:, [PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]].transpose(1, 0, 2))
-        else:
-            differences.append(block.sum(axis=1, dtype=np.uint64) - of_class)
-            counts.append(block.reshape(many, -1))
-    return counts, differences, moments
+    """What A and B hold alike exactly where it is true, contribution by contribution."""
+    rows, many, of_class = layout.dictionary.max_rows, len(vectors), layout.class_counts(vectors)
+    blocks = list(layout.blocks(vectors))
+    room = me.constant(np.full((many, 1), rows, np.uint64)) - of_class.sum(axis=1, keepdims=True)
+    counters = [of_class, *(attribute.counters(block) for attribute, block in blocks), room]
+    statements = [_ranges(me, np.concatenate(counters, axis=1), rows.bit_length())]
+    statements += [held_alike(me, attribute.surplus(block, of_class)) for attribute, block in blocks]
+    # Counts are in range and add up. What a kind demands beyond that comes last.
+    for kind, positions in layout.by_kind():
+        statements += kind.further_statements(me, [blocks[i][1] for i in positions], rows)
+    return statements
 
 
 def _ranges(me: ComputingParty, words: Words, bits: int) -> Words:
     flat = words.reshape(-1)
     pieces = [flat[start : start + _CELLS] for start in range(0, flat.size, _CELLS)]
     return np.concatenate([excess(me, piece, cut(me, piece, bits)) for piece in pieces]).reshape(words.shape)
-
-
-def _moments(me: ComputingParty, moments: list[Words], rows: int) -> list[Words]:
-    if not moments:
-        return []
-    cells = np.concatenate(moments, axis=2)
-    flat = cells.reshape(4, -1)
-    pieces = [flat[:, start : start + _MOMENTS] for start in range(0, flat.shape[1], _MOMENTS)]
-    checked = np.concatenate([moment_checks(me, piece, rows) for piece in pieces], axis=1)
-    return list(checked.reshape(-1, *cells.shape[1:]))
 
 
 def _equal_bits(me: ComputingParty, digests: list[bytes]) -> Bits:

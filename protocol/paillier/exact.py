@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from mixbayes.protocol.arrays import Numbers, Values, Words
-from mixbayes.protocol.attributes.dictionary import Dictionary, Numeric
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
@@ -67,7 +67,7 @@ def _score(pooled: Cells, row: list[int], c: int) -> Fraction:
 
 def comparison_bits(dictionary: Dictionary) -> int:
     """ℓ: both sides of every comparison are below 2^ℓ."""
-    gaussian = [a.name for a in dictionary.attributes if isinstance(a, Numeric)]
+    gaussian = [a.name for a in dictionary.attributes if not a.exact]
     if gaussian:
         raise Unsupported(
             f"The Paillier protocol takes no Gaussian attributes, and {len(gaussian)} are: {', '.join(gaussian[:5])}"
@@ -77,16 +77,14 @@ def comparison_bits(dictionary: Dictionary) -> int:
     p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows
     largest = rows
     for attribute in dictionary.attributes:
-        if not isinstance(attribute, Numeric):
-            largest *= (q * rows + p) * (q * rows + p * attribute.size)
+        largest *= (q * rows + p) * attribute.reach(dictionary.smoothing, rows).argument
     return largest.bit_length()
 
 
 def cell_bits(dictionary: Dictionary) -> int:
     """Every cell and denominator is below 2 to this."""
-    p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows
-    sizes = [a.size for a in dictionary.attributes if not isinstance(a, Numeric)]
-    return (q * rows + p * max(sizes, default=1)).bit_length()
+    reaches = [attribute.reach(dictionary.smoothing, dictionary.max_rows) for attribute in dictionary.attributes]
+    return max(reach.argument for reach in reaches).bit_length()
 
 
 def fitting_bits(dictionary: Dictionary, key_bits: int) -> int:

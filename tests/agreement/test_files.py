@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, federation_from
 from mixbayes.agreement.files import WIDEST, read_federation, written
-from mixbayes.protocol.attributes.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import DictionaryTooLarge
 from tests.keys.helpers import HEART, PAIR, changed
 
@@ -37,7 +41,7 @@ def attributes(draw: st.DrawFn, name: str) -> Attribute:
         st.sampled_from(
             [
                 Nominal(name=name, values=tuple(draw(st.lists(values, min_size=1, max_size=30, unique=True)))),
-                Numeric(name=name, low=low, high=high),
+                Gaussian(name=name, low=low, high=high),
                 Binned(name=name, low=low, high=high, cuts=tuple(cuts)),
             ]
         )

@@ -12,7 +12,9 @@ from typer.testing import CliRunner, Result
 from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.agreement.files import read_federation
 from mixbayes.cli.federation import app
-from mixbayes.protocol.attributes.dictionary import Binned, Nominal, Numeric
+from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, DictionaryTooLarge, MixbayesError, Unsupported
 
 THREE = ["--party", "cleveland", "--party", "hungarian", "--party", "va"]
@@ -52,7 +54,7 @@ def test_new_writes_what_show_shows(tmp_path: Path, table: Path) -> None:
     assert agreed.policy.minimum == 3
     assert agreed.dictionary.class_column == "ill"
     assert agreed.dictionary.attributes == (
-        Numeric(name="age", low=0.25, high=29.25),
+        Gaussian(name="age", low=0.25, high=29.25),
         Nominal(name="sex", values=("f", "m")),
         Nominal(name="grade", values=("0", "1", "2")),
     )

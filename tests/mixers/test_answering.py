@@ -34,7 +34,7 @@ LAYOUT = layout_of(2, [3, 2], max_rows=64)
 COUNTS = random_counts(LAYOUT, np.random.default_rng(7), 40, empty=0.0)
 MODELS = run_training(LAYOUT, [COUNTS], (seed(1), seed(2), seed(3)))
 CODES = random_codes(LAYOUT, np.random.default_rng(8), 5)
-EXPECTED = fixed_labels(fixed_model(LAYOUT, COUNTS), CODES).tolist()
+EXPECTED = fixed_labels(LAYOUT, fixed_model(LAYOUT, COUNTS), CODES).tolist()
 WIDTH = MODELS[0].width
 RUN = b"r" * 16
 PRIVATE = Question(Kind.PRIVATE, 1, 5, b"private".ljust(16))

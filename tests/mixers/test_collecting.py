@@ -15,8 +15,9 @@ from mixbayes.mixers.collecting import agree_on_set, checked, honest_ones, joint
 from mixbayes.parties.with_mixers.contribution import messages
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength

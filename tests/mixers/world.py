@@ -180,7 +180,7 @@ class World:
     def expected(self, hospitals: frozenset[str], codes: Values) -> list[int]:
         """The labels of the pooled classifier in the clear."""
         model = fixed_model(self.layout, self.pooled(hospitals))
-        return fixed_labels(model, codes).tolist()
+        return fixed_labels(self.layout, model, codes).tolist()
 
     def pooled(self, hospitals: frozenset[str]) -> Words:
         return sum((self.vectors[name] for name in hospitals), np.zeros(self.layout.size, np.uint64))

@@ -23,8 +23,10 @@ from nacl import bindings
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
-from mixbayes.protocol.attributes.dictionary import Dictionary, Numeric
-from mixbayes.protocol.attributes.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.moments import ABSENT_CODE
 from mixbayes.protocol.bayes.classification import answer_private, answer_public, ask_private, ask_public
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.label import blinding_for, common_blinding
@@ -179,7 +181,7 @@ LAYOUT = Layout(
         {
             "class_column": "class",
             "classes": PLAIN.dictionary.classes,
-            "attributes": [*PLAIN.dictionary.attributes, Numeric(name="number", low=0.0, high=1.0)],
+            "attributes": [*PLAIN.dictionary.attributes, Gaussian(name="number", low=0.0, high=1.0)],
             "max_rows": 200,
         }
     )
@@ -209,10 +211,7 @@ class Job:
 def counts_of(layout: Layout, rows: int, number: int) -> Words:
     """Counts of that many random patients."""
     rng = np.random.default_rng(number)
-    codes = [
-        rng.integers(-1, 1 << NUMERIC_BITS, rows) if isinstance(attribute, Numeric) else rng.integers(0, cells, rows)
-        for attribute, cells in zip(layout.dictionary.attributes, layout.rows, strict=True)
-    ]
+    codes = [rng.integers(0, attribute.codes, rows) for attribute in layout.dictionary.attributes]
     labels = rng.integers(0, layout.classes, rows).astype(np.int32)
     return count(layout, Codes(np.stack(codes).astype(np.int32), labels))
 
@@ -242,7 +241,7 @@ def share_model(model: Model, number: int) -> tuple[Model, Model]:
 
 def some_codes() -> Values:
     """An instance of first values, one of others, one of nothing."""
-    return np.array([[0, 1, 2], [0, 2, 3], [0, 12345678, -1]], np.int32)
+    return np.array([[0, 1, 2], [0, 2, 3], [0, 12345678, ABSENT_CODE]], np.int32)
 
 
 def _connected(role: int, lines: Lines, pools: Pools) -> ComputingParty:

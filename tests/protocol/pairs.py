@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Values, Words, mask
-from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary, Nominal
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.memory import MemoryWire

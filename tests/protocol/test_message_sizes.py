@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.dictionary import Numeric
-from mixbayes.protocol.attributes.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
-from mixbayes.tables.encoding import NO_NUMBER
 from tests.protocol.adversary import LAYOUT, Tap, counts_of, share_model, tapped_memory
 from tests.protocol.pairs import layout_of, random_codes, seed
 
@@ -57,9 +55,8 @@ def tables_of(layout: Layout) -> dict[str, list[Words]]:
 
 
 def questions_of(layout: Layout) -> dict[str, Values]:
-    numeric = [isinstance(attribute, Numeric) for attribute in layout.dictionary.attributes]
-    cells = np.where(numeric, 1 << NUMERIC_BITS, layout.rows)[:, None]
-    missing = np.where(numeric, NO_NUMBER, np.array(layout.rows) - 1)[:, None]
+    cells = np.array([attribute.codes for attribute in layout.dictionary.attributes])[:, None]
+    missing = cells - 1
     some, others = (np.random.default_rng(number).integers(0, cells, (len(cells), 9)) for number in (4, 5))
     questions = {
         "some": some,

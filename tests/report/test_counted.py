@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.simulation.flows import contributions, conversations
 from mixbayes.simulation.outcome import Flow, confusion
 from mixbayes.simulation.stage import stage

@@ -283,7 +283,7 @@ class Site:
         vector = np.stack([counted(layout, table).vector for table in self.tables.values()]).sum(
             axis=0, dtype=np.uint64
         )
-        found = fixed_labels(fixed_model(layout, vector), encode_query(dictionary, rows).codes)
+        found = fixed_labels(layout, fixed_model(layout, vector), encode_query(dictionary, rows).codes)
         return [dictionary.classes[label] for label in found]
 
     def asks(self, name: str) -> bool:

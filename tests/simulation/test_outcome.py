@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes.counts import count
 from mixbayes.simulation.outcome import Accuracy, Hospital, Outcome, Rounds, Seconds, Volumes, compare, pooled_labels
 from mixbayes.tables.columns import Columns

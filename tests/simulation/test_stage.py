@@ -11,7 +11,8 @@ import pytest
 
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.stage import free_ports, node_names, stage
 

@@ -6,15 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.cells import in_order, numbers, positions
-from mixbayes.protocol.attributes.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.moments import ABSENT_CODE
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import TableMismatch, encode_query, encode_training
 
 SEX = Nominal(name="sex", values=("m", "f"))
-AGE = Numeric(name="age", low=0.0, high=2.0**25)
+AGE = Gaussian(name="age", low=0.0, high=2.0**25)
 CHOL = Binned(name="chol", low=0.0, high=100.0, cuts=(10.0, 20.0))
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -80,7 +85,7 @@ def test_training_codes() -> None:
     assert codes.codes.dtype == np.int32
     assert codes.codes.tolist() == [
         [0, 1, 1, 2, 2, 0],
-        [0, 0, 2, 2**24, -1, -1],  # 1/2 and 3/2 go to the even neighbour
+        [0, 0, 2, 2**24, ABSENT_CODE, ABSENT_CODE],  # 1/2 and 3/2 go to the even neighbour
         [0, 1, 2, 2, 3, 0],
     ]
     assert clipped == (0, 0, 0)
@@ -106,7 +111,7 @@ def test_scaled_numbers_are_the_nearest_integers(data: st.DataObject) -> None:
     numbers = st.floats(-1e12, 1e12)
     low, high = sorted(data.draw(st.lists(numbers, min_size=2, max_size=2, unique=True)))
     values = data.draw(st.lists(st.one_of(st.floats(low, high), numbers), min_size=1))
-    codes = encode_query(dictionary_of(Numeric(name="x", low=low, high=high)), table(x=list(map(repr, values))))
+    codes = encode_query(dictionary_of(Gaussian(name="x", low=low, high=high)), table(x=list(map(repr, values))))
     for value, code in zip(values, codes.codes[0].tolist(), strict=True):
         inside = Fraction(min(max(value, low), high))
         exact = (inside - Fraction(low)) / (Fraction(high) - Fraction(low)) * 2**24
@@ -131,7 +136,7 @@ def test_query_takes_what_it_does_not_know_as_missing() -> None:
             chol=["high", "NaN", "1e999", "?", "500"],
         ),
     )
-    assert codes.codes.tolist() == [[2, 2, 2, 2, 1], [-1, -1, -1, -1, 0], [3, 3, 3, 3, 2]]
+    assert codes.codes.tolist() == [[2, 2, 2, 2, 1], [*4 * [ABSENT_CODE], 0], [3, 3, 3, 3, 2]]
     assert codes.labels is None
 
 

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.protocol.attributes.dictionary import Binned, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, BadDictionary, DictionaryTooLarge, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import infer
@@ -63,7 +66,7 @@ def ordered(texts: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def expected(name: str, tables: Sequence[Columns], bins: int | None) -> Nominal | Numeric | Binned | None:
+def expected(name: str, tables: Sequence[Columns], bins: int | None) -> Nominal | Gaussian | Binned | None:
     """An attribute as the interface describes it, cell by cell."""
     present = [c for t in tables for c in t.column(name).tolist() if c not in ("", "?")]
     read_as = [number(cell) for cell in present]
@@ -73,7 +76,7 @@ def expected(name: str, tables: Sequence[Columns], bins: int | None) -> Nominal 
     if len(values) < len(present) or len(set(values)) <= 20:
         return Nominal(name=name, values=ordered(set(present)))
     if bins is None:
-        return Numeric(name=name, low=min(values), high=max(values))
+        return Gaussian(name=name, low=min(values), high=max(values))
     cuts = {float(np.quantile(values, i / bins)) for i in range(1, bins)}
     return Binned(name=name, low=min(values), high=max(values), cuts=tuple(sorted(cuts)))
 
@@ -124,7 +127,7 @@ def test_more_than_20_different_numbers_over_all_tables_are_numeric() -> None:
     tables = [counting(lambda i: str(i % 11)), counting(lambda i: str(10 + i % 10))]
     assert infer(tables).attributes == (Nominal(name="x", values=tuple(map(str, range(20)))),)
     tables[1] = counting(lambda i: str(10 + i % 11))
-    assert infer(tables).attributes == (Numeric(name="x", low=0.0, high=20.0),)
+    assert infer(tables).attributes == (Gaussian(name="x", low=0.0, high=20.0),)
 
 
 def test_different_texts_of_one_number_count_once_and_stay_two_values() -> None:
@@ -142,14 +145,14 @@ def test_one_word_makes_a_column_nominal(word: str) -> None:
 def test_named_nominal_or_numeric() -> None:
     many, few = counting(str), counting(lambda i: str(i % 3))
     assert infer([many], nominal=["x"]).attributes[0].kind == "nominal"
-    assert infer([few], numeric=["x"]).attributes == (Numeric(name="x", low=0.0, high=2.0),)
+    assert infer([few], numeric=["x"]).attributes == (Gaussian(name="x", low=0.0, high=2.0),)
     assert infer([few], numeric=["x"], bins=2).attributes == (Binned(name="x", low=0.0, high=2.0, cuts=(1.0,)),)
 
 
 @pytest.mark.parametrize(("value", "bounds"), [("0", (-0.5, 0.5)), ("8", (4.0, 12.0)), ("-8", (-12.0, -4.0))])
 def test_numeric_column_that_never_changes_gets_a_width(value: str, bounds: tuple[float, float]) -> None:
     (x,) = infer([counting(lambda _: value)], numeric=["x"]).attributes
-    assert isinstance(x, Numeric)
+    assert isinstance(x, Gaussian)
     assert (x.low, x.high) == bounds
 
 

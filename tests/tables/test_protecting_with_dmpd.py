@@ -69,7 +69,7 @@ def test_the_joint_classifier_is_that_of_the_discretised_rows(bins: int | None) 
     contributions.append(counted(layout, tables[2]))
     vector = sum((one.vector for one in contributions[1:]), contributions[0].vector)
     codes = encode_query(dictionary, questions).codes
-    labels = [dictionary.classes[at] for at in fixed_labels(fixed_model(layout, vector), codes)]
+    labels = [dictionary.classes[at] for at in fixed_labels(layout, fixed_model(layout, vector), codes)]
     pooled = [discretised(table, dictionary, protection, seed) for seed, table in enumerate(tables[:2])]
     verdict = classify(
         [row for table in (*pooled, tables[2]) for row in rows_of(table)],

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from mixbayes.agreement.addresses import Address, host_and_port
 from mixbayes.agreement.names import Name
-from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary, Numeric
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.errors import BadData, Unsupported
 
 LONGEST_TITLE = 100
@@ -172,7 +172,7 @@ class Federation(_Frozen):
         if not self.two_party:
             yield ("protocol",), "paillier works between two hospitals without mixers"
         for i, attribute in enumerate(self.dictionary.attributes):
-            if isinstance(attribute, Numeric):
+            if not attribute.exact:
                 yield ("dictionary", "attributes", i, "kind"), "paillier takes no numeric attributes; bin this one"
 
     @property

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, federation_from
-from mixbayes.protocol.attributes.dictionary import Attribute, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import DictionaryTooLarge
 
 WIDEST = 100
@@ -118,13 +119,15 @@ def _attribute_lines(attribute: Attribute) -> Iterator[str]:
     yield "[[dictionary.attributes]]"
     yield f"name = {_text(attribute.name)}"
     yield f"kind = {_text(attribute.kind)}"
-    if isinstance(attribute, Nominal):
-        yield f"values = {_list(map(_text, attribute.values))}"
-        return
-    yield f"low = {attribute.low!r}"
-    yield f"high = {attribute.high!r}"
-    if not isinstance(attribute, Numeric):
-        yield f"cuts = {_list(map(repr, attribute.cuts))}"
+    for field, value in attribute.model_dump(exclude={"name", "kind"}).items():
+        yield f"{field} = {_written(value)}"
+
+
+def _written(value: object) -> str:
+    """A field's value as TOML has it: a text, a number, or a list of either."""
+    if isinstance(value, tuple | list):
+        return _list(map(_written, value))
+    return _text(value) if isinstance(value, str) else repr(value)
 
 
 def _list(entries: Iterable[str]) -> str:

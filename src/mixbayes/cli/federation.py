@@ -27,7 +27,7 @@ from mixbayes.cli.options import Protocol, names_in, smoothing_text
 from mixbayes.cli.output import write_whole
 from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.cells import missing
-from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Attribute, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
@@ -161,10 +161,10 @@ def _refuse_what_cannot_run(protocol: str, dictionary: Dictionary) -> None:
 
 def _refuse_names_of_patients(dictionary: Dictionary, table: Columns, nominal: Collection[str]) -> None:
     for attribute in dictionary.attributes:
-        if not isinstance(attribute, Nominal) or attribute.name in nominal:
+        if attribute.numeric or attribute.name in nominal:
             continue
         rows = np.count_nonzero(~missing(table.column(attribute.name)))
-        if attribute.size == rows > NUMERIC_ABOVE:
+        if attribute.codes - 1 == rows > NUMERIC_ABOVE:
             raise BadData(
                 f"{table.source}: column {attribute.name!r} has another value in every row, and all of them would "
                 "stand in the agreement that everybody gets. Remove it from the table, or name it in --nominal."
@@ -193,7 +193,7 @@ def _make(folder: Path) -> None:
 
 def _advice(federation: Federation, target: Path) -> Iterator[str]:
     attributes = federation.dictionary.attributes
-    bounded = [attribute.name for attribute in attributes if not isinstance(attribute, Nominal)]
+    bounded = [attribute.name for attribute in attributes if attribute.numeric]
     yield f"Written: {target}. Nothing is agreed yet."
     yield ""
     if bounded:
@@ -242,7 +242,7 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield f"attributes:     {len(dictionary.attributes)}"
     width = max(map(len, dictionary.names))
     for attribute in dictionary.attributes:
-        yield f"  {attribute.name:{width}}  {attribute.kind:7}  {_range(attribute)}"
+        yield f"  {attribute.name:{width}}  {attribute.kind:7}  {attribute.described()}"
     yield "digests of parts, to find what differs:"
     for part, digest in federation.sections().items():
         yield f"  {part:10}  {digest}"
@@ -250,10 +250,3 @@ def _summary(federation: Federation) -> Iterator[str]:
 
 def _where(member: Party | Mixer) -> str:
     return member.name if member.address is None else f"{member.name} at {member.address}"
-
-
-def _range(attribute: Attribute) -> str:
-    if isinstance(attribute, Nominal):
-        return ", ".join(attribute.values)
-    bounds = f"{attribute.low!r} to {attribute.high!r}"
-    return bounds if isinstance(attribute, Numeric) else f"{bounds}, cut at {', '.join(map(repr, attribute.cuts))}"

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import typer
 
-from mixbayes.protocol.attributes.dictionary import read_smoothing
+from mixbayes.protocol.attributes.fields import read_smoothing
 
 
 class Protocol(StrEnum):

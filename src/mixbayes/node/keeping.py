@@ -8,6 +8,8 @@ import json
 import numpy as np
 
 from mixbayes.protocol.arrays import Numbers
+from mixbayes.protocol.attributes.asking import SumOf
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.paillier.key import PublicKey, SecretKey, big_numbers
 from mixbayes.protocol.paillier.training import ExactModel, Group
@@ -16,10 +18,11 @@ MODEL_KEPT = "model is kept"
 """The follower's last word in a training. Asked before its model is on disk, it would be taken to have none."""
 
 
-def model_bytes(model: Model) -> bytes:
-    """A share of θ."""
+def model_bytes(layout: Layout, model: Model) -> bytes:
+    """A share of θ: its width with the attributes that are asked about by features, the prior, the tables."""
     file = io.BytesIO()
-    about = np.array([model.width, *model.gaussian], np.int64)
+    by_features = [i for i, a in enumerate(layout.dictionary.attributes) if isinstance(a.asking, SumOf)]
+    about = np.array([model.width, *by_features], np.int64)
     np.savez(file, about, model.prior, *model.tables)
     return file.getvalue()
 
@@ -27,8 +30,7 @@ def model_bytes(model: Model) -> bytes:
 def model_from(raw: bytes) -> Model:
     with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
         about, prior, *tables = (arrays[f"arr_{i}"] for i in range(len(arrays.files)))
-    width, *gaussian = (int(number) for number in about)
-    return Model(width, prior, tuple(tables), tuple(gaussian))
+    return Model(int(about[0]), prior, tuple(tables))
 
 
 def exact_bytes(key: SecretKey | PublicKey, model: ExactModel) -> bytes:

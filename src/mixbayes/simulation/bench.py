@@ -17,8 +17,11 @@ from typing import Any, Literal
 import numpy as np
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.dictionary import Attribute, Dictionary, Nominal, Numeric
-from mixbayes.protocol.attributes.layout import NUMERIC_BITS, Layout
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, answer_public, ask_private, ask_public
 from mixbayes.protocol.bayes.counts import Codes, count
@@ -197,7 +200,7 @@ def dictionary(task: Task) -> Dictionary:
     """13 attributes of 10 values, or 30 Gaussian ones; and a million rows."""
     values = tuple(str(v) for v in range(VALUES))
     nominal: list[Attribute] = [Nominal(name=f"attribute {a}", values=values) for a in range(ATTRIBUTES)]
-    gaussian: list[Attribute] = [Numeric(name=f"attribute {a}", low=0.0, high=1.0) for a in range(GAUSSIANS)]
+    gaussian: list[Attribute] = [Gaussian(name=f"attribute {a}", low=0.0, high=1.0) for a in range(GAUSSIANS)]
     names = tuple(f"class {c}" for c in range(task.classes))
     attributes = tuple(gaussian if task.gaussian else nominal)
     return Dictionary(class_column="class", classes=names, attributes=attributes, max_rows=MAX_ROWS)
@@ -219,9 +222,8 @@ def _counts(cells: int, role: int) -> Words:
 
 def questions(layout: Layout, rows: int) -> Values:
     random = np.random.default_rng(2)
-    attributes = zip(layout.dictionary.attributes, layout.rows, strict=True)
-    most = [1 << NUMERIC_BITS if isinstance(attribute, Numeric) else cells for attribute, cells in attributes]
-    return np.stack([random.integers(0, cells, rows) for cells in most]).astype(np.int32)
+    columns = [random.integers(0, a.codes, (a.columns, rows)) for a in layout.dictionary.attributes]
+    return np.concatenate(columns).astype(np.int32)
 
 
 def _stock(pool: PairPool | SentPool | ReceivedPool, count: int) -> None:

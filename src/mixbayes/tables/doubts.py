@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.attributes.cells import Texts, missing, numbers
-from mixbayes.protocol.attributes.dictionary import Dictionary, Numeric
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.encoding import NO_NUMBER, encode_query
+from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.inference import NUMERIC_ABOVE
 
 ROWS_LOOKED_AT = 10_000
@@ -40,9 +41,8 @@ def unknown(dictionary: Dictionary, rows: Columns) -> Iterator[str]:
     for name in rows.names:
         if name not in (*dictionary.names, dictionary.class_column):
             yield (f"column {name!r} is not one that was learned from, and is left out")
-    for attribute, codes in zip(dictionary.attributes, encode_query(dictionary, rows).codes, strict=True):
-        nothing = NO_NUMBER if isinstance(attribute, Numeric) else attribute.size
-        unknown = np.count_nonzero((codes == nothing) & ~missing(rows.column(attribute.name)))
+    for attribute, codes in Layout(dictionary).cells(encode_query(dictionary, rows).codes):
+        unknown = np.count_nonzero(attribute.absent(codes) & ~missing(rows.column(attribute.name)))
         if unknown:
             where = f"{rows.source}: " if rows.source else ""
             yield (

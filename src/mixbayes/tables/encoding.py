@@ -4,37 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixbayes.protocol.attributes.cells import Texts, missing, numbers, positions
-from mixbayes.protocol.attributes.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
-from mixbayes.protocol.attributes.layout import NUMERIC_BITS
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.attributes.cells import Texts, missing, positions
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.kind import Reading
+from mixbayes.protocol.attributes.nominal import SPELLING
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns, rows_that
 
-NO_NUMBER = -1
-"""The code of a missing cell of a numeric attribute; elsewhere it is the attribute's size."""
-
 MOST_SHOWN = 20
-_CORRECT = "Correct the spelling, leave missing cells empty, or agree on the value"
 
 
 class TableMismatch(BadData):
     """The table breaks the dictionary; the message lists every column and value that does."""
 
     code = "E101"
-
-
-class _Reading(NamedTuple):
-    """One column read: its codes, what in it breaks the dictionary, how many values lay beyond the bounds."""
-
-    codes: NDArray[np.int32]
-    foreign: Texts
-    clipped: int
 
 
 def encode_training(dictionary: Dictionary, columns: Columns) -> tuple[Codes, tuple[int, ...]]:
@@ -44,7 +33,7 @@ def encode_training(dictionary: Dictionary, columns: Columns) -> tuple[Codes, tu
     """
     _refuse(_absent(columns, (*dictionary.names, dictionary.class_column)))
     labels = columns.column(dictionary.class_column)
-    readings = [_read(attribute, columns.column(attribute.name)) for attribute in dictionary.attributes]
+    readings = [attribute.read(columns.column(attribute.name)) for attribute in dictionary.attributes]
     _refuse(
         [
             *_too_many(columns.rows, dictionary.max_rows),
@@ -52,7 +41,7 @@ def encode_training(dictionary: Dictionary, columns: Columns) -> tuple[Codes, tu
             *chain.from_iterable(map(_problems, dictionary.attributes, readings)),
         ]
     )
-    codes = Codes(_stacked(readings), positions(labels, dictionary.classes))
+    codes = Codes(_joined(readings), positions(labels, dictionary.classes))
     return codes, tuple(reading.clipped for reading in readings)
 
 
@@ -61,41 +50,11 @@ def encode_query(dictionary: Dictionary, columns: Columns) -> Codes:
     absent = _absent(columns, dictionary.names)
     if absent:
         raise BadData(_message("The table cannot be classified:", absent))
-    return Codes(_stacked([_read(a, columns.column(a.name)) for a in dictionary.attributes]))
+    return Codes(_joined([a.read(columns.column(a.name)) for a in dictionary.attributes]))
 
 
-def _read(attribute: Attribute, cells: Texts) -> _Reading:
-    if isinstance(attribute, Nominal):
-        codes = positions(cells, attribute.values)
-        return _Reading(codes, _said(cells, codes == attribute.size), 0)
-    values = numbers(cells)
-    unread = np.isnan(values)
-    codes = _bins(attribute, values) if isinstance(attribute, Binned) else _scaled(attribute, values)
-    beyond = (values < attribute.low) | (values > attribute.high)
-    return _Reading(codes, _said(cells, unread), int(np.count_nonzero(beyond)))
-
-
-def _said(cells: Texts, where: NDArray[np.bool_]) -> Texts:
-    some = cells[where]
-    return some[~missing(some)]
-
-
-def _bins(attribute: Binned, values: NDArray[np.float64]) -> NDArray[np.int32]:
-    # What lies beyond the bounds falls in the outermost bin. Clipping the number first would be the same,
-    # except below a bound that is itself a cut point: there a pooled classifier uses the empty first bin.
-    at = np.searchsorted(np.array(attribute.cuts), values, side="right")
-    return np.where(np.isnan(values), attribute.size, at).astype(np.int32)
-
-
-def _scaled(attribute: Numeric, values: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Integers in [0, 2^f], ties to even."""
-    low, high = attribute.low, attribute.high
-    share = (np.clip(values, low, high) - low) / (high - low)
-    return np.where(np.isnan(values), NO_NUMBER, np.rint(share * 2**NUMERIC_BITS)).astype(np.int32)
-
-
-def _stacked(readings: Sequence[_Reading]) -> NDArray[np.int32]:
-    return np.stack([reading.codes for reading in readings])
+def _joined(readings: Sequence[Reading]) -> Values:
+    return np.concatenate([reading.codes for reading in readings])
 
 
 def _absent(columns: Columns, names: Sequence[str]) -> list[str]:
@@ -109,27 +68,17 @@ def _too_many(rows: int, most: int) -> list[str]:
 def _class_problems(dictionary: Dictionary, labels: Texts) -> list[str]:
     column = f"column {dictionary.class_column!r}"
     without = missing(labels)
-    foreign = _said(labels, positions(labels, dictionary.classes) == len(dictionary.classes))
+    foreign = labels[(positions(labels, dictionary.classes) == len(dictionary.classes)) & ~without]
     return [
         *([f"{column}: {rows_that(without)} no class. Fill it in, or remove the row"] if without.any() else []),
-        *([f"{column}: {_shown(foreign)} not among the classes. {_CORRECT}"] if foreign.size else []),
+        *([f"{column}: {_shown(foreign)} not among the classes. {SPELLING}"] if foreign.size else []),
     ]
 
 
-def _problems(attribute: Attribute, reading: _Reading) -> list[str]:
+def _problems(attribute: Attribute, reading: Reading) -> list[str]:
     if not reading.foreign.size:
         return []
-    why = "not in the list of values. " + _CORRECT if isinstance(attribute, Nominal) else _not_numbers(reading.foreign)
-    return [f"column {attribute.name!r}: {_shown(reading.foreign)} {why}"]
-
-
-def _not_numbers(foreign: Texts) -> str:
-    with_comma = ~np.isnan(numbers(np.char.replace(foreign, ",", ".")))
-    remedies = [
-        *(["Write decimal points, not commas"] if with_comma.any() else []),
-        *(["Write numbers without units, and leave missing cells empty"] if not with_comma.all() else []),
-    ]
-    return ". ".join(["not a number", *remedies])
+    return [f"column {attribute.name!r}: {_shown(reading.foreign)} {attribute.misfit(reading.foreign)}"]
 
 
 def _shown(foreign: Texts) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from mixbayes.local_methods.tables import Table
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
-from mixbayes.protocol.attributes.dictionary import Nominal as NominalAttribute
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_table import as_command_error, as_table
@@ -108,7 +107,7 @@ def _counted(table: Columns, dictionary: Dictionary) -> Columns:
 
 def _released(method: LocalMethod, counted: Columns, dictionary: Dictionary, progress: Progress | None) -> Table:
     """What the method makes of these columns, the class last again."""
-    measured = [a.name for a in dictionary.attributes if not isinstance(a, NominalAttribute)]
+    measured = [a.name for a in dictionary.attributes if a.numeric]
     with as_command_error():
         whole = as_table(counted, measured)
         attributes = whole.select(whole.positions(dictionary.names))

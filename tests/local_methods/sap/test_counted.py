@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.attributes.cells import missing
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import protected
@@ -16,7 +18,7 @@ from mixbayes.tables.protecting import protect, read_protection
 DICTIONARY = Dictionary(
     class_column="class",
     classes=("ill", "well"),
-    attributes=(Nominal(name="colour", values=("blue", "red")), Numeric(name="age", low=0, high=99)),
+    attributes=(Nominal(name="colour", values=("blue", "red")), Gaussian(name="age", low=0, high=99)),
 )
 
 

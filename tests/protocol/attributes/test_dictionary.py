@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mixbayes.protocol.attributes.dictionary import Binned, Dictionary, Nominal, Numeric, dictionary_from
+from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadDictionary, DictionaryTooLarge
 
 HEART: dict[str, Any] = {
@@ -45,13 +48,13 @@ def changed(*path: str | int, to: object) -> dict[str, Any]:
 
 
 @st.composite
-def attributes(draw: st.DrawFn, name: str) -> Nominal | Numeric | Binned:
+def attributes(draw: st.DrawFn, name: str) -> Nominal | Gaussian | Binned:
     low, *cuts, high = sorted(draw(st.lists(numbers, min_size=2, unique=True)))
     return draw(
         st.sampled_from(
             [
                 Nominal(name=name, values=tuple(draw(st.lists(values, min_size=1, unique=True)))),
-                Numeric(name=name, low=low, high=high),
+                Gaussian(name=name, low=low, high=high),
                 Binned(name=name, low=low, high=high, cuts=tuple(cuts)),
             ]
         )

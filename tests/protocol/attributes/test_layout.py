@@ -3,8 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.protocol.attributes.dictionary import Attribute, Binned, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import DictionaryTooLarge
 
 
@@ -19,7 +23,7 @@ def nominal(name: str, size: int) -> Nominal:
 MIXED = layout_of(
     3,
     nominal("n", 2),
-    Numeric(name="x", low=0.0, high=1.0),
+    Gaussian(name="x", low=0.0, high=1.0),
     Binned(name="b", low=0.0, high=1.0, cuts=(0.25, 0.5, 0.75)),
 )
 

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
 from mixbayes.protocol.arrays import Values, Words, mask
-from mixbayes.protocol.attributes.layout import NUMERIC_BITS, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
-from mixbayes.protocol.attributes.log_density import FEATURES, FRACTION, features, fixed_tables, real_density
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.log_density import FEATURES, FRACTION, features, fixed_table, real_density
+from mixbayes.protocol.attributes.moments import ABSENT_CODE, NUMERIC_BITS, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM
 from mixbayes.protocol.bayes.classification import run_classification
-from mixbayes.protocol.bayes.precision import MOST_ROWS_WITH_MOMENTS, precision_for
+from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
 from mixbayes.protocol.bayes.training import run_training
 from tests.protocol.attributes.gaussians import TOP, counted, mixed_layout, random_rows, scaled
@@ -23,7 +25,7 @@ ways = pytest.mark.parametrize("private", [False, True], ids=["public", "private
 
 def density(layout: Layout, vector: Words, label: int, value: int) -> float:
     """The fixed-point log-density of one value, as the sum of its features' words."""
-    (table,) = fixed_tables(layout, vector)
+    table = fixed_table(layout.block(vector, 0))
     words = table[:, label] * features(np.array([value], np.int32))[:, 0]
     return int(words.sum(dtype=np.uint64).view(np.int64)) / 2.0**FRACTION
 
@@ -44,7 +46,7 @@ def one_class(values: Values) -> tuple[Layout, Words]:
 
 @given(st.integers(0, TOP))
 def test_features_are_the_bits_of_the_value_and_of_its_rounded_square(x: int) -> None:
-    bits = features(np.array([x, -1], np.int32))
+    bits = features(np.array([x, ABSENT_CODE], np.int32))
     square = (x * x + 2**21) >> 22
     expected = [1, *(x >> j & 1 for j in range(25)), *(square >> j & 1 for j in range(27))]
     assert bits.shape == (FEATURES, 2)
@@ -84,7 +86,7 @@ def test_degenerate_classes_have_their_stated_density(values: list[float], says:
         assert density(layout, vector, 0, x) == pytest.approx(slow_density(*moments, x), rel=1e-6, abs=1e-2), says
 
 
-@pytest.mark.parametrize("max_rows", [1, 1000, 2**20, MOST_ROWS_WITH_MOMENTS])
+@pytest.mark.parametrize("max_rows", [1, 1000, 2**20, Gaussian.most_rows])
 def test_training_on_shares_is_bit_for_bit_the_reference(max_rows: int) -> None:
     """At the extremes of the moments too: all rows at either bound, half at each, none at all."""
     layout = mixed_layout(4, [True, True], max_rows=4 * max_rows if max_rows < 2**36 else max_rows)
@@ -115,7 +117,7 @@ def test_labels_are_bit_for_bit_those_of_the_reference(kinds: list[bool], classe
     codes = random_rows(layout, rng, 100)
     models = run_training(layout, [vector], THREE_SEEDS)
     joint = fixed_model(layout, vector)
-    expected = fixed_labels(joint, codes).tolist()
+    expected = fixed_labels(layout, joint, codes).tolist()
     for private in (False, True):
         assert run_classification(layout, models, codes, THREE_SEEDS, private=private).tolist() == expected
     exact = real_scores(layout, vector, codes)
@@ -133,7 +135,7 @@ def test_many_classes_need_more_than_a_pad_a_feature(private: bool) -> None:
     vector = counted(layout, random_rows(layout, rng, 500, labels), labels)
     codes = random_rows(layout, rng, 60)
     models = run_training(layout, [vector], THREE_SEEDS)
-    expected = fixed_labels(fixed_model(layout, vector), codes)
+    expected = fixed_labels(layout, fixed_model(layout, vector), codes)
     got = run_classification(layout, models, codes, THREE_SEEDS, private=private)
     np.testing.assert_array_equal(got, expected)
 
@@ -147,4 +149,4 @@ def test_labels_are_those_of_scikit_learn() -> None:
     columns = codes.T / TOP
     # scikit-learn's floor is a share of the largest variance of a column.
     theirs = GaussianNB(var_smoothing=2.0**-20 / columns.var(axis=0).max()).fit(columns, labels).predict(columns)
-    np.testing.assert_array_equal(fixed_labels(fixed_model(layout, vector), codes), theirs)
+    np.testing.assert_array_equal(fixed_labels(layout, fixed_model(layout, vector), codes), theirs)

@@ -5,8 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.dictionary import Attribute, Dictionary, Nominal, Numeric
-from mixbayes.protocol.attributes.layout import ABSENT, NUMERIC_BITS, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.moments import (
+    ABSENT,
+    ABSENT_CODE,
+    NUMERIC_BITS,
+    PRESENT,
+    SQUARES_HIGH,
+    SQUARES_LOW,
+    SUM,
+)
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.shares import split
@@ -19,9 +31,9 @@ TOP = 1 << NUMERIC_BITS
 def mixed(max_rows: int = 1000, classes: int = 2) -> Layout:
     """Numeric and nominal attributes in turn."""
     attributes: tuple[Attribute, ...] = (
-        Numeric(name="x", low=0.0, high=1.0),
+        Gaussian(name="x", low=0.0, high=1.0),
         Nominal(name="y", values=("no", "yes")),
-        Numeric(name="z", low=0.0, high=1.0),
+        Gaussian(name="z", low=0.0, high=1.0),
     )
     names = tuple(f"class {c}" for c in range(classes))
     return Layout(Dictionary(class_column="class", classes=names, attributes=attributes, max_rows=max_rows))
@@ -36,8 +48,8 @@ def table(layout: Layout, rows: int, number: int, values: tuple[int, int] = (0, 
     rng = np.random.default_rng(number)
 
     def column(attribute: Attribute) -> np.ndarray:
-        if isinstance(attribute, Numeric):
-            return np.where(rng.random(rows) < 0.2, -1, rng.integers(values[0], values[1] + 1, rows))
+        if isinstance(attribute, Gaussian):
+            return np.where(rng.random(rows) < 0.2, ABSENT_CODE, rng.integers(values[0], values[1] + 1, rows))
         return rng.integers(0, attribute.size + 1, rows)
 
     codes = np.array([column(attribute) for attribute in layout.dictionary.attributes]).astype(np.int32)
@@ -48,7 +60,7 @@ def possible(layout: Layout, vector: Words) -> bool:
     """Whether some table has these counts, in Python's integers."""
     of_class = layout.class_counts(vector).tolist()
     blocks = [layout.block(vector, i).tolist() for i in range(len(layout.rows))]
-    kinds = [isinstance(attribute, Numeric) for attribute in layout.dictionary.attributes]
+    kinds = [isinstance(attribute, Gaussian) for attribute in layout.dictionary.attributes]
     return sum(of_class) <= layout.dictionary.max_rows and all(
         possible_numbers(column, n) if numeric else sum(column) == n
         for block, numeric in zip(blocks, kinds, strict=True)
@@ -95,7 +107,7 @@ def whole_in(layout: Layout, row: int, rows: int, label: int = 0) -> Words:
     vector = np.zeros(layout.size, np.uint64)
     layout.class_counts(vector)[label] = rows
     for i, attribute in enumerate(layout.dictionary.attributes):
-        rest = (PRESENT if row == 0 else ABSENT) if isinstance(attribute, Numeric) else row
+        rest = (PRESENT if row == 0 else ABSENT) if isinstance(attribute, Gaussian) else row
         layout.block(vector, i)[rest, label] = rows
     return vector
 

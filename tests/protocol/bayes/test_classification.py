@@ -11,7 +11,7 @@ from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes import question
 from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Field, Form
+from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
@@ -35,7 +35,7 @@ class Problem:
 
     @property
     def expected(self) -> list[int]:
-        labels: list[int] = fixed_labels(self.joint, self.codes).tolist()
+        labels: list[int] = fixed_labels(self.layout, self.joint, self.codes).tolist()
         return labels
 
 
@@ -199,7 +199,7 @@ def test_from_counts_of_hospitals_to_labels(number: int) -> None:
     tables = [random_counts(layout, rng, int(rows)) for rows in rng.multinomial(10**6, [0.2, 0.3, 0.5])]
     models = run_training(layout, tables, seeds_for(number))
     codes = random_codes(layout, rng, 100)
-    expected = fixed_labels(fixed_model(layout, np.array(tables).sum(axis=0)), codes).tolist()
+    expected = fixed_labels(layout, fixed_model(layout, np.array(tables).sum(axis=0)), codes).tolist()
     for private in (False, True):
         labels = run_classification(layout, models, codes, seeds_for(number + 1), private=private)
         assert labels.tolist() == expected
@@ -207,7 +207,7 @@ def test_from_counts_of_hospitals_to_labels(number: int) -> None:
 
 @given(st.lists(st.integers(1, 1001), min_size=1, max_size=100), st.integers(2, 64), st.integers(0, 20000))
 def test_pieces_are_all_rows_in_order_and_none_is_empty(entries: list[int], classes: int, rows: int) -> None:
-    fields = tuple(Field(gaussian=False, words=words) for words in entries)
-    pieces = list(Form(fields, classes, 46).pieces(rows))
+    layout = layout_of(classes, [max(1, words - 1) for words in entries])
+    pieces = list(Form.of(layout, 46).pieces(rows))
     assert [row for piece in pieces for row in range(rows)[piece]] == list(range(rows))
     assert all(piece.stop > piece.start for piece in pieces)

@@ -10,8 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.dictionary import Binned, Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.moments import ABSENT_CODE
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes import counts
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.errors import LocalError
@@ -25,10 +29,12 @@ def tables(draw: st.DrawFn) -> tuple[Layout, Codes]:
     rows, classes = draw(st.integers(0, 20)), draw(st.integers(2, 5))
     sizes = draw(st.lists(st.integers(0, 5), min_size=1, max_size=5))
     attributes = [
-        Nominal(name=str(i), values=tuple(map(str, range(size)))) if size else Numeric(name=str(i), low=0.0, high=1.0)
+        Nominal(name=str(i), values=tuple(map(str, range(size)))) if size else Gaussian(name=str(i), low=0.0, high=1.0)
         for i, size in enumerate(sizes)
     ]
-    column = {size: st.integers(0, size) if size else st.integers(-1, 2**24) for size in sizes}
+    column = {
+        size: st.integers(0, size) if size else st.sampled_from([ABSENT_CODE]) | st.integers(0, 2**24) for size in sizes
+    }
     codes = [draw(st.lists(column[size], min_size=rows, max_size=rows)) for size in sizes]
     labels = draw(st.lists(st.integers(0, classes - 1), min_size=rows, max_size=rows))
     dictionary = Dictionary(class_column="class", classes=tuple(map(str, range(classes))), attributes=tuple(attributes))
@@ -43,13 +49,13 @@ def slow_count(layout: Layout, codes: Codes) -> list[int]:
     vector = [labels.count(c) for c in classes]
     for attribute, column in zip(layout.dictionary.attributes, codes.codes.tolist(), strict=True):
         rows = list(zip(column, labels, strict=True))
-        if isinstance(attribute, Numeric):
-            here = [[x for x, label in rows if label == c and x >= 0] for c in classes]
+        if isinstance(attribute, Gaussian):
+            here = [[x for x, label in rows if label == c and x != ABSENT_CODE] for c in classes]
             vector += [len(xs) for xs in here]
             vector += [sum(xs) for xs in here]
             vector += [sum(x * x % 2**24 for x in xs) for xs in here]
             vector += [sum(x * x // 2**24 for x in xs) for xs in here]
-            vector += [rows.count((-1, c)) for c in classes]
+            vector += [rows.count((ABSENT_CODE, c)) for c in classes]
         else:
             vector += [rows.count((v, c)) for v in range(attribute.size + 1) for c in classes]
     return vector
@@ -76,7 +82,7 @@ def test_sums_of_many_large_squares_are_exact() -> None:
     """Two full blocks and one row; a float64 sum of the squares would have lost the last bits."""
     rows, value = 2 * counts.BLOCK + 1, 2**24 - 1
     layout = Layout(
-        Dictionary(class_column="c", classes=("0", "1"), attributes=(Numeric(name="x", low=0.0, high=1.0),))
+        Dictionary(class_column="c", classes=("0", "1"), attributes=(Gaussian(name="x", low=0.0, high=1.0),))
     )
     vector = count(layout, Codes(np.full((1, rows), value, np.int32), np.ones(rows, np.int32)))
     _, total, low, high, _ = layout.block(vector, 0)[:, 1].tolist()
@@ -103,7 +109,7 @@ def row_of(attribute: Nominal | Binned, cell: str) -> int:
     return sum(cut <= float(cell) for cut in attribute.cuts)
 
 
-def moments(attribute: Numeric, cells: list[str]) -> list[int]:
+def moments(attribute: Gaussian, cells: list[str]) -> list[int]:
     present = [float(cell) for cell in cells if cell not in ("", "?")]
     scaled = [round((v - attribute.low) / (attribute.high - attribute.low) * 2**24) for v in present]
     squares = [x * x for x in scaled]
@@ -132,7 +138,7 @@ def assert_class(layout: Layout, vector: Words, k: int, rows: list[dict[str, str
     for i, attribute in enumerate(layout.dictionary.attributes):
         cells = [row[attribute.name] for row in mine]
         counted = layout.block(vector, i)[:, k].tolist()
-        if isinstance(attribute, Numeric):
+        if isinstance(attribute, Gaussian):
             assert counted == moments(attribute, cells)
         else:
             tally = Counter(row_of(attribute, cell) for cell in cells)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.dictionary import Numeric
-from mixbayes.protocol.attributes.layout import ABSENT, SQUARES_HIGH, SQUARES_LOW, SUM, Layout
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.moments import ABSENT, SQUARES_HIGH, SQUARES_LOW, SUM
 from mixbayes.protocol.errors import WrongLength
 from mixbayes.transport.contribution import Contribution, decode, encode
 from tests.protocol.bayes.contributions import (
@@ -35,7 +36,7 @@ def test_one_false_cell_is_refused(layout: Layout, vector: Words, by: int) -> No
 
 def numbers_of(layout: Layout) -> set[int]:
     """The cells of sums, which may be a little larger or smaller in another table."""
-    numeric = [i for i, attribute in enumerate(layout.dictionary.attributes) if isinstance(attribute, Numeric)]
+    numeric = [i for i, attribute in enumerate(layout.dictionary.attributes) if isinstance(attribute, Gaussian)]
     return {at(layout, i, row, c) for i in numeric for row in (SUM, SQUARES_LOW, SQUARES_HIGH) for c in range(2)}
 
 

@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.dictionary import Binned, Dictionary
+from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.precision import GAUSSIAN_RANGE, MOST_COUNT_BITS, MOST_ROWS_WITH_MOMENTS, precision_for
+from mixbayes.protocol.attributes.log_density import SPREAD
+from mixbayes.protocol.bayes.precision import MOST_COUNT_BITS, precision_for
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
 from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION, fixed_log2
 from mixbayes.protocol.errors import DictionaryTooLarge
@@ -65,7 +67,7 @@ def assert_fits(layout: Layout, vector: Words, codes: list[int]) -> None:
     assert max(scores) - min(scores) < 1 << (precision.width - 1)
     winner = scores.index(max(scores))
     assert int(layout.class_counts(vector)[winner]) > 0
-    labels = fixed_labels(fixed_model(layout, vector), np.array(codes, np.int32)[:, None])
+    labels = fixed_labels(layout, fixed_model(layout, vector), np.array(codes, np.int32)[:, None])
     assert labels.tolist() == [winner]
 
 
@@ -113,7 +115,7 @@ def test_empty_class_never_wins(number: int, attributes: int) -> None:
     rng = np.random.default_rng(number)
     layout = layout_of(5, rng.integers(1, 50, attributes).tolist(), 2**40)
     vector = random_counts(layout, rng, int(2 ** rng.uniform(0, 40)), empty=0.6)
-    labels = fixed_labels(fixed_model(layout, vector), random_codes(layout, rng, 50))
+    labels = fixed_labels(layout, fixed_model(layout, vector), random_codes(layout, rng, 50))
     assert (layout.class_counts(vector)[labels] > 0).all()
 
 
@@ -181,13 +183,13 @@ def test_range_of_a_gaussian_attribute_is_that_of_the_narrowest_density() -> Non
     layout = mixed_layout(2, [True])
     nobody_varies = counted(layout, np.array([[0, TOP]], np.int32), np.array([0, 1], np.int32))
     near, far = real_scores(layout, nobody_varies, np.array([[0, TOP]], np.int32))[0]
-    assert near - far + 16 < GAUSSIAN_RANGE < near - far + 200
+    assert near - far + 16 < SPREAD < near - far + 200
 
 
 def test_2_38_rows_are_the_most_with_moments() -> None:
-    assert precision_for(mixed_layout(2, [True], max_rows=MOST_ROWS_WITH_MOMENTS).dictionary).count_bits == 39
+    assert precision_for(mixed_layout(2, [True], max_rows=2**38).dictionary).count_bits == 39
     with pytest.raises(DictionaryTooLarge, match="max_rows is 274877906945"):
-        precision_for(mixed_layout(2, [True], max_rows=MOST_ROWS_WITH_MOMENTS + 1).dictionary)
+        precision_for(mixed_layout(2, [True], max_rows=2**38 + 1).dictionary)
 
 
 def test_1419_gaussian_attributes_are_the_most() -> None:

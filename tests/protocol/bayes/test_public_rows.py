@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.attributes.moments import ABSENT_CODE
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import answer_public
 from mixbayes.protocol.bayes.label import blinding_for
@@ -15,7 +16,7 @@ from tests.protocol.attributes.gaussians import TOP, mixed_layout
 from tests.protocol.pairs import Ends, Pair, converse, layout_of, random_counts
 
 MIXED = mixed_layout(2, [True, False])
-cells = st.tuples(st.sampled_from([-1, 0, 1, TOP]) | st.integers(-1, TOP), st.integers(0, 3))
+cells = st.tuples(st.sampled_from([0, 1, TOP, ABSENT_CODE]) | st.integers(0, TOP), st.integers(0, 3))
 
 
 @given(st.lists(cells, min_size=1, max_size=20))

@@ -32,7 +32,7 @@ def test_no_label_differs(name: str, bins: int | None) -> None:
     vector: Words = np.stack(vectors).sum(axis=0, dtype=np.uint64)
     for table in tables:
         codes = encode_query(dictionary, table).codes
-        labels = fixed_labels(fixed_model(layout, vector), codes)
+        labels = fixed_labels(layout, fixed_model(layout, vector), codes)
         np.testing.assert_array_equal(labels, real_scores(layout, vector, codes).argmax(axis=0))
         if bins:
             np.testing.assert_array_equal(labels[:200], exact.labels(layout, vector, codes[:, :200]))

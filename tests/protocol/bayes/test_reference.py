@@ -64,7 +64,7 @@ def test_fixed_scores_are_the_real_ones_within_the_margin(problem: tuple[Layout,
     model = fixed_model(layout, vector)
     some = np.flatnonzero(layout.class_counts(vector))
     top = np.uint64(64 - model.width)
-    fixed = ((scores(model, codes) << top).view(np.int64) >> np.int64(top)) / 2.0**31
+    fixed = ((scores(layout, model, codes) << top).view(np.int64) >> np.int64(top)) / 2.0**31
     real = real_scores(layout, vector, codes)
     off = (fixed[some] - fixed[some[0]]) - (real[some] - real[some[0]])
     assert np.abs(off).max() <= precision_for(layout.dictionary).margin
@@ -77,7 +77,7 @@ def test_fixed_labels_are_the_real_ones_beyond_the_margin(problem: tuple[Layout,
     real = np.array(slow_scores(layout, vector, codes))
     second, best = np.sort(real, axis=0)[-2:]
     apart = best - second > precision_for(layout.dictionary).margin
-    labels = fixed_labels(fixed_model(layout, vector), codes)
+    labels = fixed_labels(layout, fixed_model(layout, vector), codes)
     assert labels[apart].tolist() == real.argmax(axis=0)[apart].tolist()
 
 
@@ -101,7 +101,7 @@ def test_ties_go_to_the_first_class(classes: int, sizes: list[int], number: int)
     for block in [layout.class_counts(vector), *(layout.block(vector, a) for a in range(len(sizes)))]:
         block[...] = np.where(np.arange(classes) >= first, block[..., -1:], 0)
     layout.class_counts(vector)[first:] += np.uint64(layout.class_counts(vector)[-1] == 0)
-    labels = fixed_labels(fixed_model(layout, vector), random_codes(layout, rng, 20))
+    labels = fixed_labels(layout, fixed_model(layout, vector), random_codes(layout, rng, 20))
     assert set(labels.tolist()) == {first}
 
 
@@ -110,7 +110,7 @@ def test_row_of_missing_values_gets_the_commonest_class() -> None:
     layout = layout_of(4, [3, 3])
     vector = random_counts(layout, rng, 100, empty=0)
     layout.class_counts(vector)[:] = [10, 40, 40, 10]
-    assert fixed_labels(fixed_model(layout, vector), np.array([[3], [3]], np.int32)).tolist() == [1]
+    assert fixed_labels(layout, fixed_model(layout, vector), np.array([[3], [3]], np.int32)).tolist() == [1]
 
 
 def training_rows(rng: np.random.Generator, sizes: list[int], classes: int, rows: int) -> tuple[Values, Values]:
@@ -143,5 +143,5 @@ def test_labels_are_those_of_scikit_learn(number: int) -> None:
     np.testing.assert_allclose(real_scores(layout, vector, asked), joint.T, rtol=1e-12, atol=1e-9)
     second, best = np.sort(joint, axis=1).T[-2:]
     apart = best - second > precision_for(layout.dictionary).margin
-    fixed = fixed_labels(fixed_model(layout, vector), asked)
+    fixed = fixed_labels(layout, fixed_model(layout, vector), asked)
     assert fixed[apart].tolist() == pooled.predict(asked.T)[apart].tolist()

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from mixbayes.protocol.attributes.dictionary import MOST_CLASSES, MOST_ROWS
 from mixbayes.protocol.attributes.layout import MOST_CELLS
 from mixbayes.protocol.attributes.moment_validity import Sizes
-from mixbayes.protocol.bayes.precision import MOST_ROWS_WITH_MOMENTS
 from mixbayes.protocol.bayes.validity import honest, run_validation
 from mixbayes.protocol.errors import PeerError
 from mixbayes.protocol.shares import split
@@ -50,7 +49,7 @@ def test_patients_without_any_value_are_not_accused() -> None:
     assert verdicts(MIXED, [whole_in(MIXED, 2, 1000)]) == [True]
 
 
-@pytest.mark.parametrize("max_rows", [1, 2, 1000, 2**20, 2**31, MOST_ROWS_WITH_MOMENTS - 1, MOST_ROWS_WITH_MOMENTS])
+@pytest.mark.parametrize("max_rows", [1, 2, 1000, 2**20, 2**31, 2**38 - 1, 2**38])
 def test_no_extreme_of_moments_is_accused(max_rows: int) -> None:
     """Everybody at either bound, or at half of the range, or half at each; one row of every kind of value."""
     layout = mixed(max_rows)
@@ -79,8 +78,8 @@ def test_the_largest_dictionaries_wrap_nowhere() -> None:
     """The sums that are compared modulo 2^64 are below it, and moments fit a word with a bit to spare."""
     assert MOST_CELLS * (2 ** MOST_ROWS.bit_length() - 1) < 2**64
     assert MOST_CLASSES * 2 ** MOST_ROWS.bit_length() + MOST_ROWS < 2**63
-    assert Sizes(MOST_ROWS_WITH_MOMENTS).sum == 63
-    for rows in (1, 2, 1000, MOST_ROWS_WITH_MOMENTS):
+    assert Sizes(2**38).sum == 63
+    for rows in (1, 2, 1000, 2**38):
         sizes, n = Sizes(rows), 2 ** rows.bit_length() - 1
         largest = 2**sizes.sum - 1
         assert (1 + TOP) * largest < 2 ** (sizes.square - 1)

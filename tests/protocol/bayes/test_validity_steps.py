@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.attributes import gaussian
 from mixbayes.protocol.bayes import validity
 from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.circuits.bounded import Cut, cut, excess, lifted, times
@@ -97,7 +98,7 @@ def test_pieces_change_nothing(cells: int, monkeypatch: pytest.MonkeyPatch) -> N
     vectors = [table(MIXED, 50, i) for i in range(4)]
     vectors += [changed(vector, {i: 1}) for i, vector in enumerate(vectors)]
     monkeypatch.setattr(validity, "_CELLS", cells)
-    monkeypatch.setattr(validity, "_MOMENTS", max(1, cells // 3))
+    monkeypatch.setattr(gaussian, "_MOMENTS_AT_ONCE", max(1, cells // 3))
     assert verdicts(MIXED, vectors) == [True] * 4 + [False] * 4
 
 

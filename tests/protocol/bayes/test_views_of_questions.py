@@ -11,6 +11,7 @@ import pytest
 
 from mixbayes.protocol.arrays import Bytes, Values, Words, mask
 from mixbayes.protocol.attributes.log_density import FEATURES
+from mixbayes.protocol.attributes.moments import ABSENT_CODE
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, ask_private, run_classification
 from mixbayes.protocol.bayes.model import Model
@@ -39,14 +40,14 @@ from tests.protocol.pairs import converse, random_for, seed
 from tests.protocol.views import LIMIT, RUNS, TOP, WIDTH, as_bits, dealt, tells_nothing, words
 
 QUESTION = Form.of(LAYOUT, WIDTH)
-MISSING = np.array([[2] * 4, [3] * 4, [-1] * 4], np.int32)
+MISSING = np.array([[2] * 4, [3] * 4, [ABSENT_CODE] * 4], np.int32)
 FIRST = np.zeros((3, 4), np.int32)
 
 
 def flat_model(value: int) -> Model:
     """A share of a model in which every entry is the same, but for `missing`."""
     tables = [np.append(words(value, rows - 1, 2), words(0, 1, 2), axis=0) for rows in PLAIN.rows]
-    return Model(WIDTH, words(value, 2), (*tables, words(value, FEATURES, 2)), (2,))
+    return Model(WIDTH, words(value, 2), (*tables, words(value, FEATURES, 2)))
 
 
 @dataclass(frozen=True)

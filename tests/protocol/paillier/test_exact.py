@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal, Numeric
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
@@ -61,7 +63,7 @@ def test_the_shares_protocol_agrees_beyond_its_bound(problem: tuple[Layout, Word
     margin = precision_for(layout.dictionary).margin + 1e-9  # float64 rounds too
     best = np.sort(real_scores(layout, vector, codes), axis=0)[-2:]
     clear = best[1] - best[0] > margin
-    fixed = fixed_labels(fixed_model(layout, vector), codes)
+    fixed = fixed_labels(layout, fixed_model(layout, vector), codes)
     assert (exact.labels(layout, vector, codes) == fixed)[clear].all()
 
 
@@ -97,7 +99,7 @@ def test_a_dictionary_that_does_not_fit_is_refused_with_the_numbers() -> None:
 
 
 def test_gaussian_attributes_are_refused_by_name() -> None:
-    attributes = (Nominal(name="sex", values=("f", "m")), Numeric(name="age", low=0.0, high=99.0))
+    attributes = (Nominal(name="sex", values=("f", "m")), Gaussian(name="age", low=0.0, high=99.0))
     dictionary = Dictionary(class_column="class", classes=("a", "b"), attributes=attributes)
     with pytest.raises(Unsupported, match=r"age.*--bins.*shares protocol"):
         exact.comparison_bits(dictionary)

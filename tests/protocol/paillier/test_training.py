@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.dictionary import Dictionary, Numeric
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.training import refuse_too_many_rows
 from mixbayes.protocol.circuits.products import gate
@@ -227,7 +228,7 @@ def test_nothing_is_sent_where_the_dictionary_does_not_fit() -> None:
 
 
 def test_gaussian_attributes_are_refused() -> None:
-    attributes = (Numeric(name="age", low=0.0, high=99.0),)
+    attributes = (Gaussian(name="age", low=0.0, high=99.0),)
     layout = Layout(Dictionary(class_column="class", classes=("a", "b"), attributes=attributes))
     nobody: Any = None
     with pytest.raises(Unsupported, match=r"age.*--bins.*shares"):

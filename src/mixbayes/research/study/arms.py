@@ -21,7 +21,7 @@ Classifier = Callable[[Layout, Sequence[Words], Values], Labels]
 def reference(layout: Layout, vectors: Sequence[Words], codes: Values) -> Labels:
     """In the clear, with the protocol's own arithmetic: its labels bit for bit."""
     total: Words = np.stack(list(vectors)).sum(axis=0, dtype=np.uint64)
-    return fixed_labels(fixed_model(layout, total), codes).astype(np.int64)
+    return fixed_labels(layout, fixed_model(layout, total), codes).astype(np.int64)
 
 
 def textbook(layout: Layout, vectors: Sequence[Words], codes: Values) -> Labels:

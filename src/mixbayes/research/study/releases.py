@@ -14,7 +14,7 @@ from mixbayes.local_methods.measures.disclosure import Unknown
 from mixbayes.local_methods.originals import in_original
 from mixbayes.local_methods.registry import method_class
 from mixbayes.local_methods.tables import Table
-from mixbayes.protocol.attributes.dictionary import Dictionary, Nominal
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.research.study.results import Privacy, Release
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_table import as_table
@@ -42,7 +42,7 @@ def privacy(
     original: Columns, released: Columns, dictionary: Dictionary, seed: int, *, in_order: bool = True
 ) -> Privacy:
     """Measures of the released table. An attacker may know every column but the class."""
-    numeric = [a.name for a in dictionary.attributes if not isinstance(a, Nominal)]
+    numeric = [a.name for a in dictionary.attributes if a.numeric]
     before, after = as_table(original, numeric), as_table(released, numeric)
     pair = Pair.of(before, after, dictionary.class_column, None)
     attacker = Attacker.of(pair, None, Unknown.WILDCARD, seed)

@@ -1,0 +1,55 @@
+"""Binned attributes: numbers that public cut points make discrete."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.discrete import Discrete
+from mixbayes.protocol.attributes.fields import Finite
+from mixbayes.protocol.attributes.kind import Reading
+from mixbayes.protocol.attributes.numbers import not_numbers, read_numbers
+
+
+class Binned(Discrete):
+    """A numeric attribute with cut points: bin i holds cuts[i-1] <= value < cuts[i].
+
+    Quantiles of a column with many equal values may fall on a bound, so the first bin can be empty. A column that
+    never changes, low equal to high, is allowed.
+    """
+
+    kind: Literal["binned"] = "binned"
+    low: Finite
+    high: Finite
+    cuts: tuple[Finite, ...]
+
+    numeric: ClassVar[bool] = True
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not all(a < b for a, b in pairwise(self.cuts)):
+            raise ValueError("the cuts must rise strictly")
+        if not all(a <= b for a, b in pairwise((self.low, *self.cuts, self.high))):
+            raise ValueError(f"low {self.low!r} and high {self.high!r} must enclose the cuts")
+        return self
+
+    @property
+    def size(self) -> int:
+        return len(self.cuts) + 1
+
+    def read(self, cells: Texts) -> Reading:
+        values, foreign, clipped = read_numbers(cells, self.low, self.high)
+        # What lies beyond the bounds falls in the outermost bin. Clipping the number first would be the same, except
+        # below a bound that is itself a cut point: there a pooled classifier uses the empty first bin.
+        at = np.searchsorted(np.array(self.cuts), values, side="right")
+        return Reading(np.where(np.isnan(values), self.size, at).astype(np.int32)[None], foreign, clipped)
+
+    def misfit(self, foreign: Texts) -> str:
+        return not_numbers(foreign)
+
+    def described(self) -> str:
+        return f"{self.low!r} to {self.high!r}, cut at {', '.join(map(repr, self.cuts))}"

@@ -1,0 +1,116 @@
+"""Gaussian attributes: numbers with a normal distribution in every class.
+
+`moments.py` has what is counted and `moment_validity.py` which moments there can be. In `log_density.py` moments become
+the words of binary features, in the clear and on shares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
+
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes import log_density
+from mixbayes.protocol.attributes.asking import SumOf
+from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.fields import Finite
+from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach, Reading
+from mixbayes.protocol.attributes.moment_validity import moment_checks
+from mixbayes.protocol.attributes.moments import (
+    ABSENT,
+    ABSENT_CODE,
+    MOMENTS,
+    PRESENT,
+    add_moments,
+    scaled,
+    whole_moments,
+)
+from mixbayes.protocol.attributes.numbers import not_numbers, read_numbers
+from mixbayes.protocol.computing_party import ComputingParty
+
+_MOMENTS_AT_ONCE = 1 << 11
+"""Moments checked at a time: their words are wide, and each takes many transfers."""
+
+
+class Gaussian(Kind):
+    """A numeric attribute without cut points. Its bounds differ: the variance floor is a share of their distance."""
+
+    kind: Literal["numeric"] = "numeric"
+    low: Finite
+    high: Finite
+
+    numeric: ClassVar[bool] = True
+    most_rows: ClassVar[int | None] = 2**38
+
+    @model_validator(mode="after")
+    def _has_width(self) -> Self:
+        if not 0 < self.high - self.low < math.inf:
+            raise ValueError(f"low {self.low!r} must lie below high {self.high!r}, a finite distance apart")
+        return self
+
+    @property
+    def codes(self) -> int:
+        return ABSENT_CODE + 1
+
+    def read(self, cells: Texts) -> Reading:
+        values, foreign, clipped = read_numbers(cells, self.low, self.high)
+        return Reading(scaled(values, self.low, self.high)[None], foreign, clipped)
+
+    def misfit(self, foreign: Texts) -> str:
+        return not_numbers(foreign)
+
+    def described(self) -> str:
+        return f"{self.low!r} to {self.high!r}"
+
+    @property
+    def rows(self) -> int:
+        return ABSENT + 1
+
+    def count(self, block: Words, codes: Values, labels: Integers) -> None:
+        add_moments(block, codes[0].astype(np.int64), labels)
+
+    def counters(self, block: Words) -> Words:
+        """The missing cells; `moment_checks` has the range of those that are present."""
+        return block[:, ABSENT]
+
+    def surplus(self, block: Words, of_class: Words) -> Words:
+        """Present and missing cells add up to n_c."""
+        return block[:, PRESENT] + block[:, ABSENT] - of_class
+
+    @classmethod
+    def further_statements(cls, me: ComputingParty, blocks: Sequence[Words], rows: int) -> list[Words]:
+        """The moments of every hospital, attribute and class are possible ones."""
+        cells = np.concatenate([block[:, MOMENTS].transpose(1, 0, 2) for block in blocks], axis=2)
+        flat = cells.reshape(len(MOMENTS), -1)
+        pieces = [flat[:, start : start + _MOMENTS_AT_ONCE] for start in range(0, flat.shape[1], _MOMENTS_AT_ONCE)]
+        checked = np.concatenate([moment_checks(me, piece, rows) for piece in pieces], axis=1)
+        return list(checked.reshape(-1, *cells.shape[1:]))
+
+    def reach(self, smoothing: Fraction, rows: int) -> Reach:
+        return Reach(0, Fraction(1), 1, log_density.ERROR, log_density.SPREAD, slack=1, fraction=1)
+
+    def log_arguments(self, block: Words, smoothing: Fraction, one: int) -> Words:
+        """None here: its logarithms are of n and of D, which `log_density` computes first."""
+        return np.empty(0, np.uint64)
+
+    @classmethod
+    def fixed_tables(cls, learned: Sequence[Learned]) -> list[Words]:
+        return [log_density.fixed_table(one.block) for one in learned]
+
+    @classmethod
+    def shared_tables(cls, me: ComputingParty, learned: Sequence[Learned], rows: int, width: int) -> list[Words]:
+        return log_density.shared_tables(me, [one.block for one in learned], rows, width)
+
+    @property
+    def asking(self) -> SumOf:
+        return SumOf(log_density.FEATURES, lambda codes: log_density.features(codes[0]))
+
+    def real_scores(self, block: Words, codes: Values, smoothing: float) -> NDArray[np.float64]:
+        classes = range(block.shape[1])
+        return np.stack([log_density.real_density(whole_moments(block, c), codes[0]) for c in classes])

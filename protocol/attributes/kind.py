@@ -1,0 +1,166 @@
+"""What every kind of attribute answers: the one interface between an attribute and the rest of the protocol.
+
+An attribute is a column of the table and an entry of the dictionary. Its kind fixes:
+
+1. **codes**: how a cell is read, as an integer below `codes`;
+2. **counts**: what is summed up of the codes, in `rows` rows of the layout with one cell for each class;
+3. **validity**: which counts no table has;
+4. **training**: the logarithms that are taken, and the table of words that they become;
+5. **a question**: how the hospital asks for its row of that table;
+6. **the reference**: the same probabilities in float64.
+
+Nothing outside this folder asks which kind an attribute is. A new kind is one class here and one line in `registry.py`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes.asking import Asking
+from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.fields import Frozen, Text
+from mixbayes.protocol.computing_party import ComputingParty
+
+Integers = NDArray[np.int64]
+
+
+class Reading(NamedTuple):
+    """A column of cells, read."""
+
+    codes: Values
+    """(columns, n)."""
+    foreign: Texts
+    """The cells that say something and do not fit the attribute; their codes are those of missing cells."""
+    clipped: int = 0
+    """How many values lay beyond the bounds."""
+
+
+class Learned(NamedTuple):
+    """What training knows of one attribute: its joint counts (rows, K), and the logarithms it asked for."""
+
+    attribute: Kind
+    block: Words
+    logs: Words
+
+
+class Reach(NamedTuple):
+    """What one attribute adds to the width of counts and scores. A score's unit is the bit: a log2 of a probability."""
+
+    argument: int
+    """No argument of a logarithm is larger."""
+    fall: Fraction
+    """A value lowers the probability of a class by this factor at most, apart from `spread`."""
+    rise: int
+    """A value that no patient of a class has can be this many times likelier than one that a patient has."""
+    error: float
+    """How far the fixed-point words of one class lie from real logarithms, in bits."""
+    spread: int = 0
+    """Bits between the largest and the smallest log-density."""
+    slack: int = 0
+    """Bits by which rounding may exceed all that."""
+    fraction: int = 0
+    """Fraction bits that its words have beyond a logarithm's."""
+
+
+class Kind(Frozen):
+    """An attribute of any kind."""
+
+    name: Text
+
+    columns: ClassVar[int] = 1
+    """Integers that a cell becomes; all of them are below `codes`."""
+    numeric: ClassVar[bool] = False
+    """Cells are numbers within public bounds."""
+    exact: ClassVar[bool] = False
+    """Its probabilities are fractions of counts, which the Paillier protocol multiplies."""
+    most_rows: ClassVar[int | None] = None
+    """The most rows over which it can be counted, where that is less than what a dictionary allows."""
+
+    # Codes.
+
+    @property
+    @abstractmethod
+    def codes(self) -> int:
+        """Every code is below it. The last one, `codes` - 1, means a missing cell."""
+
+    @abstractmethod
+    def read(self, cells: Texts) -> Reading:
+        """A column of a table as codes. Cells that do not fit get the code of a missing one."""
+
+    @abstractmethod
+    def misfit(self, foreign: Texts) -> str:
+        """Why cells do not fit, and what to do about it, for the hospital whose table it is."""
+
+    @abstractmethod
+    def described(self) -> str:
+        """Its values or bounds, for people."""
+
+    def absent(self, codes: Values) -> NDArray[np.bool_]:
+        """Where codes (columns, n) say nothing of the patient."""
+        return (codes == self.codes - 1).all(axis=0)
+
+    # Counts.
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Rows of its block in the layout, each with a cell for every class."""
+
+    @abstractmethod
+    def count(self, block: Words, codes: Values, labels: Integers) -> None:
+        """Add some patients to the block (rows, K): their codes (columns, n) and the positions of their classes."""
+
+    # Validity. `block` is a mixer's share of the counts of several hospitals, (hospitals, rows, K).
+
+    @abstractmethod
+    def counters(self, block: Words) -> Words:
+        """The cells that count patients, (hospitals, m): each is at most the agreed maximum of rows."""
+
+    @abstractmethod
+    def surplus(self, block: Words, of_class: Words) -> Words:
+        """What is zero in every honest contribution, by linear conditions, (hospitals, m); of_class is n_c."""
+
+    @classmethod
+    def further_statements(cls, me: ComputingParty, blocks: Sequence[Words], rows: int) -> list[Words]:
+        """Words that A and B hold alike exactly where other conditions hold, for all attributes of this kind."""
+        return []
+
+    # Training.
+
+    @abstractmethod
+    def reach(self, smoothing: Fraction, rows: int) -> Reach:
+        """What it adds to the width of counts and scores, over at most this many rows."""
+
+    @abstractmethod
+    def log_arguments(self, block: Words, smoothing: Fraction, one: int) -> Words:
+        """The numbers whose logarithms its table is made of, flat. `one` is this party's share of the number one."""
+
+    @classmethod
+    @abstractmethod
+    def fixed_tables(cls, learned: Sequence[Learned]) -> list[Words]:
+        """The tables (words, K) of all attributes of this kind, from counts and logarithms in the clear."""
+
+    @classmethod
+    def shared_tables(cls, me: ComputingParty, learned: Sequence[Learned], rows: int, width: int) -> list[Words]:
+        """The same from shares, modulo 2^width. Where a table is a sum of logarithms, a share of it is that sum."""
+        return cls.fixed_tables(learned)
+
+    # Questions.
+
+    @property
+    @abstractmethod
+    def asking(self) -> Asking:
+        """How a hospital asks for its entry, or sum of entries, of the table."""
+
+    # The reference.
+
+    @abstractmethod
+    def real_scores(self, block: Words, codes: Values, smoothing: float) -> NDArray[np.float64]:
+        """log2 P(value | class) in float64, (K, n), up to what all classes share; 0 where the cell is missing."""

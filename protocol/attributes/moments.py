@@ -1,0 +1,51 @@
+"""The moments of a Gaussian attribute: what a hospital sums up of its numbers, exactly.
+
+A number becomes an integer x between 0 and 2^f, its place between the public bounds. For every class the block holds n,
+Σx and Σx² of the patients with a number, and how many have none. Σx² travels as two sums, of the low and of the high
+half of x², so that every sum stays below 2^63.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.attributes.kind import Integers
+
+NUMERIC_BITS = 24
+"""f."""
+ABSENT_CODE = (1 << NUMERIC_BITS) + 1
+"""The code of a missing cell: one more than the largest number."""
+
+PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH, ABSENT = range(5)
+"""The rows of the block."""
+MOMENTS = [PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]
+
+
+def scaled(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.int32]:
+    """Numbers as codes: integers in [0, 2^f], ties to even; beyond the bounds they are clipped."""
+    share = (np.clip(values, low, high) - low) / (high - low)
+    return np.where(np.isnan(values), ABSENT_CODE, np.rint(share * 2**NUMERIC_BITS)).astype(np.int32)
+
+
+def add_moments(block: Words, codes: Integers, labels: Integers) -> None:
+    """Add the moments of these patients to the block. Of 2^15 patients at most, each sum is exact in a float64."""
+    classes = block.shape[1]
+    cell = labels + classes * (codes == ABSENT_CODE)
+    squares = codes * codes
+    block[[PRESENT, ABSENT]] += np.bincount(cell, minlength=2 * classes).astype(np.uint64).reshape(2, classes)
+    block[SUM] += _total(cell, codes, classes)
+    block[SQUARES_LOW] += _total(cell, squares & ((1 << NUMERIC_BITS) - 1), classes)
+    block[SQUARES_HIGH] += _total(cell, squares >> NUMERIC_BITS, classes)
+
+
+def whole_moments(block: Words, label: int) -> tuple[int, int, int]:
+    """n, S1 = Σx and S2 = Σx² of one class."""
+    n, s1, low, high = (int(block[row, label]) for row in MOMENTS)
+    return n, s1, low + (high << NUMERIC_BITS)
+
+
+def _total(cells: Integers, values: Integers, classes: int) -> Words:
+    """The sum of the values in each of the first cells; those of missing values come after them and are dropped."""
+    return np.bincount(cells, values, minlength=classes)[:classes].astype(np.uint64)

@@ -1,0 +1,42 @@
+"""Nominal attributes: a closed list of values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from mixbayes.protocol.attributes.cells import Texts, missing, positions
+from mixbayes.protocol.attributes.discrete import Discrete
+from mixbayes.protocol.attributes.fields import Value, all_different
+from mixbayes.protocol.attributes.kind import Reading
+
+SPELLING = "Correct the spelling, leave missing cells empty, or agree on the value"
+
+
+class Nominal(Discrete):
+    """An attribute with a closed list of values. Values are texts: `1` and `1.0` are two of them."""
+
+    kind: Literal["nominal"] = "nominal"
+    values: tuple[Value, ...] = Field(min_length=1)
+
+    @field_validator("values")
+    @classmethod
+    def _different(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        all_different(values)
+        return values
+
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
+    def read(self, cells: Texts) -> Reading:
+        codes = positions(cells, self.values)
+        unknown = cells[codes == self.size]
+        return Reading(codes[None], unknown[~missing(unknown)])
+
+    def misfit(self, foreign: Texts) -> str:
+        return f"not in the list of values. {SPELLING}"
+
+    def described(self) -> str:
+        return ", ".join(self.values)
