@@ -23,10 +23,10 @@ from mixbayes.protocol.attributes.log_density import FEATURES, features
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
-from mixbayes.protocol.circuits.look_up import all_masks, chosen_masks, pad_words
 from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.extension import Received
+from mixbayes.protocol.transfer.pads import all_masks, chosen_masks, pad_words
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool
 
 _ANNOUNCE, _TABLES, _SUMS = "announce question", "tables for the question", "sums of the question"

@@ -22,7 +22,6 @@ from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import carry
-from mixbayes.protocol.circuits.look_up import all_masks, chosen_masks
 from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
@@ -44,6 +43,7 @@ from mixbayes.protocol.paillier.key import (
 )
 from mixbayes.protocol.paillier.training import ExactModel, Group, answers, in_flight, opened_answers
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pads import all_masks, chosen_masks
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 
 _SIDES, _DIFFERENCES = "encrypted sides", "masked differences"
