@@ -1,4 +1,4 @@
-"""The mathematics: two computing parties train naive Bayes on shares, with no network, file, clock or thread of its own.
+"""The mathematics: two computing parties train and ask naive Bayes on shares. No network, file, clock or thread.
 
 Read it in this order. Each room names what it gives to the next ones.
 
@@ -12,6 +12,6 @@ Read it in this order. Each room names what it gives to the next ones.
 - `bayes`: the jobs. Counts become a checked contribution, contributions a model on shares, a question a label.
 - `paillier`: the same for two hospitals in exact integers, by Paillier's encryption instead of logarithms.
 
-`errors` are the errors of all of these. The functions named `run_*` play all roles of a job in memory, and are the place
-to see a whole protocol: `bayes.training.run_training` is the shortest.
+`errors` are the errors of all of these. The functions named `run_*` play all roles of a job in memory, and show a whole
+protocol in one place: `bayes.training.run_training` is the shortest.
 """
