@@ -56,7 +56,7 @@ def _carries_into(me: ComputingParty, generate: Bits, propagate: Bits) -> Bits:
     for level in range((len(state) - 1).bit_length()):
         upper = positions[positions >> level & 1 == 1]
         below = (upper >> level << level) - 1
-        # A block of 2^level positions below has its result at its highest position. It is joined to the block above.
+        # The result of the block of 2^level positions below stands at the highest of them. Join it to all above.
         state[upper] = gate(me, state[upper] >> np.uint8(1), state[below], 2) ^ (state[upper] & _GENERATE)
     # Now every position says whether it and all below it together carry.
     return np.concatenate([np.zeros_like(state[:1]), state[:-1] & _GENERATE])

@@ -29,12 +29,13 @@ _GREATER, _EQUAL = 1, 2
 
 def carry(me: ComputingParty, word: Words, width: int) -> Bits:
     """XOR shares (n,) of [a + b ≥ 2^width]. `word` is this party's private a or b, below 2^width."""
-    # The two words play the same part in a + b, so either party can be the sender.
+    # The two words play the same part in a + b, so either party can be the sender of an element. Below, the receiver
+    # asks with the digits of 2^width − 1 − b, which is ~b.
     sends, asks = me.halves(word)
     half = sends.shape[-1]
     shares, parts = [], []
     for start, bits, count in _digits(width):
-        # The sender's share of (greater, equal) of every digit is random; it goes into every slot of the digit's table.
+        # The sender's share of (greater, equal) is random, and masks all slots of a digit's table.
         share = me.random.bits(2 * count * half).reshape(2, count * half)
         shares.append((share[0] | share[1] << np.uint8(1)).reshape(count, half))
         tables = _digit_tables(bits)[ring.digits(sends, start, bits, count)] ^ in_every_slot(bits, 2)[shares[-1]]

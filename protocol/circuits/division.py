@@ -30,8 +30,8 @@ def divide(me: ComputingParty, numerator: Words, divisor: Words, divisor_bits: i
         part = ring.shifted(part, place, bits)
         full, divisor = bits, ring.low_bits(divisor, full, bits)
         fits = _multiples_that_fit(me, remainder, part, bits)
-        # The digit is the number of multiples that fit: 0, 1, 2 or 3. Its high bit says that two fit, and its low bit
-        # that an odd number does.
+        # The digit is the number of multiples that fit: 0, 1, 2 or 3. Its high bit is set if at
+        # least two fit, and its low bit if an odd number does.
         digits.insert(0, fits[1])
         digits.insert(0, fits[0] ^ fits[1] ^ fits[2])
         # Each multiple that fits takes one `part` away.
