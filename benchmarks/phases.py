@@ -13,12 +13,20 @@ import numpy as np
 
 from mixbayes.protocol.randomness import Randomness, key_stream
 from mixbayes.protocol.transfer import extension
-from mixbayes.protocol.transfer.extension import CHECKED_STRETCH, GROUPS, LEAVES, STRETCH
+from mixbayes.protocol.transfer.extension import (
+    BLOCK_WORDS,
+    CHECKED_STRETCH,
+    COLUMNS,
+    GROUPS,
+    LEAVES,
+    STRETCH,
+    Transposer,
+    choices_in_order,
+)
 from mixbayes.protocol.transfer.pads import FixedKeyHash
-from mixbayes.protocol.transfer.transpose import BLOCK_WORDS, ROWS, Transposer, choices_in_order
 
 BLOCK = 64 * BLOCK_WORDS
-COLUMNS = np.random.default_rng(0).integers(0, 2**63, (ROWS, STRETCH // 64), dtype=np.uint64)
+MATRIX = np.random.default_rng(0).integers(0, 2**63, (COLUMNS, STRETCH // 64), dtype=np.uint64)
 
 
 def nanoseconds(work: Callable[[], object], transfers: int, repeats: int = 15) -> float:
@@ -48,7 +56,7 @@ def streams(count: int) -> Callable[[], None]:
 
 def sums() -> None:
     """The receiver's column sums of one stretch, leaves in the cache."""
-    leaves = COLUMNS[: 4 * LEAVES].reshape(4, LEAVES, -1)
+    leaves = MATRIX[: 4 * LEAVES].reshape(4, LEAVES, -1)
     out = np.empty((4, leaves.shape[2]), np.uint64)
     for _ in range(GROUPS // 4):
         for x in range(LEAVES + 4):
@@ -57,9 +65,9 @@ def sums() -> None:
 
 def main() -> None:
     transposer, hashing = Transposer(), FixedKeyHash(bytes(16))
-    rows, blocks = COLUMNS[:, :BLOCK_WORDS], np.empty((BLOCK, 2), np.uint64)
+    rows, blocks = MATRIX[:, :BLOCK_WORDS], np.empty((BLOCK, 2), np.uint64)
     room = np.empty((BLOCK + 1, 2), np.uint64)
-    packed = COLUMNS[0, :BLOCK_WORDS]
+    packed = MATRIX[0, :BLOCK_WORDS]
     key = bytes(16)
     phases = {
         "PRG, receiver": nanoseconds(streams(GROUPS * LEAVES), STRETCH),
@@ -68,7 +76,7 @@ def main() -> None:
         "transpose": nanoseconds(lambda: transposer.block(rows, blocks), BLOCK),
         "hash, one pad": nanoseconds(lambda: hashing.absorb(blocks, room), BLOCK),
         "choices in order": nanoseconds(lambda: choices_in_order(packed), BLOCK),
-        "check of a hospital": nanoseconds(lambda: extension.column_hashes(key, COLUMNS), STRETCH),
+        "check of a hospital": nanoseconds(lambda: extension.column_hashes(key, MATRIX), STRETCH),
     }
     for name, cost in phases.items():
         print(f"{name:22} {cost:6.2f} ns a transfer")

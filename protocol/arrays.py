@@ -1,4 +1,4 @@
-"""The array types every step speaks in."""
+"""The types of arrays in which all steps take and return their numbers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
-"""Ring elements, XOR-shared words, or the two halves of 128-bit blocks."""
+"""Words of 64 bits: elements of a ring, XOR shares of words, or the two halves of 128-bit blocks."""
 
 Bits = NDArray[np.uint8]
-"""One bit to a byte, 0 or 1."""
+"""Bits, each in a byte of its own that is 0 or 1."""
 
 Bytes = NDArray[np.uint8]
 """Raw bytes, as a channel carries them."""
 
 Values = NDArray[np.int32]
-"""Rows (attributes, n), each cell as its position in the dictionary."""
+"""Rows of a table as columns (attributes, n). A cell is the position of its value in the dictionary."""
 
 Numbers = NDArray[np.object_]
-"""Big integers: gmpy2's, which mix with Python's and, having no published types, are written `int`."""
+"""Big integers of gmpy2. They mix with Python's, and are annotated as `int` because gmpy2 publishes no types."""
 
 
 def mask(width: int) -> np.uint64:
@@ -29,5 +29,5 @@ def mask(width: int) -> np.uint64:
 
 
 def slices(count: int, step: int) -> Iterator[slice]:
-    """So many elements in their order, `step` at a time."""
+    """Slices of `step` elements, the last one perhaps shorter, that cover `count` elements in order."""
     return (slice(start, min(start + step, count)) for start in range(0, count, step))

@@ -1,7 +1,8 @@
-"""How two roles talk: three verbs, and a frame that makes every departure from the script visible.
+"""How two roles talk: `send`, `receive` and `swap` of messages, which both ends know by step and size.
 
-A frame is a 16-byte header (the step's name as a checksum, a running number, the length) and the payload. What arrives
-is checked against what the script expects here, once, for every transport.
+A message travels in a frame: a header of 16 bytes (a checksum of the step's name, a running number, the length) and the
+payload. Every protocol here fixes in advance which message comes next and how long it is. The header of what arrives is
+compared with that, here and once for every transport, so that any departure from the protocol is noticed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _HEADER = struct.Struct("<IIQ")
 
 @dataclass
 class Traffic:
-    """What one end of a channel has seen. A round is a change of direction."""
+    """What one end of a channel has sent and received, in bytes. A change of direction begins a new round."""
 
     sent: int = 0
     received: int = 0
@@ -52,10 +53,17 @@ class Traffic:
 
 
 class Wire(Protocol):
-    """Moves bytes in order to one peer and back, or raises `PeerSilent` at its deadline, `PeerGone` at the end."""
+    """A transport: it moves bytes in order to one peer and back.
+
+    It raises `PeerSilent` when nothing came before its deadline, and `PeerGone` when the peer has closed the
+    connection.
+    """
 
     def write(self, parts: Sequence[Buffer], step: str) -> None:
-        """Take the bytes and return: both ends may write before either reads. The caller leaves the bytes alone."""
+        """Take the bytes and return, so that both ends can write before either reads.
+
+        The caller does not change the bytes afterwards.
+        """
         ...
 
     def read(self, into: memoryview, step: str) -> None:
@@ -63,7 +71,7 @@ class Wire(Protocol):
         ...
 
     def close(self) -> None:
-        """Let what was written leave, and hang up."""
+        """Deliver what was written, and close the connection."""
         ...
 
 
@@ -93,7 +101,7 @@ class Channel:
         return body
 
     def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
-        """Send one message and receive the peer's of the same step (and size, unless told otherwise)."""
+        """Send one message and receive the peer's message of the same step, of the same size unless `size` is given."""
         sending = _size(payload)
         receiving = sending if size is None else size
         with self._final_on_failure():
@@ -103,7 +111,7 @@ class Channel:
         return body
 
     def close(self) -> None:
-        """Nothing more will be said."""
+        """End the conversation."""
         self._broken = True
         self._wire.close()
 
@@ -113,7 +121,7 @@ class Channel:
         return header
 
     def _read(self, step: str, size: int) -> Bytes:
-        """Read the next message, its header checked first."""
+        """Read the next message, and check its header before its payload is read."""
         raw = bytearray(_HEADER.size)
         self._wire.read(memoryview(raw), step)
         name, number, length = _HEADER.unpack(raw)
@@ -134,7 +142,10 @@ class Channel:
 
     @contextmanager
     def _final_on_failure(self) -> Iterator[None]:
-        """After a failure the two ends may be at different steps, and an old message could pass for a new one."""
+        """Refuse all further messages after a failure.
+
+        The two ends may then be at different steps, and an old message could be taken for a new one.
+        """
         if self._broken:
             raise Reuse(f"The conversation with {self.peer} broke off before and cannot go on. Connect again.")
         try:

@@ -1,6 +1,6 @@
-"""Roles that run together in memory: what `run_*` and the tests stand on.
+"""Roles that run together in memory. All `run_*` functions and most tests are built on this.
 
-Each role is an ordinary blocking function, so each has a thread while it runs; nothing outlives the call.
+Each role is an ordinary blocking function and has a thread of its own while it runs. All threads end with the call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEADLINE = 60.0
 
 
 class MemoryWire:
-    """One end of a pair of queues."""
+    """A `Wire` whose two directions are two queues."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class MemoryWire:
 
 
 def channels(first: str, second: str, deadline: float = DEADLINE) -> tuple[Channel, Channel]:
-    """Two ends: the first role's (whose peer is the second), and the second's."""
+    """Both ends of one channel: the end of the role `first`, whose peer is `second`, and the end of `second`."""
     there: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     back: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
     return (
@@ -72,14 +72,15 @@ def channels(first: str, second: str, deadline: float = DEADLINE) -> tuple[Chann
 
 
 def together(*roles: Callable[[], Any]) -> list[Any]:
-    """Run every role at once and return what each returns. A failure is raised once the others are done too.
+    """Run all roles at the same time and return their results.
 
-    Of several failures that is one which is not only about a peer being silent or gone.
+    If roles fail, one failure is raised, after all roles have ended. A peer that is silent or gone has often failed
+    itself, so another kind of failure is raised in preference.
     """
     with ThreadPoolExecutor(len(roles)) as pool:
         running = [pool.submit(role) for role in roles]
     errors = [e for e in (r.exception() for r in running) if e]
-    blunt = [e for e in errors if not isinstance(e, PeerSilent | PeerGone)]
+    causes = [e for e in errors if not isinstance(e, PeerSilent | PeerGone)]
     if errors:
-        raise (blunt or errors)[0]
+        raise (causes or errors)[0]
     return [r.result() for r in running]

@@ -1,7 +1,7 @@
-"""Bits and ring words as they travel: eight bits to a byte, and no more bytes a word than its width needs.
+"""Bits and words as bytes of a message: eight bits in a byte, and words in as many bytes as their width needs.
 
-A word's bytes travel as planes of 4, 2 and 1 bytes, each one numpy cast. What comes in is checked: a bit beyond the
-width, or set in the padding, is out of range.
+The bytes of words are sent as planes: first the low 8, 4, 2 or 1 bytes of all words, then the next, so that each plane
+takes one cast of a numpy array. Whatever arrives is checked: a bit beyond the width or in the padding is out of range.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def pack_bits(bits: Bits) -> Bytes:
 
 
 def unpack_bits(packed: Bytes, count: int, peer: str, step: str) -> Bits:
-    """The bits of a message, flat."""
+    """The bits of a message, as one row."""
     bits = np.unpackbits(packed)
     if bits[count:].any():
         raise OutOfRange(peer, step, "padding bits are set")
@@ -38,7 +38,7 @@ def words_bytes(count: int, width: int) -> int:
 
 
 def pack_words(words: Words | Bits, width: int) -> Bytes:
-    """Words below 2^width as bytes, those of one bit as bits; higher bits must be clear."""
+    """Words below 2^width as bytes, or as bits if the width is 1. Bits from `width` up must be zero."""
     if width == 1:
         return pack_bits(words.astype(np.uint8, copy=False))
     flat = words.reshape(-1)
@@ -46,7 +46,7 @@ def pack_words(words: Words | Bits, width: int) -> Bytes:
 
 
 def unpack_words(packed: Bytes, count: int, width: int, peer: str, step: str) -> Words:
-    """The words of a message, flat."""
+    """The words of a message, as one row."""
     if width == 1:
         return unpack_bits(packed, count, peer, step).astype(np.uint64)
     words = np.zeros(count, np.uint64)
@@ -64,7 +64,7 @@ _TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def _planes(size: int) -> list[tuple[int, int]]:
-    """(first byte, bytes) of each plane of a word of `size` bytes."""
+    """(first byte, number of bytes) of each plane of words of `size` bytes."""
     planes, at = [], 0
     for part in (8, 4, 2, 1):
         if size - at >= part:
@@ -78,5 +78,5 @@ def _plane(words: Words | Bits, shift: int, size: int) -> NDArray[np.unsignedint
 
 
 def _beyond(plane: NDArray[np.unsignedinteger[Any]], bits: int) -> bool:
-    """Has any number more than so many bits?"""
+    """Whether any number has more than `bits` bits."""
     return bool(bits < 8 * plane.itemsize and plane.size and int(plane.max()) >> bits)

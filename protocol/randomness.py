@@ -1,4 +1,4 @@
-"""Randomness as an argument: a seed expanded by AES-CTR."""
+"""Randomness as an argument of every step: a seed that is expanded by AES in counter mode (a PRG)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ZEROS = memoryview(bytes(1 << 16))
 
 
 def key_stream(key: bytes) -> CipherContext:
-    """The AES-CTR stream of a key; it continues where the last call stopped."""
+    """The AES-CTR stream of a key. Every draw continues where the last one stopped."""
     return Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
 
@@ -27,7 +27,7 @@ def draw_into(stream: CipherContext, out: Bytes) -> None:
 
 
 class Randomness:
-    """What a role draws from. The same seed gives the same draws, for tests and for seed-compressed shares."""
+    """A source of random numbers. The same seed gives the same numbers, for tests and for shares sent as a seed."""
 
     def __init__(self, seed: bytes) -> None:
         if len(seed) != SEED_BYTES:
@@ -36,11 +36,11 @@ class Randomness:
 
     @classmethod
     def from_system(cls) -> Randomness:
-        """Seeded by the operating system."""
+        """A source with a seed from the operating system."""
         return cls(secrets.token_bytes(SEED_BYTES))
 
     def branch(self) -> Randomness:
-        """A stream of its own, for whoever draws at another time or in another thread."""
+        """A new independent source, for use at another time or in another thread."""
         return Randomness(self.bytes(SEED_BYTES))
 
     def bytes(self, count: int) -> bytes:
@@ -51,7 +51,7 @@ class Randomness:
         return self._draw(8 * count).view(np.uint64).reshape(shape)
 
     def bits(self, *shape: int) -> Bits:
-        """Uniform bits, one to a byte."""
+        """Uniform bits, each in a byte of its own."""
         count = int(np.prod(shape))
         packed = self._draw(-(-count // 8))
         return np.unpackbits(packed, count=count).reshape(shape)

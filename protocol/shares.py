@@ -1,4 +1,9 @@
-"""A hospital's contribution: its vector split into a seed for A and a masked vector for B."""
+"""Additive secret sharing of a hospital's contribution: its vector becomes a seed for A and a masked vector for B.
+
+A's share is the expansion of the seed and B's share is the vector minus that, modulo 2^64. Their sum is the vector, and
+each alone looks random. Shares are linear: the sum of all hospitals' shares is a share of the sum of all
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from mixbayes.protocol.randomness import Randomness
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Share:
-    """Both halves of one vector, modulo 2^64. Together they are the vector; each alone is noise."""
+    """Both shares of one vector, as they are sent."""
 
     seed: bytes
     masked: Words
@@ -23,10 +28,10 @@ class Share:
 
 
 def split(vector: Words, seed: bytes) -> Share:
-    """A's share is the seed's expansion, B's is the rest. A seed serves one contribution."""
+    """Share a vector. A seed must be used for one contribution only."""
     return Share(seed, vector - expand(seed, vector.size))
 
 
 def expand(seed: bytes, size: int) -> Words:
-    """The words a seed of 32 bytes stands for, by AES-256 in counter mode."""
+    """A's share of `size` words: the seed of 32 bytes, expanded by AES-256 in counter mode."""
     return Randomness(seed).words(size)

@@ -15,9 +15,8 @@ import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Values, Words
 from mixbayes.protocol.circuits import ring
-from mixbayes.protocol.circuits.look_up import all_masks, chosen_masks, pad_words
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pads import FixedKeyHash
+from mixbayes.protocol.transfer.pads import FixedKeyHash, all_masks, chosen_masks, pad_words
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,7 +1,8 @@
-"""Sums in bits: additive shares into XOR shares (A2B).
+"""A2B: additive (arithmetic) shares into XOR (Boolean) shares, by adding the two private words in bits.
 
-No carry ripples: digits become pairs (generate, propagate), and a Sklansky prefix tree of gates joins them in ⌈log2⌉
-rounds.
+Rounds cost latency, so no carry ripples from bit to bit. Digits of four bits are looked up by 1-of-N oblivious transfer
+as (generate, propagate): does the sum of the two digits carry, and would it pass a carry on? A parallel prefix tree of
+gates (Sklansky, 1960) joins them in ⌈log2⌉ rounds.
 """
 
 from __future__ import annotations
@@ -22,16 +23,23 @@ _GENERATE = np.uint8(1)
 
 def to_bits(me: ComputingParty, word: Words, width: int) -> Words:
     """A2B: XOR shares of the sum modulo 2^width of the parties' private words."""
+    # A party's own digit is its XOR share of (digit of a) ⊕ (digit of b).
     digits = ring.digits(ring.reduced(word, width), 0, DIGIT, -(-width // DIGIT))
     carries, propagates = _within_digits(me, digits)
+    # The highest of the four bits is about the whole digit; the prefix tree turns it into the carry into each digit.
     into = _carries_into(me, carries >> np.uint8(DIGIT - 1), propagates >> np.uint8(DIGIT - 1))
+    # Bit i − 1: the carry out of the lower i bits, which comes from these bits or from below the digit through them.
     inside = carries ^ gate(me, into, propagates, DIGIT)
+    # Now each bit of the sum is the two digits' bits and the carry into that place, XORed.
     sums = digits ^ (into ^ (inside << np.uint8(1))) & np.uint8((1 << DIGIT) - 1)
     return ring.joined(sums, DIGIT, width)
 
 
 def _within_digits(me: ComputingParty, digits: Bits) -> tuple[Bits, Bits]:
-    """Bit i − 1 of the results: do the lower i bits of the two digits carry, and would they pass a carry on?"""
+    """Shares of two results for each digit; bit i − 1 of them is about the lower i bits of the two parties' digits.
+
+    The first says whether these bits carry, the second whether they would pass a carry on.
+    """
     sends, asks = me.halves(digits)
     shares = me.random.bits(DIGIT, 2, sends.size)
     shares = np.bitwise_or.reduce(shares << np.arange(DIGIT, dtype=np.uint8)[:, None, None], axis=0)
@@ -43,18 +51,20 @@ def _within_digits(me: ComputingParty, digits: Bits) -> tuple[Bits, Bits]:
 
 def _carries_into(me: ComputingParty, generate: Bits, propagate: Bits) -> Bits:
     """The carry into each of the positions (count, n), from what each generates and propagates (Sklansky)."""
-    state = generate | propagate << np.uint8(1)
+    state = generate | propagate << np.uint8(1)  # two bits: 1 is "generates", 2 is "propagates"
     positions = np.arange(len(state))
     for level in range((len(state) - 1).bit_length()):
         upper = positions[positions >> level & 1 == 1]
         below = (upper >> level << level) - 1
+        # The result of the block of 2^level positions below stands at the highest of them. Join it to all above.
         state[upper] = gate(me, state[upper] >> np.uint8(1), state[below], 2) ^ (state[upper] & _GENERATE)
+    # Now every position says whether it and all below it together carry.
     return np.concatenate([np.zeros_like(state[:1]), state[:-1] & _GENERATE])
 
 
 @lru_cache
 def _digit_sums() -> Words:
-    """(2, 16): for a digit of the sender, slot v holds the carries, and the propagates, of its sum with v."""
+    """(2, 16): for every digit of the sender two words, whose slot v holds the carries and the propagates with v."""
     lows = [(1 << i) - 1 for i in range(1, DIGIT + 1)]
     table = np.zeros((2, 1 << DIGIT), np.uint64)
     for own in range(1 << DIGIT):

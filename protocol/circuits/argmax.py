@@ -1,7 +1,8 @@
-"""The winning class as a one-hot word of XOR-shared bits, ties to the class that comes first.
+"""argmax: the class with the highest score, as a one-hot word of XOR-shared bits. Ties go to the earlier class.
 
-Many instances: a tournament, K − 1 comparisons an instance in ⌈log2 K⌉ rounds of them. Few instances: all pairs at
-once, K(K − 1)/2 comparisons in one round of them and an AND tree; `benchmarks/argmax.py` measures the crossover.
+For many instances a tournament is cheaper: K − 1 comparisons for an instance, in ⌈log2 K⌉ steps one after the other.
+For few instances all pairs are faster: K(K − 1)/2 comparisons in one step, and a tree of ANDs. `benchmarks/argmax.py`
+measures where one overtakes the other.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ MOST_COMPARISONS_AT_ONCE = 1024
 
 
 def winners(me: ComputingParty, scores: Words, width: int) -> Words:
-    """XOR shares (n,) of words with the winner's bit set, from additive shares of the scores (K, n)."""
+    """XOR shares (n,) of one-hot words with the winner's bit set, from additive shares of the scores (K, n)."""
     classes, n = scores.shape
     if classes == 2 or n * classes * (classes - 1) // 2 > MOST_COMPARISONS_AT_ONCE:
         return tournament(me, scores, width)
@@ -25,35 +26,38 @@ def winners(me: ComputingParty, scores: Words, width: int) -> Words:
 
 
 def tournament(me: ComputingParty, scores: Words, width: int) -> Words:
-    """Neighbours play; the later one wins only with a strictly greater score, and the winner moves up."""
+    """Neighbours play a match. The later one wins only with a strictly greater score; the winner goes on."""
     classes, n = scores.shape
-    hot = me.constant(np.uint64(1) << np.arange(classes, dtype=np.uint64)[:, None] + np.zeros((1, n), np.uint64))
+    one_hot = me.constant(np.uint64(1) << np.arange(classes, dtype=np.uint64)[:, None] + np.zeros((1, n), np.uint64))
     while len(scores) > 1:
         pairs = len(scores) // 2
         earlier, later, rest = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2), slice(2 * pairs, None)
-        upset = _sign(me, scores[earlier] - scores[later], width)
-        won = hot[earlier] ^ gate(me, upset, hot[earlier] ^ hot[later], classes)
-        hot = np.concatenate([won, hot[rest]])
-        if len(hot) > 1:
-            gained = scale(me, upset, (scores[later] - scores[earlier]) & mask(width), width)
+        later_wins = _sign(me, scores[earlier] - scores[later], width)
+        # x ⊕ bit·(x ⊕ y) selects x or y without showing which. Scores are selected in the same way, with + and −.
+        won = one_hot[earlier] ^ gate(me, later_wins, one_hot[earlier] ^ one_hot[later], classes)
+        one_hot = np.concatenate([won, one_hot[rest]])
+        if len(one_hot) > 1:
+            gained = scale(me, later_wins, (scores[later] - scores[earlier]) & mask(width), width)
             scores = np.concatenate([(scores[earlier] + gained) & mask(width), scores[rest]])
         else:
             scores = scores[:1]
-    return hot[0]
+    return one_hot[0]
 
 
 def all_pairs(me: ComputingParty, scores: Words, width: int) -> Words:
-    """Everybody plays everybody at once; the winner is who won all."""
+    """Every class plays every other one in the same step. The winner is the class that won all its matches."""
     classes, n = scores.shape
     earlier, later = np.triu_indices(classes, 1)
-    upset = _sign(me, scores[earlier] - scores[later], width)
+    later_wins = _sign(me, scores[earlier] - scores[later], width)
+    # won[c, d] says whether c beats d, and is 1 for d = c. The AND of row c is then whether c wins.
     won = me.constant(np.ones((classes, classes, n), np.uint64)).astype(np.uint8)
-    won[later, earlier] = upset
-    won[earlier, later] = me.negate(upset)
+    won[later, earlier] = later_wins
+    won[earlier, later] = me.negate(later_wins)
     while won.shape[1] > 1:
         pairs = won.shape[1] // 2
         both = gate(me, won[:, : 2 * pairs : 2], won[:, 1 : 2 * pairs : 2], 1)
         won = np.concatenate([both, won[:, 2 * pairs :]], axis=1)
+    # Now won[c, 0] says whether class c wins, for exactly one c.
     places = np.arange(classes, dtype=np.uint64)[:, None]
     return np.bitwise_or.reduce(won[:, 0].astype(np.uint64) << places, axis=0)
 

@@ -1,30 +1,40 @@
-"""One of many: oblivious choice among small tables, from several random transfers.
+"""1-of-N oblivious transfer among the entries of tables: `choose_slots` among short entries, `look_up` among long ones.
 
-The receiver's index has k bits, so k transfers. For entries of a few bits the pads themselves are the masks: entry v
-sits in slot v of a word and is masked by slot v of every pad_j with v's j-th bit, and whoever lacks one of the pads
-lacks the entry. For entries of whole words the mask of entry v is H(v, ⊕_j pad_j) of the pads that v's bits name.
+An index of k bits chooses one of 2^k entries, and costs k random transfers (after Naor and Pinkas, STOC 1999). Both
+functions take two rounds: the receiver announces its index, masked by the random choices of its transfers; then the
+sender sends the whole table, every entry under a mask that the receiver can compute for the entry it chose and for no
+other. The two functions differ in the masks. For entries of a few bits the pads themselves are the masks: entry v
+stands in slot v of a word and is masked by slot v of every pad that v's bits name, and the receiver lacks at least one
+of these pads for every other entry. For entries of whole words the mask of entry v is a hash (`transfer/pads.py`).
 
 Each party is the sender for half of the elements, so that both work and both directions of the pool are used alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Bits, Words, mask, slices
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
+from mixbayes.protocol.transfer.pads import all_masks, chosen_masks
+
+_PIECE = 1 << 15
+"""Entries masked at a time: half a megabyte of blocks."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Slots:
     """One party's part of a choice among 2^bits slots.
 
-    `tables` (words, n) are what it sends: slot v of a word are its bits v·slot … ; `index` (n,) is what it asks.
+    It sends `tables` (words, n), where slot v of a word is its `slot` bits from bit v·slot up. It asks for the slots
+    with the numbers `index` (n,).
     """
 
     bits: int
@@ -35,22 +45,31 @@ class Slots:
 
 @lru_cache
 def in_every_slot(bits: int, slot: int) -> Words:
-    """For every value of `slot` bits, the word that repeats it in all of 2^bits slots: a share, seen from the table."""
+    """For every value of `slot` bits, the word that repeats it in all of 2^bits slots.
+
+    XORed into a table, it masks every slot with the same value. The sender keeps the value as its share, and the slot
+    that the receiver chooses is the other share.
+    """
     return np.array([sum(value << (slot * v) for v in range(1 << bits)) for value in range(1 << slot)], np.uint64)
 
 
 def choose_slots(me: ComputingParty, parts: list[Slots]) -> list[Bits]:
-    """Every part's chosen slots, (words, n): as many elements each way, all parts in the same two rounds."""
+    """The chosen slots (words, n) of every part.
+
+    Both parties ask for equally many elements, and all parts go in the same two rounds.
+    """
     counts = [part.bits * part.index.size for part in parts]
     sent, received = me.pool.take(sum(counts))
     cuts = np.cumsum(counts)[:-1]
     wanted = np.concatenate([ring.bits(part.index, part.bits).reshape(-1) for part in parts])
     announced = wanted ^ received.choices
     step = "announce choice of slots"
-    theirs = unpack_bits(me.channel.swap(step, pack_bits(announced)), announced.size, me.channel.peer, step)
+    flips = unpack_bits(me.channel.swap(step, pack_bits(announced)), announced.size, me.channel.peer, step)
+    # Now each party knows which of its two pads stands for bit 0 of an index and which for bit 1, and not which of them
+    # the other party holds.
     masked = [
-        part.tables ^ _slot_masks(part, pads, flips)
-        for part, pads, flips in zip(parts, np.split(sent.pads, cuts, axis=1), np.split(theirs, cuts), strict=True)
+        part.tables ^ _slot_masks(part, pads, part_flips)
+        for part, pads, part_flips in zip(parts, np.split(sent.pads, cuts, axis=1), np.split(flips, cuts), strict=True)
     ]
     answers = _swap_tables(me, parts, masked)
     return [
@@ -60,12 +79,13 @@ def choose_slots(me: ComputingParty, parts: list[Slots]) -> list[Bits]:
 
 
 def _slot_masks(part: Slots, pads: Words, flips: Bits) -> Words:
-    """⊕_j of pad_j's slots: slot v takes the pad that v's j-th bit names, the names exchanged where `flips` says."""
+    """⊕_j of slots of pad_j: slot v takes the pad that v's j-th bit names, or the other one where `flips` is set."""
     words, count = part.tables.shape
     pads = pads.reshape(2, part.bits, count, 2)
     flip = -flips.reshape(part.bits, count).astype(np.uint64)
     total = np.zeros((words, count), np.uint64)
     for j in range(part.bits):
+        # In `named`, the slots that take pad 1 are all ones and those that take pad 0 are zeros.
         named = flip[j] ^ _slots_with_bit(part, j)
         for word in range(words):
             zero, one = pads[0, j, :, word], pads[1, j, :, word]
@@ -74,6 +94,7 @@ def _slot_masks(part: Slots, pads: Words, flips: Bits) -> Words:
 
 
 def _chosen_slots(part: Slots, answer: Words, pads: Words) -> Bits:
+    """The chosen slots of the answer, unmasked by the sum of the received pads."""
     words, count = part.tables.shape
     total = np.bitwise_xor.reduce(pads.reshape(part.bits, count, 2), axis=0).T[:words]
     shift = part.index.astype(np.uint64) * np.uint64(part.slot)
@@ -81,6 +102,7 @@ def _chosen_slots(part: Slots, answer: Words, pads: Words) -> Bits:
 
 
 def _slots_with_bit(part: Slots, j: int) -> np.uint64:
+    """All ones in the slots whose number has bit j set."""
     ones = (1 << part.slot) - 1
     return np.uint64(sum(ones << (v * part.slot) for v in range(1 << part.bits) if v >> j & 1))
 
@@ -97,3 +119,59 @@ def _swap_tables(me: ComputingParty, parts: list[Slots], masked: list[Words]) ->
         unpack_words(raw, part.tables.size, part.slot << part.bits, me.channel.peer, step).reshape(part.tables.shape)
         for part, raw in zip(parts, theirs, strict=True)
     ]
+
+
+def look_up(me: ComputingParty, index: Words, table: Words, widths: Sequence[int]) -> Words:
+    """XOR shares (n, words) of a public table (2^k, words) at an XOR-shared index (n,).
+
+    For its half of the elements a party sends the table with rows renumbered by its own share of the index: the row
+    with number v is row v ⊕ share of the public table. All rows are XORed with one random row, which the party keeps as
+    its share of the result. The other party asks for the row that its share of the index names. `widths` are the bits
+    of the words of a row.
+    """
+    entries, words = table.shape
+    bits = entries.bit_length() - 1
+    sends, asks = me.halves(index)
+    half = sends.size
+    sent, received = me.pool.take(bits * half)
+    flips = _announce(me, asks, bits, received.choices)
+    kept = me.random.words(half, words)
+    offered = _offered(me, sends, table, kept, sent.pads.reshape(2, bits, half, 2), flips)
+    answer = _swap_entries(me, offered, widths, asks.astype(np.intp))
+    masks = chosen_masks(me.pool.received_hash, received.pads.reshape(bits, half, 2), asks, words)
+    # Now answer ⊕ masks is the asked-for row of the public table under the other party's random row.
+    share = me.whole(kept.T, (answer ^ masks).T, index.size).T
+    return share & np.array([mask(width) for width in widths])
+
+
+def _offered(me: ComputingParty, index: Words, table: Words, kept: Words, pads: Words, flips: Bits) -> Words:
+    """(words, n, entries): the table renumbered by this party's share of the index, under its random row and masks."""
+    entries, words = table.shape
+    offered = np.empty((words, index.size, entries), np.uint64)
+    numbers = np.arange(entries, dtype=np.uint64)
+    for piece in slices(index.size, max(1, _PIECE // entries)):
+        masks = all_masks(me.pool.sent_hash, pads[:, :, piece], flips[:, piece], entries, words)
+        rows = numbers ^ index[piece, None]
+        for word in range(words):
+            offered[word, piece] = table[:, word].take(rows) ^ kept[piece, word, None] ^ masks[:, :, word].T
+    return offered
+
+
+def _swap_entries(me: ComputingParty, offered: Words, widths: Sequence[int], asks: NDArray[np.intp]) -> Words:
+    """Swap the offered tables, and return the masked entries that this party asked for, (n, words)."""
+    step = "table look-up"
+    packed = [pack_words(words & mask(width), width) for words, width in zip(offered, widths, strict=True)]
+    theirs = me.channel.swap(step, np.concatenate(packed))
+    rows, at = [], 0
+    for width, part in zip(widths, packed, strict=True):
+        words = unpack_words(theirs[at : at + part.size], offered[0].size, width, me.channel.peer, step)
+        rows.append(words.reshape(offered[0].shape)[np.arange(asks.size), asks])
+        at += part.size
+    return np.stack(rows, axis=1)
+
+
+def _announce(me: ComputingParty, asks: Words, bits: int, choices: Bits) -> Bits:
+    step = "announce table look-up"
+    announced = ring.bits(asks, bits).reshape(-1) ^ choices
+    theirs = me.channel.swap(step, pack_bits(announced))
+    return unpack_bits(theirs, announced.size, me.channel.peer, step).reshape(bits, -1)

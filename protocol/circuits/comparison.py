@@ -1,11 +1,14 @@
-"""Comparison: the carry of two private words, and with it the sign of a shared one (after Rathee et al., CrypTFlow2).
+"""Comparison: the carry of two private words, and with it the sign of a shared one.
 
-The carry of a + b beyond w bits is [a > 2^w − 1 − b]. Both words are cut into digits, a choice among slots looks each
-pair of digits up as (greater, equal), and a tree of gates, each with the two-bit word (greater, equal) of the lower
-digits as its payload, finishes.
+To compare two private words is the millionaires' problem; the solution is that of Rathee et al. (CrypTFlow2, CCS 2020).
+A holds a and B holds b, and the carry of a + b beyond w bits is [a > 2^w − 1 − b]. Both words are cut into digits. For
+every digit one party sends a table with the two-bit word (greater, equal) for each value that the other's digit can
+have, and the other chooses by 1-of-N oblivious transfer. A tree of gates then joins neighbouring digits; the payload of
+a gate is the (greater, equal) of the lower digit.
 
-Digits of five bits: the pads of five transfers mask 32 slots of two bits in one word. Four bits need more gates, 58
-transfers for 40 bits where five need 54; six need 52 and longer messages. A circuit of ANDs needs about 240.
+Digits have five bits: the pads of five transfers mask 32 slots of two bits in one word. With digits of four bits there
+are more gates, and 40 bits take 58 transfers where five bits take 54. Digits of six bits take 52 transfers and longer
+messages. A circuit of ANDs takes about 240.
 """
 
 from __future__ import annotations
@@ -25,16 +28,20 @@ _GREATER, _EQUAL = 1, 2
 
 
 def carry(me: ComputingParty, word: Words, width: int) -> Bits:
-    """XOR shares (n,) of [a + b ≥ 2^width], `word` being this party's private one of the two, below 2^width."""
+    """XOR shares (n,) of [a + b ≥ 2^width]. `word` is this party's private a or b, below 2^width."""
+    # The two words play the same part in a + b, so either party can be the sender of an element. Below, the receiver
+    # asks with the digits of 2^width − 1 − b, which is ~b.
     sends, asks = me.halves(word)
     half = sends.shape[-1]
     shares, parts = [], []
     for start, bits, count in _digits(width):
+        # The sender's share of (greater, equal) is random, and masks all slots of a digit's table.
         share = me.random.bits(2 * count * half).reshape(2, count * half)
         shares.append((share[0] | share[1] << np.uint8(1)).reshape(count, half))
-        tables = _compared(bits)[ring.digits(sends, start, bits, count)] ^ in_every_slot(bits, 2)[shares[-1]]
+        tables = _digit_tables(bits)[ring.digits(sends, start, bits, count)] ^ in_every_slot(bits, 2)[shares[-1]]
         parts.append(Slots(bits, 2, tables.reshape(1, -1), ring.digits(~asks, start, bits, count).reshape(-1)))
     chosen = [got.reshape(-1, half) for got in choose_slots(me, parts)]
+    # Now state (digits, n) holds XOR shares of (greater, equal), the lowest digit first.
     state = me.whole(np.concatenate(shares), np.concatenate(chosen), word.shape[-1])
     return _tree(me, state) & np.uint8(_GREATER)
 
@@ -53,7 +60,11 @@ def less(me: ComputingParty, x: Words, y: Words, width: int) -> Bits:
 
 
 def combine(me: ComputingParty, high: Bits, low: Bits) -> Bits:
-    """(greater, equal) of two neighbouring groups of digits: greater above, or equal above and greater below."""
+    """(greater, equal) of two neighbouring groups of digits as one.
+
+    It is greater if the high group is, or if that is equal and the low one greater: the two exclude each other, so that
+    OR is XOR. It is equal if both are.
+    """
     return gate(me, high >> np.uint8(1), low, 2) ^ (high & np.uint8(_GREATER))
 
 
@@ -66,15 +77,15 @@ def _tree(me: ComputingParty, state: Bits) -> Bits:
 
 
 def _digits(width: int) -> list[tuple[int, int, int]]:
-    """(first bit, bits of a digit, digits) of the full digits and of what is left above them."""
+    """(first bit, bits of a digit, digits): of the full digits, and of the shorter one that may be left above them."""
     full, rest = divmod(width, DIGIT)
     runs = [(0, DIGIT, full), (full * DIGIT, rest, 1)]
     return [run for run in runs if run[1] and run[2]]
 
 
 @lru_cache
-def _compared(bits: int) -> Words:
-    """For every digit of the sender: slot v says whether it is greater than v, and whether it equals v."""
+def _digit_tables(bits: int) -> Words:
+    """For every digit of the sender a word whose slot v says whether the digit is greater than v, and whether equal."""
     entry = [
         sum((_GREATER * (own > v) + _EQUAL * (own == v)) << (2 * v) for v in range(1 << bits))
         for own in range(1 << bits)

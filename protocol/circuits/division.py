@@ -1,8 +1,8 @@
-"""The integer quotient of shared numbers, exact, digit by digit.
+"""The integer quotient of shared numbers: exact, digit by digit.
 
-Restoring division in base four: the remainder is compared with one, two and three times the divisor at once, and what
-fits is taken away. An approximate reciprocal would take fewer rounds; this one has no error to carry through a proof,
-its clear-text counterpart is `//`, and it runs once per model.
+This is restoring division in base four: the remainder is compared with one, two and three times the divisor at the same
+time, and as many of them as fit are subtracted. An approximate reciprocal would take fewer rounds. This division has no
+error that a proof must account for, its clear-text counterpart is `//`, and it runs once per model.
 """
 
 from __future__ import annotations
@@ -24,26 +24,29 @@ def divide(me: ComputingParty, numerator: Words, divisor: Words, divisor_bits: i
     remainder, full = numerator, width(divisor_bits, quotient_bits)
     digits: list[Bits] = []
     for place in range(quotient_bits - 2, -1, -2):
-        # Here remainder < divisor · 2^(place + 2), so no difference below needs more bits than these and a sign.
+        # Now remainder < divisor · 2^(place + 2), so every difference fits `bits` bits, the sign included.
         bits = width(divisor_bits, place + 2)
         remainder, part = ring.low_bits(remainder, full, bits), ring.low_bits(divisor, full, bits)
         part = ring.shifted(part, place, bits)
         full, divisor = bits, ring.low_bits(divisor, full, bits)
         fits = _multiples_that_fit(me, remainder, part, bits)
+        # The digit is the number of multiples that fit: 0, 1, 2 or 3. Its high bit is set if at
+        # least two fit, and its low bit if an odd number does.
         digits.insert(0, fits[1])
         digits.insert(0, fits[0] ^ fits[1] ^ fits[2])
+        # Each multiple that fits takes one `part` away.
         taken = ring.total(scale(me, fits, _thrice(part), bits), bits)
         remainder = ring.subtract(remainder, taken, bits)
     return np.stack(digits)
 
 
 def width(divisor_bits: int, quotient_bits: int) -> int:
-    """Bits for the numerator of such a quotient, with a sign."""
+    """Bits of a numerator that has such a quotient, with a sign."""
     return divisor_bits + quotient_bits + 1
 
 
 def _multiples_that_fit(me: ComputingParty, remainder: Words, part: Words, bits: int) -> Bits:
-    """(3, n): is the remainder at least one, two, three times the part?"""
+    """XOR shares (3, n): is the remainder at least once, twice, three times the part?"""
     twice = ring.add(part, part, bits)
     rests = [ring.subtract(remainder, times, bits) for times in (part, twice, ring.add(twice, part, bits))]
     below = negative(me, np.concatenate(rests, axis=-1), bits)
@@ -51,5 +54,5 @@ def _multiples_that_fit(me: ComputingParty, remainder: Words, part: Words, bits:
 
 
 def _thrice(part: Words) -> Words:
-    """The same word for each of the three answers: (…, 3, n)."""
+    """The part three times, once for each of the answers: (…, 3, n)."""
     return np.repeat(part[..., None, :], 3, axis=-2)

@@ -1,6 +1,8 @@
-"""Integers modulo 2^width in numpy words: one word up to 64 bits, beyond that limbs along the first axis, lowest first.
+"""Integers modulo 2^width in numpy words, without any protocol: the ring in which words are shared.
 
-A narrow array has the shape of its elements; a wide one has the limbs in front of it. `limbed` shows both as limbs.
+An element of up to 64 bits is one word, and an array of them has the shape of its elements. A wider element has several
+words, its limbs; they lie along a first axis in front of the shape, the lowest limb first. `limbed` shows both kinds of
+array as limbs. Elements are kept reduced: their bits from `width` up are zero.
 """
 
 from __future__ import annotations
@@ -15,17 +17,17 @@ WORD = 64
 
 
 def limbs(width: int) -> int:
-    """Words an element needs."""
+    """The number of words of an element."""
     return -(-width // WORD)
 
 
 def limbed(words: Words, width: int) -> Words:
-    """(limbs, n): a view of narrow and wide arrays alike."""
+    """A view (limbs, n) of a narrow or a wide array."""
     return words.reshape(limbs(width), -1)
 
 
 def reduced(words: Words, width: int) -> Words:
-    """The same modulo 2^width, in as many limbs."""
+    """The elements modulo 2^width, with the limbs that they have."""
     if limbs(width) == 1:
         return words & mask(width)
     low = words.copy()
@@ -34,14 +36,14 @@ def reduced(words: Words, width: int) -> Words:
 
 
 def low_bits(words: Words, width: int, keep: int) -> Words:
-    """Elements of `width` bits modulo 2^keep, in as many limbs as those need."""
+    """Elements of `width` bits modulo 2^keep, with the limbs of elements of `keep` bits."""
     if limbs(width) == 1:
         return words & mask(keep)
     return reduced(words[: limbs(keep)] if limbs(keep) > 1 else words[0], keep)
 
 
 def constant(numbers: Sequence[int], width: int) -> Words:
-    """Python's integers, negative ones too, as an array of that many elements."""
+    """An array of these integers, one element for each; negative ones too."""
     rows = [[(number >> WORD * limb) & int(mask(WORD)) for number in numbers] for limb in range(limbs(width))]
     words = np.array(rows, np.uint64)
     return reduced(words[0] if limbs(width) == 1 else words, width)
@@ -53,6 +55,7 @@ def add(x: Words, y: Words, width: int) -> Words:
     total = x + y
     carry = total < x
     for limb in range(1, len(total)):
+        # A limb carries by itself, or becomes zero when the carry from below is added to it; never both.
         total[limb] += carry[limb - 1]
         carry[limb] |= carry[limb - 1] & (total[limb] == 0)
     return reduced(total, width)
@@ -70,6 +73,7 @@ def subtract(x: Words, y: Words, width: int) -> Words:
 
 def signed(negative: Bits, x: Words, width: int) -> Words:
     """(1 − 2·negative) · x."""
+    # −x = ~x + 1: where `negative` is set, flip all bits and add one.
     flipped = x ^ -negative.astype(np.uint64)
     if limbs(width) == 1:
         return (flipped + negative) & mask(width)
@@ -101,12 +105,13 @@ def shifted(x: Words, places: int, width: int) -> Words:
 
 
 def multiply(x: Words, y: Words, width: int) -> Words:
-    """x · y, by halves of words so that no product overflows."""
+    """x · y. Wide elements are multiplied by halves of words, so that no product overflows a word."""
     if limbs(width) == 1:
         return (x * y) & mask(width)
     result = np.zeros_like(x)
     halves_x, halves_y = _halves(x), _halves(y)
     for i, a in enumerate(halves_x):
+        # Half i times half j counts 2^(32·(i + j)); what would lie beyond the last limb is left out.
         for j, b in enumerate(halves_y[: len(halves_x) - i]):
             product = np.zeros_like(x)
             product[0] = a * b
@@ -125,12 +130,12 @@ def _one(x: Words) -> Words:
 
 
 def bits(words: Words | Bits, width: int) -> Bits:
-    """(width, n): the bits of words, the lowest first."""
+    """The bits (width, n) of words, the lowest first."""
     return digits(words, 0, 1, width)
 
 
 def digits(words: Words | Bits, start: int, size: int, count: int) -> Bits:
-    """(count, n): digits of `size` ≤ 8 bits, from bit `start` up; beyond the last limb there are zeros."""
+    """Digits (count, n) of `size` ≤ 8 bits, from bit `start` up. Beyond the last limb they are zeros."""
     rows = (words if words.ndim > 1 else words[None]).astype(np.uint64, copy=False)
     if len(rows) == 1:
         places = np.arange(start, start + size * count, size, dtype=np.uint64)[:, None]
@@ -141,13 +146,14 @@ def digits(words: Words | Bits, start: int, size: int, count: int) -> Bits:
 def _digit(rows: Words, place: int, size: int) -> Bits:
     limb, part = divmod(place, WORD)
     digit = rows[limb] >> np.uint64(part)
+    # A digit may begin in one limb and end in the next.
     if part + size > WORD and limb + 1 < len(rows):
         digit = digit | rows[limb + 1] << np.uint64(WORD - part)
     return digit.astype(np.uint8) & np.uint8((1 << size) - 1)
 
 
 def joined(parts: Bits, size: int, width: int) -> Words:
-    """The words whose digits of `size` bits these are: the inverse of `digits`, for sizes that divide a word."""
+    """The words with these digits of `size` bits: the inverse of `digits`, for sizes that divide 64."""
     per_limb = WORD // size
     rows = [_joined_limb(parts[per_limb * limb : per_limb * (limb + 1)], size) for limb in range(limbs(width))]
     return reduced(rows[0] if len(rows) == 1 else np.stack(rows), width)

@@ -1,1 +1,9 @@
-"""The exact protocol of two hospitals under Paillier's encryption: key, training, classification, and the reference."""
+"""The exact protocol for two hospitals, by Paillier's encryption: no logarithms and no rounding.
+
+In reading order:
+
+- `exact`: the classifier in rational numbers, which the protocol must equal, and how many bits its comparisons need.
+- `key`: Paillier's cryptosystem.
+- `training`: from counts to multiplicative shares of the joint cells.
+- `classification`: from multiplicative shares to labels.
+"""

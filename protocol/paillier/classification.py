@@ -1,8 +1,9 @@
-"""Classification of the Paillier protocol: from multiplicative shares to labels, compared as exact integers.
+"""Classification of the Paillier protocol: from multiplicative shares to labels, by exact comparison of integers.
 
-Class c against class d is num_c·den_d against num_d·den_c. Each side is a product
-of cells, so each party multiplies its own factors, and only the difference of two products needs the key. Intermediate
-winners of a tournament stay secret by one transfer each way, which shares the winner's numbers anew.
+To compare the scores of the classes c and d, num_c·den_d is compared with num_d·den_c. Each side is a product of cells,
+so each party multiplies its own shares alone, and only the difference of the two products needs the key. A tournament
+finds the winner of more than two classes. Its intermediate winners stay secret, because one oblivious transfer each way
+makes new shares of the winner's numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import carry
-from mixbayes.protocol.circuits.look_up import all_masks, chosen_masks
 from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
@@ -44,6 +44,7 @@ from mixbayes.protocol.paillier.key import (
 )
 from mixbayes.protocol.paillier.training import ExactModel, Group, answers, in_flight, opened_answers
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pads import all_masks, chosen_masks
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 
 _SIDES, _DIFFERENCES = "encrypted sides", "masked differences"
@@ -52,19 +53,19 @@ _ANNOUNCE_WINNER, _WINNER = "announce winner", "winner shared anew"
 _MOST_ROWS = 256
 _PIECE_BYTES = 1 << 23
 _STRETCH = 16
-"""Comparisons to a message, so that A decrypts while B still computes."""
+"""Comparisons in a message. With several messages, A decrypts one while B computes the next."""
 
 
 class Seat(ABC):
-    """What A, who holds the key, and B do differently."""
+    """The step in which A, which holds the key, and B differ."""
 
     @abstractmethod
     def less(self, me: ComputingParty, group: Group, left: Numbers, right: Numbers) -> Bits:
-        """XOR shares (n,) of [left < right], of which these (n,) are one party's factors."""
+        """XOR shares (n,) of [left < right], from this party's multiplicative shares of both sides."""
 
 
 class Holder(Seat):
-    """A: it sends its factors encrypted and decrypts the masked differences."""
+    """A: it sends its shares of both sides encrypted, and decrypts the masked differences."""
 
     def __init__(self, key: SecretKey, obfuscators: Obfuscators) -> None:
         self._key = key
@@ -86,14 +87,15 @@ class Holder(Seat):
 
         parts = ((part, part.stop - part.start) for part in _stretches(group, left.size))
         differences = in_flight(parts, send, collect)
-        # Y = 2^ℓ + left − right + R: bit ℓ of Y − R is Y's, R's and the borrow [Y mod 2^ℓ < R mod 2^ℓ] together, and
-        # the borrow is the carry of R mod 2^ℓ and the complement of Y mod 2^ℓ.
+        # Now A has Y = 2^ℓ + left − right + R, and B has R. Bit ℓ of Y − R says whether left ≥ right. It is bit ℓ of Y,
+        # bit ℓ of R and the borrow [Y mod 2^ℓ < R mod 2^ℓ], XORed. The borrow is the carry of R mod 2^ℓ plus the
+        # complement of Y mod 2^ℓ.
         complement = ring.constant([~d for d in differences], bits)
         return me.negate(_bit(differences, bits) ^ carry(me, complement, bits))
 
 
 class Other(Seat):
-    """B: it multiplies and masks under the encryption."""
+    """B: it multiplies by its own shares, subtracts and masks, all under the encryption."""
 
     def __init__(self, key: PublicKey, obfuscators: Obfuscators) -> None:
         self._key = key
@@ -104,6 +106,7 @@ class Other(Seat):
         masks = [below(me.random, 1 << bits + MASK_BITS) for _ in range(left.size)]
         for part in _stretches(group, left.size):
             theirs = receive_ciphertexts(me.channel, _SIDES, self._key, 2 * (part.stop - part.start))
+            # left − right modulo the group: A's encrypted left times B's, plus A's right times minus B's.
             differences = [
                 self._key.weighted(sides, (x, group.modulus - y))
                 for *sides, x, y in zip(theirs[::2], theirs[1::2], left[part], right[part], strict=True)
@@ -115,7 +118,7 @@ class Other(Seat):
 
 
 def _stretches(group: Group, count: int) -> Iterator[slice]:
-    """All comparisons, as many at a time as fill whole ciphertexts."""
+    """All comparisons in stretches that fill whole ciphertexts."""
     slots = group.slots(group.product_bits)
     return slices(count, max(1, _STRETCH // slots) * slots)
 
@@ -125,67 +128,73 @@ def _bit(numbers: list[int], place: int) -> Bits:
 
 
 def winners(me: ComputingParty, seat: Seat, model: ExactModel, products: Numbers) -> Words:
-    """XOR shares (n,) of words with the winner's bit set, from the factors (S, n) of every class.
+    """XOR shares (n,) of one-hot words with the winner's bit set, from the shares (S, n) of all classes' numbers.
 
-    A tournament, as in `argmax`: the later one wins only if strictly greater.
+    This is a tournament as in `circuits/argmax.py`: the later class wins only if its score is strictly greater.
     """
     classes, n = model.classes, products.shape[-1]
     standings = _standings(products, classes)
-    hot = me.constant(np.uint64(1) << np.arange(classes, dtype=np.uint64)[:, None] + np.zeros((1, n), np.uint64))
-    for free, forced in _rulings(me, model.empty):
-        pairs = len(free)
+    one_hot = me.constant(np.uint64(1) << np.arange(classes, dtype=np.uint64)[:, None] + np.zeros((1, n), np.uint64))
+    for is_open, later_by_default in _matches(me, model.empty):
+        pairs = len(is_open)
         earlier, later, rest = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2), slice(2 * pairs, None)
-        upset = _upset(me, seat, model.group, standings[:, earlier], standings[:, later], free) ^ forced[:, None]
-        won = hot[earlier] ^ gate(me, upset, hot[earlier] ^ hot[later], classes)
-        hot = np.concatenate([won, hot[rest]])
-        if len(hot) > 1:
-            shared = _shared_anew(me, model.group, upset, standings[:, earlier], standings[:, later])
-            standings = np.concatenate([shared, standings[:, rest]], axis=1)
-    return hot[0]
+        greater = _greater(me, seat, model.group, standings[:, earlier], standings[:, later], is_open)
+        later_wins = greater ^ later_by_default[:, None]
+        # x ⊕ bit·(x ⊕ y) selects x or y without showing which.
+        won = one_hot[earlier] ^ gate(me, later_wins, one_hot[earlier] ^ one_hot[later], classes)
+        one_hot = np.concatenate([won, one_hot[rest]])
+        if len(one_hot) > 1:
+            reshared = _reshared(me, model.group, later_wins, standings[:, earlier], standings[:, later])
+            standings = np.concatenate([reshared, standings[:, rest]], axis=1)
+    return one_hot[0]
 
 
 def _standings(products: Numbers, classes: int) -> Numbers:
-    """Numerators and denominators, (2, K, n)."""
+    """Numerators and denominators (2, K, n). With two classes the denominators are ones: they are in the numerators."""
     if len(products) == classes:
         products = np.concatenate([products, np.ones_like(products)])
     return products.reshape(2, classes, -1)
 
 
-def _rulings(me: ComputingParty, empty: Bits) -> Iterator[tuple[Bits, Bits]]:
-    """For the matches of every round XOR shares of: is it open, and if not, does the later one win?
+def _matches(me: ComputingParty, empty: Bits) -> Iterator[tuple[Bits, Bits]]:
+    """XOR shares for the matches of every round: do the scores decide it, and if not, does the later class win?
 
-    A class without rows never wins; one that has rows beats it. Who comes out of a match has no rows if neither has, so
-    this does not depend on the instance.
+    Scores decide if both classes have rows. A class with rows beats one without. The winner of a match has no rows only
+    if neither class has any, so these bits are the same for all instances.
     """
     while len(empty) > 1:
         pairs = len(empty) // 2
         earlier, later = empty[0 : 2 * pairs : 2], empty[1 : 2 * pairs : 2]
         both = gate(me, earlier, later, 1)
+        # Neither is empty: ¬(x ∨ y), where x ∨ y = x ⊕ y ⊕ xy. Only the earlier one is empty: x ⊕ xy.
         yield me.negate(earlier ^ later ^ both), earlier ^ both
         empty = np.concatenate([both, empty[2 * pairs :]])
 
 
-def _upset(me: ComputingParty, seat: Seat, group: Group, earlier: Numbers, later: Numbers, free: Bits) -> Bits:
-    """XOR shares (pairs, n) of: the match is open, and the later one's score is strictly greater."""
+def _greater(me: ComputingParty, seat: Seat, group: Group, earlier: Numbers, later: Numbers, is_open: Bits) -> Bits:
+    """XOR shares (pairs, n) of: the scores decide the match, and the later class's score is strictly greater."""
     left, right = (earlier[0] * later[1] % group.modulus, later[0] * earlier[1] % group.modulus)
     less = seat.less(me, group, left.reshape(-1), right.reshape(-1)).reshape(left.shape)
-    return gate(me, np.repeat(free[:, None], less.shape[1], axis=1), less, 1)
+    return gate(me, np.repeat(is_open[:, None], less.shape[1], axis=1), less, 1)
 
 
-def _shared_anew(me: ComputingParty, group: Group, upset: Bits, earlier: Numbers, later: Numbers) -> Numbers:
-    """New multiplicative shares (2, pairs, n) of the winners' numbers, and no party knows whose they are.
+def _reshared(me: ComputingParty, group: Group, later_wins: Bits, earlier: Numbers, later: Numbers) -> Numbers:
+    """New multiplicative shares (2, pairs, n) of the winners' numbers. Neither party learns which class won.
 
-    Each offers both of its own numbers under a fresh factor, in the order its share of the outcome says; the other's
-    share chooses. One keeps the factor's inverse, the other what it chose.
+    By 1-of-2 OT each party offers its shares of both classes' numbers, multiplied by fresh factors, in an order that
+    its share of the outcome determines; the other party's share of the outcome chooses. The chooser keeps what it
+    received and the sender the inverses of its factors, so that both together hold the sender's old share. This goes
+    both ways.
     """
-    flat = upset.reshape(-1)
+    flat = later_wins.reshape(-1)
     count, words = flat.size, 2 * _number_words(group)
-    pair = np.stack([np.where(upset, later, earlier), np.where(upset, earlier, later)]).reshape(2, 2, count)
+    pair = np.stack([np.where(later_wins, later, earlier), np.where(later_wins, earlier, later)]).reshape(2, 2, count)
     sent, received = me.pool.take(count)
     raw = me.channel.swap(_ANNOUNCE_WINNER, pack_bits(flat ^ received.choices))
     flips = unpack_bits(raw, count, me.channel.peer, _ANNOUNCE_WINNER)
     factor = _units(me.random, group, 2, count)
     masks = all_masks(me.pool.sent_hash, sent.pads[:, None], flips[None], 2, words)
+    # Entry 0 of `pair` is the winner if the other's share of the outcome is 0, and entry 1 if it is 1.
     offered = masks ^ _to_words(group, pair.transpose(0, 2, 1) * factor.T)
     theirs = me.channel.swap(_WINNER, offered).view(np.uint64).reshape(2, count, words)
     unmask = chosen_masks(me.pool.received_hash, received.pads[None], flat.astype(np.uint64), words)
@@ -202,18 +211,18 @@ def _inverses(group: Group, numbers: Numbers) -> Numbers:
 
 
 def _number_words(group: Group) -> int:
-    """Words that hold one element."""
+    """The number of words that hold one element."""
     return ring.limbs(group.bits)
 
 
 def _to_words(group: Group, numbers: Numbers) -> Words:
-    """(…, S) reduced, as (…, S · words)."""
+    """Numbers (…, S), reduced, as words (…, S · words of an element)."""
     size = 8 * _number_words(group)
     return to_bytes((numbers % group.modulus).reshape(-1), size).view(np.uint64).reshape(*numbers.shape[:-1], -1)
 
 
 def _to_numbers(group: Group, words: Words, peer: str, step: str) -> Numbers:
-    """(n, S · words) that a peer offered as (S, n), each checked to be an element that can be a factor."""
+    """A peer's words (n, S · words of an element) as numbers (S, n), each checked to be between 0 and the modulus."""
     numbers = from_bytes(words.view(np.uint8), 8 * _number_words(group))
     if not all(0 < number < group.modulus for number in numbers):
         raise OutOfRange(peer, step, "a number is zero or not below the modulus")
@@ -221,7 +230,7 @@ def _to_numbers(group: Group, words: Words, peer: str, step: str) -> Numbers:
 
 
 def _products(model: ExactModel, codes: Values) -> Numbers:
-    """This party's factors (S, n) of every class for these rows."""
+    """This party's shares (S, n) of all classes' products for these rows, which it knows."""
     product = np.repeat(model.start[:, None], codes.shape[1], axis=1)
     for table, values in zip(model.tables, codes, strict=True):
         product = product * table[values].T % model.group.modulus
@@ -233,13 +242,16 @@ def _choice_bits(model: ExactModel) -> list[int]:
 
 
 def _pieces(model: ExactModel, count: int) -> Iterator[slice]:
-    """The rows, as many at a time as the messages should hold."""
+    """All rows in pieces that keep the messages short."""
     row_bytes = sum(model.entries) * model.start.size * 8 * _number_words(model.group)
     return slices(count, min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes)))
 
 
 def _chosen(partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Numbers:
-    """The asker's part: the product (S, n) over attributes of what it chose, masked by the other's factors."""
+    """The asker's side of the 1-of-(V + 1) OT: the product (S, n) over all attributes of the entries that it chose.
+
+    Every entry is the other hospital's share of a cell times a fresh factor.
+    """
     group, count, choices = model.group, codes.shape[1], _choice_bits(model)
     received = partner.pool.take(sum(choices) * count)
     wanted = [ring.bits(c.astype(np.uint64), bits).reshape(-1) for c, bits in zip(codes, choices, strict=True)]
@@ -257,9 +269,9 @@ def _chosen(partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Nu
 
 
 def _offered(partner: Line[SentPool], model: ExactModel, random: Randomness, count: int) -> Numbers:
-    """The other's part: offer every entry times a factor, fresh for every row, attribute and side.
+    """The other hospital's side: offer every entry times a factor that is fresh for every row, attribute and side.
 
-    Returns the inverse of the factors' product, (S, n). "Missing" is the factor alone.
+    Returns the inverse (S, n) of the product of the factors, which is its new share. "Missing" is the factor alone.
     """
     group, choices, channel = model.group, _choice_bits(model), partner.channel
     total = sum(choices) * count
@@ -279,7 +291,7 @@ def _offered(partner: Line[SentPool], model: ExactModel, random: Randomness, cou
 
 
 def ask(me: ComputingParty, seat: Seat, partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Labels:
-    """The asking hospital, for rows that the other does not see."""
+    """The asking hospital's side, for rows that the other hospital does not see."""
     labels = []
     for piece in _pieces(model, codes.shape[1]):
         product = _products(model, codes[:, piece]) * _chosen(partner, model, codes[:, piece]) % model.group.modulus
@@ -288,7 +300,7 @@ def ask(me: ComputingParty, seat: Seat, partner: Line[ReceivedPool], model: Exac
 
 
 def answer(me: ComputingParty, seat: Seat, partner: Line[SentPool], model: ExactModel, count: int) -> None:
-    """The other hospital, for rows that it does not see."""
+    """The other hospital's side, for rows that it does not see."""
     for piece in _pieces(model, count):
         inverses = _offered(partner, model, me.random, piece.stop - piece.start)
         product = model.start[:, None] * inverses % model.group.modulus
@@ -296,7 +308,7 @@ def answer(me: ComputingParty, seat: Seat, partner: Line[SentPool], model: Exact
 
 
 def show(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, codes: Values) -> Labels:
-    """The asking hospital, for rows that it shows the other."""
+    """The asking hospital's side, for rows that it shows to the other hospital."""
     labels = []
     for piece in _pieces(model, codes.shape[1]):
         rows.send(me.channel, layout, codes[:, piece])
@@ -306,7 +318,7 @@ def show(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, code
 
 
 def see(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, count: int) -> None:
-    """The other hospital, for rows that it is shown."""
+    """The other hospital's side, for rows that it is shown."""
     for piece in _pieces(model, count):
         codes = rows.receive(me.channel, layout, piece.stop - piece.start)
         label.to_partner(me, winners(me, seat, model, _products(model, codes)), model.classes)
@@ -322,7 +334,7 @@ def run_paillier_classification(
     private: bool = True,
     asker: int = A,
 ) -> Labels:
-    """Hospitals A, who holds the key, and B, one of them asking, both in memory."""
+    """The whole classification in memory: hospitals A, which holds the key, and B. One of them asks."""
     to_b, to_a = memory.channels("party A", "party B")
     question_to_b, question_to_a = memory.channels("party A", "party B")
     # Random transfers are made on channels of their own.
@@ -333,19 +345,20 @@ def run_paillier_classification(
     def hospital(me: ComputingParty, seat: Seat, question: Channel, ahead: Channel) -> Labels | None:
         model = models[me.role]
         if not private and me.role == asker:
-            # The asker shows the rows, and both multiply their factors of what they name.
+            # The asker shows the rows, and each hospital multiplies its shares of the cells that the rows name.
             return show(me, seat, layout, model, codes)
         if not private:
             see(me, seat, layout, model, count)
         elif me.role == asker:
-            # The other one offers its factors, masked by fresh ones; the asker takes those its rows name, obliviously,
-            # and multiplies them with its own.
+            # The other hospital offers its shares, multiplied by fresh factors. The asker takes by oblivious transfer
+            # those that its rows name, and multiplies them by its own shares.
             return ask(me, seat, Line(question, connect_asker(ahead, me.random)), model, codes)
         else:
-            # The inverses of the fresh ones stay with the other one.
+            # The inverses of the fresh factors are the other hospital's shares.
             answer(me, seat, Line(question, connect_answerer(ahead, me.random)), model, count)
-        # In all cases both then compare sides of products: A sends its own encrypted, B multiplies with its own,
-        # subtracts and masks, A decrypts, and the borrow of the mask is found on bits. The asker gets the outcome.
+        # In all cases they then compare two sides: A sends its shares of both encrypted, B multiplies by its own
+        # shares, subtracts and masks, A decrypts, and a comparison of bits finds the borrow of the mask. The asker gets
+        # the label.
         return None
 
     def holder() -> Labels | None:

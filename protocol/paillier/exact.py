@@ -1,8 +1,8 @@
-"""The pooled classifier in exact rational numbers: what the Paillier protocol must equal, ties included.
+"""The pooled classifier in exact rational numbers. The Paillier protocol must give the same labels, ties included.
 
-Smoothed by α = p/q, a cell is q·n_avc + p, the denominator of its attribute and class is the sum of its cells,
-q·n_ac + p·V_a, and the prior is n_c: log2 q and log2 N are the same for all classes. A class without rows has the prior
-0 and so never wins.
+With the smoothing α = p/q, the cell of attribute a, value v and class c is q·n_avc + p. The denominator of an attribute
+and class is the sum of its cells, q·n_ac + p·V_a; the factor q that both have cancels. The prior of a class is n_c, and
+1/N is left out because it is the same for all classes. A class without rows has the prior 0 and so never wins.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 
 MASK_BITS = 41
-"""A mask is uniform on this many bits more than the number it hides, of which a sign may take one."""
+"""A mask is uniform on this many bits more than the number that it hides. One of them allows for a sign."""
 ROOM = MASK_BITS + 2
-"""Bits a modulus needs beyond those of the numbers compared: for the mask, the sign and the sum of both."""
+"""Bits that a modulus needs beyond those of the compared numbers: for the mask, the sign, and the sum of both."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cells:
-    """Integers (K,) and, for each attribute, (V, K); or one hospital's part of them."""
+    """The priors (K,) and, for each attribute, the numerators (V, K); or one hospital's additive part of them."""
 
     prior: Numbers
     numerators: tuple[Numbers, ...]
@@ -37,7 +37,7 @@ class Cells:
 
 
 def cells(layout: Layout, vector: Words, one: int) -> Cells:
-    """The cells of these counts; `one` is this party's part of the number one."""
+    """The cells of these counts. `one` is this party's part of the number one: A adds the smoothing, and B does not."""
     smoothing = layout.dictionary.smoothing
     counts = vector.astype(object)
     blocks = (layout.block(counts, a)[:-1] for a in range(len(layout.rows)))
@@ -46,13 +46,13 @@ def cells(layout: Layout, vector: Words, one: int) -> Cells:
 
 
 def scores(layout: Layout, vector: Words, codes: Values) -> list[list[Fraction]]:
-    """For every row (attributes, n) each class's score, in proportion to its probability."""
+    """For every row (attributes, n) the score of each class, which is proportional to its probability."""
     pooled = cells(layout, vector, 1)
     return [[_score(pooled, row, c) for c in range(layout.classes)] for row in codes.T.tolist()]
 
 
 def labels(layout: Layout, vector: Words, codes: Values) -> Labels:
-    """The positions of the winning classes; ties go to the first."""
+    """The positions of the winning classes. Ties go to the earlier class."""
     winners = [row.index(max(row)) for row in scores(layout, vector, codes)]
     return np.array(winners, np.int64)
 
@@ -82,13 +82,13 @@ def comparison_bits(dictionary: Dictionary) -> int:
 
 
 def cell_bits(dictionary: Dictionary) -> int:
-    """Every cell and denominator is below 2 to this."""
+    """The number of bits of the largest possible cell or denominator."""
     reaches = [attribute.reach(dictionary.smoothing, dictionary.max_rows) for attribute in dictionary.attributes]
     return max(reach.argument for reach in reaches).bit_length()
 
 
 def fitting_bits(dictionary: Dictionary, key_bits: int) -> int:
-    """ℓ, or a refusal that says how many bits the key lacks."""
+    """ℓ, or an error that says how many bits the key needs and has."""
     bits = comparison_bits(dictionary)
     if bits + ROOM > key_bits:
         raise DictionaryTooLarge(

@@ -1,8 +1,10 @@
-"""Paillier's cryptosystem on raw integers (EUROCRYPT 1999): the one module that knows phe and gmpy2.
+"""Paillier's cryptosystem on raw integers (Paillier, EUROCRYPT 1999): the one module that imports phe and gmpy2.
 
-A ciphertext of m is (1 + N·m) · r^N modulo N². The factor r^N, here an obfuscator, does not depend on m, costs nearly
-all of the time, and so is made ahead and handed in. It hides once: whoever draws obfuscators from a stock must never
-meet the same one again. phe's own numbers carry a clear exponent; none of them appears here.
+A ciphertext of m is (1 + N·m) · r^N modulo N², with r random. It is additively homomorphic: the product of ciphertexts
+is a ciphertext of the sum of their plaintexts, and a power of a ciphertext is one of a multiple. The factor r^N, here
+called an obfuscator, does not depend on m and costs nearly all of the time, so it is made ahead and passed in. An
+obfuscator hides one plaintext: a stock of them must never hand out the same one again. phe's own encrypted numbers
+carry an exponent in clear text, which would leak; none of them appears here.
 """
 
 from __future__ import annotations
@@ -30,12 +32,12 @@ Obfuscators = Iterator[int]
 
 _STEP = "public key"
 _BEYOND = 16
-"""Bytes drawn beyond a bound before the remainder is taken: 2^-128 from uniform."""
+"""Bytes drawn beyond those of a bound, before the remainder is taken: the result is within 2^-128 of uniform."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """The modulus N, and what everybody can do with it."""
+    """The modulus N, and what everybody who knows it can compute."""
 
     modulus: int
     square: int = field(init=False, repr=False)
@@ -61,7 +63,7 @@ class PublicKey:
         return self.added(obfuscator, number)
 
     def added(self, ciphertext: int, number: int) -> int:
-        """The plaintext plus `number`; the randomness stays."""
+        """A ciphertext of m + `number`, with the same randomness."""
         return ciphertext * (1 + self.modulus * (number % self.modulus)) % self.square
 
     def negated(self, ciphertext: int) -> int:
@@ -69,18 +71,18 @@ class PublicKey:
         return gmpy2.invert(ciphertext, self.square)
 
     def total(self, ciphertexts: Iterable[int]) -> int:
-        """The sum of the plaintexts."""
+        """A ciphertext of the sum of the plaintexts."""
         product = gmpy2.mpz(1)
         for ciphertext in ciphertexts:
             product = product * ciphertext % self.square
         return product
 
     def weighted(self, ciphertexts: Iterable[int], weights: Iterable[int]) -> int:
-        """Σ weight · m."""
+        """A ciphertext of Σ weight · m."""
         return self.total(gmpy2.powmod(c, w, self.square) for c, w in zip(ciphertexts, weights, strict=True))
 
     def packed(self, ciphertexts: Sequence[int], width: int) -> int:
-        """Σ m_i · 2^(width·i) in one ciphertext, by Horner's rule."""
+        """One ciphertext of Σ m_i · 2^(width·i), by Horner's rule."""
         shift = gmpy2.mpz(1) << width
         result = ciphertexts[-1]
         for ciphertext in reversed(ciphertexts[:-1]):
@@ -89,10 +91,10 @@ class PublicKey:
 
 
 class SecretKey:
-    """The two primes, by which everything modulo N² is done modulo p² and q², four times faster.
+    """The two primes p and q, which make powers modulo N² about four times faster.
 
-    A key object takes any primes; `generate` is where a key that is too short is refused.
-    Powers with secret exponents run in constant time.
+    Powers are computed modulo p² and q², and the results are joined by the Chinese remainder theorem. Powers with
+    secret exponents run in constant time. This class takes any primes; `generate` refuses keys that are too short.
     """
 
     def __init__(self, p: int, q: int) -> None:
@@ -110,7 +112,7 @@ class SecretKey:
 
     @property
     def primes(self) -> tuple[int, int]:
-        """All there is to the key, for whoever stores it."""
+        """The whole key, for storing it."""
         first, second = self._halves
         return first.prime, second.prime
 
@@ -120,26 +122,28 @@ class SecretKey:
         return _joined(first.decrypt(ciphertext), second.decrypt(ciphertext), first.prime, second.prime, first.lift)
 
     def obfuscator(self, random: Randomness) -> int:
-        """r^N for a fresh r, at an eighth of a full power for each prime.
+        """r^N for a fresh r, at an eighth of the cost of a full power for each prime.
 
-        Modulo p², r^N is (r^q)^p and depends on r^q modulo p alone, which for a uniform r is uniform.
+        Modulo p², r^N is (r^q)^p, and a p-th power modulo p² depends on its base modulo p alone. That base, r^q modulo
+        p, is uniform if r is, so each prime draws its own base.
         """
         first, second = self._halves
         return _joined(first.power(random), second.power(random), first.square, second.square, first.lift_of_squares)
 
 
 class _Half:
-    """What the key's owner does modulo one prime."""
+    """The computations of the key's owner modulo one prime and its square."""
 
     def __init__(self, prime: int, other: int) -> None:
         self.prime = prime
         self.square = prime * prime
         self.lift = gmpy2.invert(other, prime)
         self.lift_of_squares = gmpy2.invert(other * other, self.square)
-        # L((N + 1)^(p − 1)) = (p − 1)·q = −q modulo p.
+        # With L(x) = (x − 1) / p as in the paper, L((N + 1)^(p − 1)) = (p − 1)·q = −q modulo p.
         self._scale = gmpy2.invert(-other, prime)
 
     def decrypt(self, ciphertext: int) -> int:
+        # The power p − 1 removes r^N, since r^(N·(p − 1)) = 1 modulo p², and leaves 1 + (p − 1)·N·m.
         power = gmpy2.powmod_sec(ciphertext % self.square, self.prime - 1, self.square)
         return (power - 1) // self.prime * self._scale % self.prime
 
@@ -148,7 +152,7 @@ class _Half:
 
 
 def _joined(first: int, second: int, modulus: int, other: int, lift: int) -> int:
-    """The number with these two remainders; `lift` is the inverse of `other` modulo `modulus`."""
+    """The number with these two remainders (Garner's formula). `lift` is the inverse of `other` modulo `modulus`."""
     return second + other * ((first - second) * lift % modulus)
 
 
@@ -165,13 +169,13 @@ def generate(bits: int = USUAL_BITS) -> SecretKey:
 
 
 def obfuscators(key: _Key, random: Randomness) -> Obfuscators:
-    """Made one by one when they are asked for; `mixbayes.parties.alone.obfuscators` makes them ahead."""
+    """Obfuscators that are made when they are asked for. `mixbayes.parties.alone.obfuscators` makes them ahead."""
     while True:
         yield key.obfuscator(random)
 
 
 def fresh(obfuscators: Obfuscators) -> int:
-    """The next one."""
+    """The next obfuscator."""
     obfuscator = next(obfuscators, None)
     if obfuscator is None:
         raise PoolExhausted("The encryption randomness made ahead is used up.")
@@ -179,12 +183,12 @@ def fresh(obfuscators: Obfuscators) -> int:
 
 
 def send_key(other: Channel, key: PublicKey) -> None:
-    """A's modulus, to B."""
+    """Send A's modulus to B."""
     other.send(_STEP, to_bytes([key.modulus], size_of(key.modulus)))
 
 
 def receive_key(holder: Channel, bits: int) -> PublicKey:
-    """The modulus of the hospital that holds the secret key, of the agreed length."""
+    """Receive the modulus of the hospital that holds the secret key. It must have the agreed length."""
     if bits < LEAST_BITS:
         raise Unsupported(_too_short(bits))
     (modulus,) = from_bytes(holder.receive(_STEP, size_of(1 << bits - 1)), size_of(1 << bits - 1))
@@ -198,7 +202,7 @@ def send_ciphertexts(other: Channel, step: str, key: PublicKey, ciphertexts: Ite
 
 
 def receive_ciphertexts(other: Channel, step: str, key: PublicKey, count: int) -> list[int]:
-    """So many ciphertexts, each a unit modulo N²."""
+    """Receive `count` ciphertexts, and check that each is a unit modulo N²."""
     ciphertexts = from_bytes(other.receive(step, count * key.ciphertext_bytes), key.ciphertext_bytes)
     for ciphertext in ciphertexts:
         if not 0 < ciphertext < key.square or gmpy2.gcd(ciphertext, key.modulus) != 1:
@@ -207,7 +211,7 @@ def receive_ciphertexts(other: Channel, step: str, key: PublicKey, count: int) -
 
 
 def big_numbers(plain: Sequence[object]) -> Numbers:
-    """An array of integers of any length, of the shape of these nested lists."""
+    """An array of integers of any length, with the shape of these nested lists."""
     return np.vectorize(gmpy2.mpz, otypes=[object])(np.array(plain, object))
 
 
@@ -217,7 +221,7 @@ def below(random: Randomness, bound: int) -> int:
 
 
 def unit(random: Randomness, modulus: int) -> int:
-    """Uniform among the numbers below the modulus that have an inverse."""
+    """Uniform among the units: the numbers below the modulus that have an inverse."""
     while True:
         number = below(random, modulus)
         if gmpy2.gcd(number, modulus) == 1:
@@ -233,12 +237,12 @@ def prime_above(number: int) -> int:
 
 
 def size_of(number: int) -> int:
-    """Bytes it takes."""
+    """The number of bytes that hold this number."""
     return -(-number.bit_length() // 8)
 
 
 def to_bytes(numbers: Iterable[int], size: int) -> Bytes:
-    """Each in `size` bytes, the lowest first."""
+    """The numbers one after the other, each in `size` bytes, the lowest byte first."""
     return np.frombuffer(b"".join(number.to_bytes(size, "little") for number in numbers), np.uint8)
 
 

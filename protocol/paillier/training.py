@@ -1,11 +1,13 @@
 """Training of the Paillier protocol: from two hospitals' counts to multiplicative shares of the joint cells.
 
-A holds the secret key and sends its part of every cell encrypted; B adds its own
-part, multiplies by a random factor, and A decrypts the product. A keeps that, B the factor's inverse.
+A holds the secret key and sends its part of every cell encrypted. B adds its own part and multiplies by a random factor
+r, both under the encryption. A decrypts, and keeps r·cell as its share; B keeps 1/r as its share. The product of both
+shares is the cell, and r·cell is uniform among the units and so independent of the cell.
 
-The plain way is to share cells modulo N; here they are shared modulo a public prime as small as the comparison allows,
-if the key has room for the unreduced products. B's exponents, and the entries of private questions, are then as long as
-the numbers compared and not as the key; B's answers carry several cells each. `docs/paillier.md` says what this saves.
+The plain way would share cells modulo N. Here they are shared modulo a public prime that is as small as the comparison
+allows, if the key has room for the unreduced products. B's exponents and the entries of private questions are then as
+long as the compared numbers and not as the key, and each answer of B carries several cells. `docs/paillier.md` says
+what this saves.
 """
 
 from __future__ import annotations
@@ -46,9 +48,9 @@ from mixbayes.protocol.transfer.pool import connect_pair
 
 _CELLS, _ANSWERS = "encrypted cells", "masked cells"
 _STRETCH = 32
-"""Cells to a message, so that A decrypts while B still computes."""
+"""Cells in a message. With several messages, A decrypts one while B computes the next."""
 _AHEAD = 4
-"""Messages under way."""
+"""Messages that A sends ahead of the answers."""
 
 Part = TypeVar("Part")
 
@@ -61,11 +63,11 @@ class Group:
     comparison_bits: int
     key_bits: int
     small: bool
-    """The modulus is a prime that leaves the key room for products; otherwise it is the key's own."""
+    """Whether the modulus is a prime that leaves the key room for unreduced products. If not, it is N."""
 
     @classmethod
     def of(cls, dictionary: Dictionary, key: PublicKey) -> Group:
-        """The group for this dictionary and key, or a refusal."""
+        """The group for this dictionary and key, or an error if the key is too short."""
         bits = exact.fitting_bits(dictionary, key.bits)
         prime = cls(prime_above(1 << bits + ROOM - 1), bits, key.bits, small=True)
         return prime if prime.width(prime.product_bits) < key.bits else cls(key.modulus, bits, key.bits, small=False)
@@ -76,26 +78,27 @@ class Group:
 
     @property
     def product_bits(self) -> int:
-        """Two products of two elements, a mask included, are below the modulus times 2 to this."""
+        """The sum of two products of two elements and a mask is below the modulus times 2 to this."""
         return self.bits + 1
 
     def veil(self, random: Randomness, hidden: int) -> int:
-        """A multiple of the modulus, to be added to a number below the modulus times 2^hidden.
+        """A random multiple of the modulus, which B adds to a number below the modulus times 2^hidden.
 
-        It leaves the remainder and hides the rest. Modulo N there is no rest.
+        It leaves the remainder modulo the modulus as it is, and hides the quotient statistically. Modulo N the
+        decrypted number is the remainder, and there is nothing to hide.
         """
         return self.modulus * below(random, 1 << hidden + MASK_BITS) if self.small else 0
 
     def width(self, hidden: int) -> int:
-        """Bits of such a number with its veil."""
+        """Bits of a number below the modulus times 2^hidden with its veil."""
         return self.bits + hidden + MASK_BITS + 1
 
     def slots(self, hidden: int) -> int:
-        """How many of them one plaintext holds."""
+        """How many of these numbers one plaintext holds."""
         return (self.key_bits - 1) // self.width(hidden) if self.small else 1
 
     def opened(self, plaintext: int, count: int, hidden: int) -> list[int]:
-        """The elements in the slots of a decrypted answer, or nothing if there is more in it."""
+        """The elements in the slots of a decrypted answer; an empty list if the answer is longer than its slots."""
         if not self.small:
             return [plaintext]
         width = self.width(hidden)
@@ -106,11 +109,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExactModel:
-    """One party's factor of every number that a comparison multiplies.
+    """One party's multiplicative shares of all numbers that a comparison multiplies.
 
-    Per attribute (V + 1, S), the last row, "missing", being ones; S = 2K, the classes' numerators and denominators.
-    With two classes S = 2: the denominators are moved over once for all, num_0·den_1 against num_1·den_0. `start` (S,)
-    are the priors, and `empty` (K,) XOR shares of [n_c = 0].
+    `tables` has (V + 1, S) numbers for each attribute; the last row stands for "missing" and is ones. S = 2K: the
+    numerators of all classes and their denominators. With two classes S = 2: each numerator is multiplied once for all
+    by the other class's denominator, since num_0·den_1 is compared with num_1·den_0. `start` (S,) are the priors, and
+    `empty` (K,) are XOR shares of [n_c = 0].
     """
 
     group: Group
@@ -130,7 +134,7 @@ class ExactModel:
 def train_holder(
     me: ComputingParty, key: SecretKey, layout: Layout, vector: Words, obfuscators: Obfuscators
 ) -> ExactModel:
-    """A's part: its own counts, and the key by which it decrypts."""
+    """A's side, which holds the key."""
     group, hidden = Group.of(layout.dictionary, key.public), exact.cell_bits(layout.dictionary)
     _check_own(layout, vector)
     refuse_too_many_rows(me, layout, vector)
@@ -150,7 +154,7 @@ def train_holder(
     priors = [([*own.prior, *empty.tolist()], layout.classes)]
     numerators = [(part, len(part)) for part in _stretches(group, hidden, _flat(own.numerators))]
     factors = in_flight(priors + numerators, send, collect)
-    # B adds the denominators up itself.
+    # B computes the encrypted denominators from the numerators, so A sends nothing for them.
     for part in _stretches(group, hidden, _flat(own.denominators)):
         factors += collect(len(part))
     return _assembled(layout, group, factors, empty)
@@ -159,7 +163,7 @@ def train_holder(
 def train_other(
     me: ComputingParty, key: PublicKey, layout: Layout, vector: Words, obfuscators: Obfuscators
 ) -> ExactModel:
-    """B's part: its own counts, which leave it only under factors of its choosing."""
+    """B's side. Its counts leave it only under the encryption, multiplied by random factors."""
     group, hidden = Group.of(layout.dictionary, key), exact.cell_bits(layout.dictionary)
     _check_own(layout, vector)
     refuse_too_many_rows(me, layout, vector)
@@ -171,6 +175,7 @@ def train_other(
 
     def answered(ciphertexts: list[int], numbers: Sequence[int]) -> list[int]:
         factors = [unit(me.random, group.modulus) for _ in numbers]
+        # (A's part + B's part) · factor: the first product under the encryption, the second one in the clear.
         products = [key.weighted([c], [factor]) for c, factor in zip(ciphertexts, factors, strict=True)]
         added = [number * factor for number, factor in zip(numbers, factors, strict=True)]
         sent = answers(group, key, hidden, products, added, me.random, obfuscators)
@@ -192,9 +197,9 @@ def train_other(
 def in_flight(
     parts: Iterable[tuple[Part, int]], send: Callable[[Part], None], collect: Callable[[int], list[int]]
 ) -> list[int]:
-    """Send every part, some ahead of the answers, which are collected in order by their counts.
+    """Send every part and collect the answers in order, with a few parts sent ahead of the answers.
 
-    So B has something to do while A decrypts, and never much waits to be read, however large the dictionary.
+    So B has work while A decrypts, and little data waits to be read however large the dictionary is.
     """
     due: deque[int] = deque()
     collected = []
@@ -209,7 +214,7 @@ def in_flight(
 
 
 class _Sums:
-    """Under the encryption, A's part of every denominator: the sum of its attribute's numerators of one class."""
+    """Encrypted sums: A's part of every denominator is the sum of the numerators of its attribute and class."""
 
     def __init__(self, key: PublicKey, layout: Layout) -> None:
         self._key = key
@@ -219,7 +224,7 @@ class _Sums:
         self.ciphertexts = [1] * every.size
 
     def add(self, numerators: list[int]) -> None:
-        """The next ones."""
+        """Add the next numerators to the denominators to which they belong."""
         for numerator, at in zip(numerators, self._where, strict=False):  # `_where` last: zip drops none of it
             self.ciphertexts[at] = self._key.total([self.ciphertexts[at], numerator])
 
@@ -229,28 +234,32 @@ def _flat(blocks: Sequence[Numbers]) -> list[int]:
 
 
 def _stretches(group: Group, hidden: int, cells: list[int]) -> list[list[int]]:
-    """All cells, as many at a time as fill whole ciphertexts."""
+    """All cells in stretches that fill whole ciphertexts."""
     slots = group.slots(hidden)
     step = max(1, _STRETCH // slots) * slots
     return [cells[start : start + step] for start in range(0, len(cells), step)]
 
 
 def _check_own(layout: Layout, vector: Words) -> None:
-    """More rows than agreed would let a comparison wrap around."""
+    """Refuse an own table with more rows than agreed: a comparison could wrap around."""
     most = layout.dictionary.max_rows
     if sum(layout.class_counts(vector).tolist()) > most:
         raise BadData(f"The table has more rows than the {most} that all hospitals together may have.")
 
 
 def _shares_of_empty(me: ComputingParty, layout: Layout, vector: Words) -> Bits:
-    """XOR shares of [n_c = 0]: a sum of counts is zero where both are."""
+    """XOR shares of z_c = [n_c = 0]. The sum of two counts is zero where both are zero, so one AND is enough."""
     mine = (layout.class_counts(vector) == 0).astype(np.uint8)
     nothing = np.zeros_like(mine)
     return gate(me, mine, nothing, 1) if me.role == A else gate(me, nothing, mine, 1)
 
 
 def _without_zeros(key: PublicKey, own: Numbers, empty: Bits, theirs: list[int]) -> tuple[list[int], list[int]]:
-    """Ciphertexts of A's part of n_c + z_c, and B's part: z_A ⊕ z_B is z_A, or 1 − z_A."""
+    """Ciphertexts of A's part of n_c + z_c, and B's part of it.
+
+    A zero would show: zero times a factor is zero. So z_c = z_A ⊕ z_B is added, which is z_A if z_B = 0, and 1 − z_A if
+    z_B = 1. The number n_c + z_c is never zero, and `winners` sees to it that such a class loses.
+    """
     counts, flags = theirs[: own.size], theirs[own.size :]
     both = [(flag, key.negated(flag)) for flag in flags]
     joint = [key.total([count, flag[mine]]) for count, flag, mine in zip(counts, both, empty.tolist(), strict=True)]
@@ -266,10 +275,10 @@ def answers(
     random: Randomness,
     obfuscators: Obfuscators,
 ) -> Iterator[int]:
-    """B's answers: each encrypted number plus what is added to it, under a veil of its own, several to a ciphertext.
+    """B's answers: each encrypted number plus the number added to it, under its own veil, several in one ciphertext.
 
-    A knows the randomness of what it had sent: raised to a factor and left alone, it would let A test guesses. So every
-    answer has new randomness.
+    A knows the randomness of the ciphertexts that it sent, and could test guesses of B's factors by the randomness of a
+    power of them. So every answer is re-randomised by a fresh obfuscator.
     """
     slots, width = group.slots(hidden), group.width(hidden)
     for start in range(0, len(added), slots):
@@ -280,7 +289,7 @@ def answers(
 
 
 def opened_answers(group: Group, key: SecretKey, hidden: int, other: Channel, step: str, count: int) -> list[int]:
-    """A's side of it: so many elements."""
+    """A's side of `answers`: receive and decrypt `count` elements."""
     slots, elements = group.slots(hidden), []
     ciphertexts = receive_ciphertexts(other, step, key.public, -(-count // slots))
     for start, ciphertext in zip(range(0, count, slots), ciphertexts, strict=True):
@@ -292,7 +301,7 @@ def opened_answers(group: Group, key: SecretKey, hidden: int, other: Channel, st
 
 
 def _assembled(layout: Layout, group: Group, factors: list[int], empty: Bits) -> ExactModel:
-    """From one party's factors of the priors, of all numerators and of all denominators."""
+    """The model from one party's shares of the priors, of all numerators and of all denominators, in this order."""
     classes = layout.classes
     cells = np.array(factors, object).reshape(-1, classes)
     ones = np.ones((1, classes), object)
@@ -305,7 +314,7 @@ def _assembled(layout: Layout, group: Group, factors: list[int], empty: Bits) ->
 
 
 def _sides(group: Group, numerators: Numbers, denominators: Numbers) -> Numbers:
-    """(V, K) and (K,) as the factors of a comparison's sides, (V, S)."""
+    """The factors (V, S) of the two sides of a comparison, from numerators (V, K) and denominators (K,)."""
     if len(denominators) == 2:
         return numerators * denominators[::-1] % group.modulus
     return np.concatenate([numerators, np.broadcast_to(denominators, numerators.shape)], axis=1)
@@ -314,7 +323,7 @@ def _sides(group: Group, numerators: Numbers, denominators: Numbers) -> Numbers:
 def run_paillier_training(
     layout: Layout, vectors: tuple[Words, Words], key: SecretKey, seeds: tuple[bytes, bytes]
 ) -> tuple[ExactModel, ExactModel]:
-    """Hospitals A, who holds the key, and B, with these count vectors, both in memory."""
+    """The whole training in memory: hospital A, which holds the key, and hospital B, with these count vectors."""
     to_b, to_a = memory.channels("party A", "party B")
     # Random transfers, for the few steps on bits, are made on a channel of their own.
     ahead_b, ahead_a = memory.channels("party A", "party B")
@@ -322,15 +331,16 @@ def run_paillier_training(
     def holder() -> ExactModel:
         random = Randomness(seeds[A])
         me = ComputingParty(A, to_b, connect_pair(A, ahead_b, random), random)
-        # On bits, A and B find shares of which classes have no row at all. Then A sends its part of every cell, each
-        # under an obfuscator of its own, and decrypts what comes back: the joint cell times a factor A does not know.
+        # By one AND, A and B compute XOR shares of which classes have no row at all. Then A sends its part of every
+        # cell, each encrypted with its own obfuscator, and decrypts the answers: joint cells times factors that A does
+        # not know.
         return train_holder(me, key, layout, vectors[A], obfuscators(key, random))
 
     def other() -> ExactModel:
         random = Randomness(seeds[B])
         me = ComputingParty(B, to_a, connect_pair(B, ahead_a, random), random)
-        # B has A's modulus. It adds its own part of every cell under the encryption, multiplies by a fresh factor,
-        # and keeps the factor's inverse. The product of both parties' numbers is the joint cell.
+        # B adds its own part of every cell under the encryption, multiplies by a fresh factor, and keeps the factor's
+        # inverse. The product of both parties' numbers is the joint cell.
         return train_other(me, key.public, layout, vectors[B], obfuscators(key.public, random))
 
     model_a, model_b = memory.together(holder, other)

@@ -1,1 +1,9 @@
-"""Oblivious transfer (OT): 128 base transfers, their extension to any number, the pads they leave, pools of them."""
+"""Oblivious transfer (OT): random transfers between two roles, made ahead in large numbers.
+
+In reading order:
+
+- `base`: 128 base transfers by elliptic-curve cryptography (Chou and Orlandi).
+- `pads`: the hash of transfers, and the masks that are made of the pads they leave.
+- `extension`: any number of random transfers from the base ones by AES alone (SoftSpokenOT), and the consistency check.
+- `pool`: transfers made ahead, each handed out once. The circuits and questions take theirs from here.
+"""

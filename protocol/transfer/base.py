@@ -1,7 +1,13 @@
-"""The 128 oblivious transfers everything else grows from (Chou and Orlandi, "The Simplest Protocol for OT", 2015).
+"""The 128 base transfers from which all others grow (Chou and Orlandi, "The Simplest Protocol for OT", 2015).
 
-Over the prime-order group of ed25519. Keys are hashed with the offer and the answer, and the points a peer sends are
-checked to be in the group before they are used.
+In an oblivious transfer (OT), a sender has two strings and a receiver has a bit: the receiver learns the string that
+its bit chooses and nothing of the other, and the sender learns nothing of the bit. These are random OTs: the strings
+are keys that come out of the protocol, and the receiver draws its bits at random.
+
+The protocol is a Diffie-Hellman key exchange over the prime-order group of ed25519 with base point G. The sender offers
+S = s·G. The receiver answers R = r·G for choice 0, or r·G + S for choice 1. The receiver's key is r·S. The sender's
+keys are s·R and s·R − s·S: the first equals r·S if the choice was 0, the second if it was 1. All keys are hashed
+together with the offer and the answer. Points that a peer sends are checked to be in the group before they are used.
 """
 
 from __future__ import annotations
@@ -24,36 +30,37 @@ _BLOCK = 16
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BaseSent:
-    """Both keys of every transfer, (2, 128, 2) words."""
+    """What the sender ends with: both keys of every transfer, (2, 128, 2) words."""
 
     keys: Words
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BaseReceived:
-    """The choices (128,), and the chosen keys (128, 2) words."""
+    """What the receiver ends with: its choices (128,) and the chosen keys, (128, 2) words."""
 
     choices: Bits
     keys: Words
 
 
 def send_base(channel: Channel, random: Randomness) -> BaseSent:
-    """The sender ends with two random keys a transfer."""
+    """The sender's side. It ends with two random keys for every transfer."""
     secret = _scalar(random)
     offer = group.crypto_scalarmult_ed25519_base_noclamp(secret)
     channel.send("base OT: offer", offer)
     answers = _points(channel, "base OT: answers", COUNT)
-    taken = group.crypto_scalarmult_ed25519_noclamp(secret, offer)
+    offset = group.crypto_scalarmult_ed25519_noclamp(secret, offer)  # s·S
     keys = np.empty((2, COUNT, 2), np.uint64)
     for i, answer in enumerate(answers):
+        # s·R is r·S if the choice was 0, and r·S + s·S if it was 1.
         shared = group.crypto_scalarmult_ed25519_noclamp(secret, answer)
         keys[0, i] = _key(i, offer, answer, shared)
-        keys[1, i] = _key(i, offer, answer, group.crypto_core_ed25519_sub(shared, taken))
+        keys[1, i] = _key(i, offer, answer, group.crypto_core_ed25519_sub(shared, offset))
     return BaseSent(keys)
 
 
 def receive_base(channel: Channel, random: Randomness) -> BaseReceived:
-    """The receiver ends with one of the two, by random choices the sender does not see."""
+    """The receiver's side. It ends with one of the two keys, by random choices that the sender does not see."""
     (offer,) = _points(channel, "base OT: offer", 1)
     choices = random.bits(COUNT)
     secrets = [_scalar(random) for _ in range(COUNT)]
@@ -66,12 +73,13 @@ def receive_base(channel: Channel, random: Randomness) -> BaseReceived:
 
 
 def _answer(secret: bytes, offer: bytes, choice: bool) -> bytes:
-    # Both candidates are computed, so that the time taken does not tell the choice.
+    # Both candidates are computed, so that the time taken does not depend on the choice.
     plain = group.crypto_scalarmult_ed25519_base_noclamp(secret)
     return (plain, group.crypto_core_ed25519_add(plain, offer))[choice]
 
 
 def _scalar(random: Randomness) -> bytes:
+    # 64 bytes reduced modulo the 253-bit order of the group are uniform up to a negligible bias.
     return group.crypto_core_ed25519_scalar_reduce(random.bytes(64))
 
 

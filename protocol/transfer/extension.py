@@ -1,22 +1,34 @@
-"""Oblivious-transfer extension: any number of random transfers from 128 base ones (Roy, SoftSpokenOT, CRYPTO 2022).
+"""OT extension: any number of random oblivious transfers (OT) from 128 base ones (SoftSpokenOT, Roy, CRYPTO 2022).
 
-The 128 columns are taken in groups of `GROUP`. For a group the receiver holds 2^GROUP seeds and the sender all but one
-of them, so a correction of one bit a group and transfer suffices where IKNP sends one bit a column; with GROUP = 1 it
-is IKNP. Each transfer's 128-bit pad is all used by what stands above, so pads are returned whole.
+The parties hold matrices of 128 columns with a row for each transfer, such that q = t ⊕ choice·Δ in every row: the
+receiver knows t and its choice, the sender knows q and Δ, one secret row for all. This is a correlated OT. A hash of
+the rows breaks the correlation: the sender's pads are H(q) and H(q ⊕ Δ), and the receiver's H(t) is the one of its
+choice.
+
+The 128 columns are taken in groups of `GROUP`. For each group the receiver holds 2^GROUP seeds r_x and the sender holds
+all of them but number Δ, where Δ stands for the bits of that group (small-field VOLE, figure 7 of the paper). With sums
+over all x, and additions that are XOR:
 
     receiver:  t  = Σ x·r_x,  u = Σ r_x ⊕ choice         sender:  q = Σ (x ⊕ Δ)·r_x ⊕ Δ·u = t ⊕ choice·Δ
 
-An unchecked receiver that uses different choices in different groups can learn Δ. Where the receiver is a hospital that
-asks (`checked`), every stretch ends with the consistency check of SoftSpokenOT, section 4: a universal linear hash of
-every column, here GHASH under a key the sender draws once the corrections are in, over columns that carry 128 more
-transfers than are used, so that the hash of the choices shows nothing. Nothing checks the sums by which the trees are
-opened: a receiver that sends wrong ones makes a sender's column random, and passes the check only by guessing bits of
-Δ, as it may there.
+The sender's sum does not need the seed it lacks, because x ⊕ Δ is zero there. The receiver sends the correction u, one
+bit for a group and transfer, where IKNP (Ishai, Kilian, Nissim and Petrank, CRYPTO 2003) sends one bit for a column and
+transfer; with GROUP = 1 this is IKNP. The sender lacks one seed of a group because the group's seeds are the leaves of
+a GGM tree (Goldreich, Goldwasser and Micali): the base transfers, one for each level, hand it a punctured PRF, which is
+all leaves but one (figure 13).
+
+An unchecked receiver that uses different choices in different groups can learn Δ, and with Δ all pads. Where the
+receiver is a hospital that asks (`checked`), every stretch of transfers ends with the consistency check of section 4: a
+universal linear hash of every column. Ours is GHASH, under a key that the sender draws once the corrections are in. The
+columns carry 128 transfers more than are used, so that the hash of the choices shows nothing about those that are.
+
+We depart from the paper in one point: nothing checks the sums by which the trees are opened (its figure 14 does). A
+receiver that sends wrong sums makes columns of the sender random. It then passes the check only by guessing bits of Δ,
+and the check of the columns leaves it that possibility in any case.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,44 +40,45 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import CheatingReceiver
 from mixbayes.protocol.randomness import Randomness, key_stream
 from mixbayes.protocol.transfer.base import BaseReceived, BaseSent
-from mixbayes.protocol.transfer.pads import KEY_BYTES, FixedKeyHash
-from mixbayes.protocol.transfer.transpose import BLOCK_WORDS, ROWS, Transposer, choices_in_order
+from mixbayes.protocol.transfer.pads import KEY_BYTES, FixedKeyHash, SessionHash, long_hash
 
+COLUMNS = 128
 GROUP = 2
-GROUPS = ROWS // GROUP
+GROUPS = COLUMNS // GROUP
 LEAVES = 1 << GROUP
 UNIT = 128
-"""Stretches are multiples of this many transfers."""
+"""Stretches are multiples of this number of transfers."""
 STRETCH = 1 << 16
 """Transfers made at a time: long enough to pay for starting the column streams, short enough for the cache."""
 CHECKED_STRETCH = 1 << 18
-"""The same where every stretch ends with a check, which has a price of its own."""
-KEY_LIFETIME = 1 << 32
+"""Transfers made at a time where every stretch ends with a check, which has a price of its own."""
+BLOCK_WORDS = 256
+"""Words of a column that are transposed at a time."""
 CORRECTIONS = "OT extension: corrections"
 _TAG = 16
 _NONCE = bytes(12)
 _LEAF_WORDS = 1 << 15
-"""Column streams drawn at a time: a quarter of a megabyte."""
+"""Words of the column streams drawn at a time: a quarter of a megabyte."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sent:
-    """Both pads of n transfers, (2, n, 2) words."""
+    """The sender's part of n random transfers: both pads of each, (2, n, 2) words."""
 
     pads: Words
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Received:
-    """The random choices (n,) and the chosen pads (n, 2)."""
+    """The receiver's part of n random transfers: its choices (n,) and the chosen pads (n, 2)."""
 
     choices: Bits
     pads: Words
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Begun:
-    """A stretch at the receiver between its corrections and its end: the choices packed, and the columns t."""
+class StartedStretch:
+    """A stretch at the receiver whose corrections are made and whose pads are not: packed choices, and columns t."""
 
     count: int
     choices: Words
@@ -74,21 +87,21 @@ class Begun:
 
 
 class SenderExtension:
-    """Makes transfers in which this end knows both pads."""
+    """Makes transfers of which this party knows both pads."""
 
     def __init__(self, base: BaseReceived, channel: Channel, random: Randomness, *, checked: bool = False) -> None:
         key = random.bytes(KEY_BYTES)
         channel.send("OT extension: hash key", key)
-        self._hash = _Hashing(key)
+        self._hash = SessionHash(key)
         self.long_hash = long_hash(key)
-        opened = channel.receive("OT extension: trees", _tree_bytes()).view(np.uint64)
-        seeds, hole = _punctured_leaves(base, opened.reshape(GROUP - 1, 2, GROUPS, 2), self._hash.current)
-        self._hole = hole
-        self._delta_bits = ((hole[:, None] >> np.arange(GROUP)) & 1).astype(np.uint8).reshape(-1)
+        sums = channel.receive("OT extension: trees", _opening_bytes()).view(np.uint64)
+        seeds, punctured = _punctured_leaves(base, sums.reshape(GROUP - 1, 2, GROUPS, 2), self._hash.current)
+        # Δ is, group by group, the number of the leaf that the sender lacks.
+        self._delta_bits = ((punctured[:, None] >> np.arange(GROUP)) & 1).astype(np.uint8).reshape(-1)
         self._delta = np.packbits(self._delta_bits, bitorder="little").view(np.uint64)
-        # In the order of x ⊕ hole, so that the missing seed is number 0 in every group.
-        known = [[seeds[g, y ^ int(hole[g])] for y in range(1, LEAVES)] for g in range(GROUPS)]
-        self._leaves = _Leaves(known)
+        # Seeds in the order of y = x ⊕ Δ, so that the missing one is number 0 in every group.
+        known = [[seeds[g, y ^ int(punctured[g])] for y in range(1, LEAVES)] for g in range(GROUPS)]
+        self._leaves = _LeafStreams(known)
         self._random = random
         self._checked = checked
         self._transposer = Transposer()
@@ -98,120 +111,107 @@ class SenderExtension:
         spare = UNIT if self._checked else 0
         corrections = channel.receive(CORRECTIONS, correction_bytes(count, self._checked))
         q = self._columns(corrections.view(np.uint64).reshape(GROUPS, -1), count + spare)
+        # Now q = t ⊕ choice·Δ, column by column, if the receiver is honest.
         if self._checked:
             self._verify(channel, q)
-        for start, rows in _blocks(q, count):
-            self._hash_block(rows, pads, start)
+        for start, block in _blocks(q, count):
+            self._hash_block(block, pads, start)
 
     def _columns(self, corrections: Words, count: int) -> Words:
+        """q = Σ y·r_y ⊕ Δ·u with y = x ⊕ Δ: bit j of every group is one column."""
         q = np.empty((GROUPS, GROUP, count // 64), np.uint64)
-        holes = -self._delta_bits.astype(np.uint64).reshape(GROUPS, GROUP, 1)
+        delta = -self._delta_bits.astype(np.uint64).reshape(GROUPS, GROUP, 1)  # all ones, or all zeros
         for groups, leaves in self._leaves.next(count // 64):
             for j in range(GROUP):
-                _sum([leaves[:, y - 1] for y in range(LEAVES) if y >> j & 1], q[groups, j])
-                np.bitwise_xor(q[groups, j], corrections[groups] & holes[groups, j], out=q[groups, j])
-        return q.reshape(ROWS, -1)
+                # Leaf y stands at y − 1: number 0 is missing, and nothing needs it.
+                _xor_sum([leaves[:, y - 1] for y in range(LEAVES) if y >> j & 1], q[groups, j])
+                np.bitwise_xor(q[groups, j], corrections[groups] & delta[groups, j], out=q[groups, j])
+        return q.reshape(COLUMNS, -1)
 
-    def _hash_block(self, rows: Words, pads: Words, start: int) -> None:
-        size = 64 * rows.shape[1]
+    def _hash_block(self, columns: Words, pads: Words, start: int) -> None:
+        size = 64 * columns.shape[1]
         zero, one = pads[0, start : start + size + 1], pads[1, start : start + size + 1]
         tweaked = np.empty((2, size, 2), np.uint64)
-        self._transposer.block(rows, tweaked[0])
+        self._transposer.block(columns, tweaked[0])
         self._hash.tweak(tweaked[0])
         np.bitwise_xor(tweaked[0], self._delta, out=tweaked[1])
+        # Now both hold the rows under the same tweaks: q, and q ⊕ Δ. One of the two is the receiver's t.
         self._hash.current.absorb(tweaked[0], zero)
         self._hash.current.absorb(tweaked[1], one)
 
     def _verify(self, channel: Channel, q: Words) -> None:
+        """The hash is linear, so q = t ⊕ choice·Δ holds for the hashes if it holds for the columns."""
+        # The corrections are in, so the receiver cannot fit its choices to the key.
         key = self._random.bytes(KEY_BYTES)
         channel.send("OT extension: challenge", key)
         step = "OT extension: check"
-        answer = channel.receive(step, (ROWS + 1) * _TAG).reshape(ROWS + 1, _TAG)
-        expected = answer[:ROWS] ^ (self._delta_bits[:, None] * answer[ROWS])
+        answer = channel.receive(step, (COLUMNS + 1) * _TAG).reshape(COLUMNS + 1, _TAG)
+        of_t, of_choices = answer[:COLUMNS], answer[COLUMNS]
+        expected = of_t ^ (self._delta_bits[:, None] * of_choices)
         if not np.array_equal(column_hashes(key, q), expected):
             raise CheatingReceiver(channel.peer, step, "its choices differ from column to column")
 
 
 class ReceiverExtension:
-    """Makes transfers in which this end knows one pad, by random choices of its own."""
+    """Makes transfers of which this party knows one pad each, by random choices of its own."""
 
     def __init__(self, base: BaseSent, channel: Channel, random: Randomness, *, checked: bool = False) -> None:
         key = channel.receive("OT extension: hash key", KEY_BYTES).tobytes()
-        self._hash = _Hashing(key)
+        self._hash = SessionHash(key)
         self.long_hash = long_hash(key)
-        seeds, opened = _leaves(base, self._hash.current)
-        channel.send("OT extension: trees", opened.view(np.uint8))
-        self._leaves = _Leaves([list(group) for group in seeds])
+        seeds, sums = _all_leaves(base, self._hash.current)
+        channel.send("OT extension: trees", sums.view(np.uint8))
+        self._leaves = _LeafStreams([list(group) for group in seeds])
         self._random = random
         self._checked = checked
         self._transposer = Transposer()
 
-    def start(self, count: int) -> Begun:
-        """Draw the choices of the next stretch, and what the sender needs to correct its columns by."""
+    def start(self, count: int) -> StartedStretch:
+        """Draw the choices of the next stretch, and make the corrections that the sender needs for its columns."""
         words = (count + (UNIT if self._checked else 0)) // 64
         choices = self._random.words(words)
         corrections = np.empty((GROUPS, words), np.uint64)
         columns = self._columns(choices, corrections)
-        return Begun(count, choices, columns, corrections.reshape(-1).view(np.uint8))
+        return StartedStretch(count, choices, columns, corrections.reshape(-1).view(np.uint8))
 
-    def finish(self, channel: Channel, begun: Begun, choices: Bits, pads: Words) -> None:
+    def finish(self, channel: Channel, started: StartedStretch, choices: Bits, pads: Words) -> None:
         """Fill `choices` (count,) and `pads` (count + 1, 2) of a stretch whose corrections have been sent."""
         if self._checked:
-            self._answer(channel, begun.columns, begun.choices)
-        for start, rows in _blocks(begun.columns, begun.count):
-            size = 64 * rows.shape[1]
-            choices[start : start + size] = choices_in_order(begun.choices[start // 64 :][: rows.shape[1]])
-            self._hash_block(rows, pads[start : start + size + 1])
+            self._answer(channel, started.columns, started.choices)
+        for start, block in _blocks(started.columns, started.count):
+            size = 64 * block.shape[1]
+            choices[start : start + size] = choices_in_order(started.choices[start // 64 :][: block.shape[1]])
+            self._hash_block(block, pads[start : start + size + 1])
 
     def make(self, channel: Channel, count: int, choices: Bits, pads: Words) -> None:
-        """`start`, send, `finish`."""
-        begun = self.start(count)
-        channel.send(CORRECTIONS, begun.corrections)
-        self.finish(channel, begun, choices, pads)
+        """Start a stretch, send its corrections, and finish it."""
+        started = self.start(count)
+        channel.send(CORRECTIONS, started.corrections)
+        self.finish(channel, started, choices, pads)
 
     def _columns(self, choices: Words, corrections: Words) -> Words:
+        """t = Σ x·r_x, and into `corrections` u = Σ r_x ⊕ choice."""
         t = np.empty((GROUPS, GROUP, choices.size), np.uint64)
         for groups, leaves in self._leaves.next(choices.size):
             for j in range(GROUP):
-                _sum([leaves[:, x] for x in range(LEAVES) if x >> j & 1], t[groups, j])
-            rest = [leaves[:, x] for x in range(0, LEAVES, 2)]
-            _sum([t[groups, 0], choices[None], *rest], corrections[groups])
-        return t.reshape(ROWS, -1)
+                _xor_sum([leaves[:, x] for x in range(LEAVES) if x >> j & 1], t[groups, j])
+            # Column 0 is the sum over odd x, so the even ones complete it to the sum over all.
+            even = [leaves[:, x] for x in range(0, LEAVES, 2)]
+            _xor_sum([t[groups, 0], choices[None], *even], corrections[groups])
+        return t.reshape(COLUMNS, -1)
 
-    def _hash_block(self, rows: Words, pads: Words) -> None:
-        tweaked = np.empty((64 * rows.shape[1], 2), np.uint64)
-        self._transposer.block(rows, tweaked)
+    def _hash_block(self, columns: Words, pads: Words) -> None:
+        tweaked = np.empty((64 * columns.shape[1], 2), np.uint64)
+        self._transposer.block(columns, tweaked)
         self._hash.tweak(tweaked)
         self._hash.current.absorb(tweaked, pads)
 
     def _answer(self, channel: Channel, t: Words, packed: Words) -> None:
         key = channel.receive("OT extension: challenge", KEY_BYTES).tobytes()
+        # `column_hashes` adds one constant to every hash. It cancels between q and t; here it is taken out.
         zeros = np.zeros_like(packed)
         of_choices = column_hashes(key, packed[None]) ^ column_hashes(key, zeros[None])
         channel.send("OT extension: check", np.concatenate([column_hashes(key, t), of_choices]))
-
-
-class _Hashing:
-    """The session's hash with its running tweak; the key changes after `KEY_LIFETIME` transfers."""
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._done = 0
-        self.current = FixedKeyHash(key)
-
-    def tweak(self, blocks: Words) -> None:
-        if self._done + len(blocks) > KEY_LIFETIME:
-            self._key = hashlib.sha256(b"mixbayes next hash key" + self._key).digest()[:KEY_BYTES]
-            self.current = FixedKeyHash(self._key)
-            self._done = 0
-        low = blocks[:, 0]
-        np.bitwise_xor(low, np.arange(self._done, self._done + len(blocks), dtype=np.uint64), out=low)
-        self._done += len(blocks)
-
-
-def long_hash(key: bytes) -> FixedKeyHash:
-    """The hash by which a choice makes long masks of pads: a key of its own, so that no input meets another's tweak."""
-    return FixedKeyHash(hashlib.sha256(b"mixbayes long masks" + key).digest()[:KEY_BYTES])
 
 
 def correction_bytes(count: int, checked: bool = False) -> int:
@@ -219,14 +219,72 @@ def correction_bytes(count: int, checked: bool = False) -> int:
     return GROUPS * (count + (UNIT if checked else 0)) // 8
 
 
-def _blocks(columns: Words, count: int) -> list[tuple[int, Words]]:
-    """The columns in pieces that fit the cache, each with the number of its first transfer."""
-    words = count // 64
-    return [(64 * start, columns[:, start : min(start + BLOCK_WORDS, words)]) for start in range(0, words, BLOCK_WORDS)]
+def column_hashes(key: bytes, columns: Words) -> Bytes:
+    """GHASH of every column, plus one constant: the tag of AES-GCM over the column as associated data."""
+    tag_of = AESGCM(key).encrypt
+    tags = b"".join([tag_of(_NONCE, b"", column) for column in columns.view(np.uint8)])
+    return np.frombuffer(tags, np.uint8).reshape(-1, _TAG)
 
 
-class _Leaves:
-    """The column streams of every group, drawn a few groups at a time so that they stay in the cache."""
+# The trees: from base transfers to seeds. Level 1 of a group's tree is the two keys of its first base transfer. Every
+# node has two children, which are hashes of it. The receiver of the extension, which was the sender of the base
+# transfers and knows both keys, knows the whole tree. It sends for every further level the sum of all left children
+# under one key of that level's base transfer, and the sum of all right children under the other. The sender of the
+# extension can read one of the two sums. It knows all nodes of a level but one, so all children but two; the sum that
+# it can read gives it one of these two. At every level it therefore lacks one node.
+
+
+def _opening_bytes() -> int:
+    return (GROUP - 1) * 2 * GROUPS * 16
+
+
+def _children(nodes: Words, hashing: FixedKeyHash) -> Words:
+    """Both children of every node: (groups, m, 2) becomes (groups, 2, m, 2)."""
+    tweaks = np.arange(1, 3, dtype=np.uint64)[None, :, None, None]
+    return hashing(np.ascontiguousarray(nodes[:, None] ^ tweaks))
+
+
+def _all_leaves(base: BaseSent, hashing: FixedKeyHash) -> tuple[Words, Words]:
+    """The seeds of every group (groups, 2^GROUP, 2), and the sums of the levels' children under the base keys.
+
+    The bits of x lead from the first level to seed x, the lowest bit first.
+    """
+    keys = base.keys.reshape(2, GROUPS, GROUP, 2)
+    nodes = np.stack([keys[0, :, 0], keys[1, :, 0]], axis=1)
+    masked_sums = np.empty((GROUP - 1, 2, GROUPS, 2), np.uint64)
+    for level in range(1, GROUP):
+        children = _children(nodes, hashing)
+        sums = np.bitwise_xor.reduce(children, axis=2)
+        masked_sums[level - 1] = sums.transpose(1, 0, 2) ^ keys[:, :, level]
+        # Child `side` of node m becomes node m + 2^level·side of the next level.
+        nodes = children.reshape(GROUPS, -1, 2)
+    return nodes, masked_sums.reshape(-1)
+
+
+def _punctured_leaves(base: BaseReceived, masked_sums: Words, hashing: FixedKeyHash) -> tuple[Words, Bytes]:
+    """All seeds of every group but one, and the number of that one: the complement of the base choices."""
+    keys = base.keys.reshape(GROUPS, GROUP, 2)
+    choices = base.choices.reshape(GROUPS, GROUP)
+    every = np.arange(GROUPS)
+    nodes = np.zeros((GROUPS, 2, 2), np.uint64)
+    nodes[every, choices[:, 0]] = keys[:, 0]
+    punctured = 1 - choices[:, 0]
+    for level in range(1, GROUP):
+        size = 1 << level
+        children = _children(nodes, hashing)
+        side = choices[:, level]
+        # Both children of the missing node are unknown. What was computed for them is meaningless.
+        children[every, :, punctured] = 0
+        known = np.bitwise_xor.reduce(children[every, side], axis=1)
+        children[every, side, punctured] = masked_sums[level - 1, side, every] ^ keys[:, level] ^ known
+        # Now only the child on the other side is missing.
+        nodes = children.reshape(GROUPS, 2 * size, 2)
+        punctured = punctured + size * (1 - side)
+    return nodes, punctured.astype(np.uint8)
+
+
+class _LeafStreams:
+    """The streams r_x of every group by AES-CTR, drawn a few groups at a time so that they stay in the cache."""
 
     def __init__(self, seeds: list[list[Words]]) -> None:
         self._streams = [key_stream(seed.tobytes()) for group in seeds for seed in group]
@@ -234,7 +292,7 @@ class _Leaves:
         self._buffer = np.empty(0, np.uint64)
 
     def next(self, words: int) -> Iterator[tuple[slice, Words]]:
-        """The next `words` of every stream, as (some groups, leaves, words)."""
+        """The next `words` of every stream: some groups, and their (groups, leaves, words)."""
         together = max(1, _LEAF_WORDS // (self._leaves * words))
         zeros = memoryview(bytes(8 * words))
         for first in range(0, GROUPS, together):
@@ -251,60 +309,68 @@ class _Leaves:
         return self._buffer[: rows * words].reshape(rows, words)
 
 
-def _sum(terms: list[Words], out: Words) -> None:
+def _xor_sum(terms: list[Words], out: Words) -> None:
     np.copyto(out, terms[0])
     for term in terms[1:]:
         np.bitwise_xor(out, term, out=out)
 
 
-def column_hashes(key: bytes, columns: Words) -> Bytes:
-    """GHASH of every row of `columns`, plus one constant: the tag of AES-GCM over it as associated data."""
-    tag_of = AESGCM(key).encrypt
-    tags = b"".join([tag_of(_NONCE, b"", column) for column in columns.view(np.uint8)])
-    return np.frombuffer(tags, np.uint8).reshape(-1, _TAG)
+def _blocks(columns: Words, count: int) -> list[tuple[int, Words]]:
+    """The columns in blocks that fit the cache, each with the number of its first transfer."""
+    words = count // 64
+    return [(64 * start, columns[:, start : min(start + BLOCK_WORDS, words)]) for start in range(0, words, BLOCK_WORDS)]
 
 
-def _tree_bytes() -> int:
-    return (GROUP - 1) * 2 * GROUPS * 16
+# The transposition: from 128 columns of bits to one 128-bit row for each transfer. An array of columns has one column
+# in each of its rows, 64 transfers to a word. Butterflies on 64-bit words (Hacker's Delight, 7-3) take a few numpy
+# calls each. On arrays that stay in the cache they are several times faster than on larger ones, hence `BLOCK_WORDS`.
+
+_STAGES = [
+    (np.uint64(distance), np.uint64(sum(1 << i for i in range(64) if not i & distance)))
+    for distance in (32, 16, 8, 4, 2, 1)
+]
+_POSITIONS = np.arange(64, dtype=np.uint64)[:, None]
 
 
-def _children(nodes: Words, hashing: FixedKeyHash) -> Words:
-    """Both children of every node: (groups, m, 2) becomes (groups, 2, m, 2)."""
-    tweaks = np.arange(1, 3, dtype=np.uint64)[None, :, None, None]
-    return hashing(np.ascontiguousarray(nodes[:, None] ^ tweaks))
+class Transposer:
+    """Transposes blocks of columns. It owns the scratch memory of one thread."""
+
+    def __init__(self) -> None:
+        self._columns = np.empty(COLUMNS * BLOCK_WORDS, np.uint64)
+        self._half = np.empty(COLUMNS * BLOCK_WORDS // 2, np.uint64)
+
+    def block(self, columns: Words, out: Words) -> None:
+        """Transpose `columns` (128, w), w at most `BLOCK_WORDS`, into `out` (64·w, 2).
+
+        Transfer 64·j + i of the columns becomes row i·w + j. This is the order in which butterflies leave the rows, and
+        for random transfers it is as good as any other. `choices_in_order` puts the choice bits in the same order.
+        """
+        width = columns.shape[1]
+        scratch = self._columns[: COLUMNS * width].reshape(COLUMNS, width)
+        np.copyto(scratch, columns)
+        for distance, low in _STAGES:
+            # Every stage exchanges one bit of a column's number (modulo 64) with the same bit of a position in words.
+            self._swap(scratch, int(distance), distance, low)
+        # Now word j of scratch row i holds 64 bits of transfer 64·j + i: of columns 0–63, or of 64–127 in row 64 + i.
+        halves = scratch.reshape(2, 64 * width)
+        out[:, 0] = halves[0]
+        out[:, 1] = halves[1]
+
+    def _swap(self, scratch: Words, distance: int, shift: np.uint64, low: np.uint64) -> None:
+        """Exchange the high parts of the upper rows with the low parts of the lower ones, `distance` rows apart."""
+        pairs = scratch.reshape(COLUMNS // (2 * distance), 2, distance, -1)
+        upper, lower = pairs[:, 0], pairs[:, 1]
+        moved = self._half[: upper.size].reshape(upper.shape)
+        # Now moved = (upper's high part) ⊕ (lower's low part); XOR into both exchanges them.
+        np.right_shift(upper, shift, out=moved)
+        np.bitwise_xor(moved, lower, out=moved)
+        np.bitwise_and(moved, low, out=moved)
+        np.bitwise_xor(lower, moved, out=lower)
+        np.left_shift(moved, shift, out=moved)
+        np.bitwise_xor(upper, moved, out=upper)
 
 
-def _leaves(base: BaseSent, hashing: FixedKeyHash) -> tuple[Words, Words]:
-    """The seeds of every group (groups, 2^GROUP, 2), and the levels' sums under the base keys.
-
-    The first level is the base keys themselves. Seed x is reached by the bits of x, lowest level first.
-    """
-    keys = base.keys.reshape(2, GROUPS, GROUP, 2)
-    nodes = np.stack([keys[0, :, 0], keys[1, :, 0]], axis=1)
-    opened = np.empty((GROUP - 1, 2, GROUPS, 2), np.uint64)
-    for level in range(1, GROUP):
-        children = _children(nodes, hashing)
-        sums = np.bitwise_xor.reduce(children, axis=2)
-        opened[level - 1] = sums.transpose(1, 0, 2) ^ keys[:, :, level]
-        nodes = children.reshape(GROUPS, -1, 2)
-    return nodes, opened.reshape(-1)
-
-
-def _punctured_leaves(base: BaseReceived, opened: Words, hashing: FixedKeyHash) -> tuple[Words, Bytes]:
-    """All seeds but one of every group, and which one is missing: the complement of the base choices."""
-    keys = base.keys.reshape(GROUPS, GROUP, 2)
-    choices = base.choices.reshape(GROUPS, GROUP)
-    every = np.arange(GROUPS)
-    nodes = np.zeros((GROUPS, 2, 2), np.uint64)
-    nodes[every, choices[:, 0]] = keys[:, 0]
-    hole = 1 - choices[:, 0]
-    for level in range(1, GROUP):
-        size = 1 << level
-        children = _children(nodes, hashing)
-        side = choices[:, level]
-        children[every, :, hole] = 0
-        known = np.bitwise_xor.reduce(children[every, side], axis=1)
-        children[every, side, hole] = opened[level - 1, side, every] ^ keys[:, level] ^ known
-        nodes = children.reshape(GROUPS, 2 * size, 2)
-        hole = hole + size * (1 - side)
-    return nodes, hole.astype(np.uint8)
+def choices_in_order(packed: Words) -> Bits:
+    """The choice bits of one block of w words, in the order of `Transposer.block`."""
+    bits = (packed[None, :] >> _POSITIONS) & np.uint64(1)
+    return bits.astype(np.uint8).reshape(-1)

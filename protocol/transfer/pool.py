@@ -1,8 +1,11 @@
-"""Random transfers made ahead, in blocks, each handed out once.
+"""Pools of random transfers that are made ahead, in stretches, and each handed out once.
 
-A pool fills to its high mark when a role asks for more than it holds, or when `top_up` finds it below its low mark.
-Both ends ask for the same numbers in the same order, so both fill at the same points. Nothing is put back: a pool whose
-fill failed half-way is broken and hands out nothing any more.
+A pool is filled when a role asks for more transfers than it holds, or when `top_up` finds it below its low mark. Both
+parties ask for the same numbers of transfers in the same order, so both fill their pools at the same points. Nothing is
+put back: a pool whose filling failed half-way is broken and hands out nothing any more.
+
+What is handed out depends on no input. A circuit puts a random transfer to use by announcing, masked by the random
+choice, which of the two pads it wants (Beaver, CRYPTO 1995).
 """
 
 from __future__ import annotations
@@ -25,16 +28,16 @@ from mixbayes.protocol.transfer.extension import (
     CORRECTIONS,
     STRETCH,
     UNIT,
-    Begun,
     Received,
     ReceiverExtension,
     SenderExtension,
     Sent,
+    StartedStretch,
 )
 from mixbayes.protocol.transfer.pads import FixedKeyHash
 
 _AHEAD = 4
-"""Who asks for some is likely to ask again: so many times as many are made, up to the high mark."""
+"""A role that asks for transfers is likely to ask again: this multiple of them is made, up to the high mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Marks:
 
 
 class _Stock(ABC):
-    """What one end has made and not yet handed out."""
+    """The transfers of one direction that are made and not yet handed out: `_start` to `_end` of its arrays."""
 
     def __init__(self) -> None:
         self._start = self._end = 0
@@ -57,15 +60,15 @@ class _Stock(ABC):
 
     @abstractmethod
     def room(self, count: int) -> None:
-        """Make room for `count` more behind what is left, and for the cipher's spare row behind those."""
+        """Make room for `count` transfers behind those that are left, and for the cipher's spare row behind them."""
 
     def add(self, count: int) -> None:
-        """So many have been put where the next ones go."""
+        """Count transfers that were written to where `next` pointed."""
         self._end += count
 
 
 class SentStock(_Stock):
-    """The sender's."""
+    """The sender's stock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +82,7 @@ class SentStock(_Stock):
         self._pads, self._start, self._end = grown, 0, self.left
 
     def next(self) -> Words:
-        """Where the next transfers go."""
+        """Where the next transfers are to be written."""
         return self._pads[:, self._end :]
 
     def hand_out(self, count: int) -> Sent:
@@ -88,7 +91,7 @@ class SentStock(_Stock):
 
 
 class ReceivedStock(_Stock):
-    """The receiver's."""
+    """The receiver's stock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,6 +107,7 @@ class ReceivedStock(_Stock):
         self._choices, self._pads, self._start, self._end = choices, pads, 0, self.left
 
     def next(self) -> tuple[Bits, Words]:
+        """Where the choices and the pads of the next transfers are to be written."""
         return self._choices[self._end :], self._pads[self._end :]
 
     def hand_out(self, count: int) -> Received:
@@ -113,7 +117,7 @@ class ReceivedStock(_Stock):
 
 
 class _Pool(ABC):
-    """What the three kinds of pool share: when to fill, and that a failed fill is final."""
+    """What the three kinds of pool share: when a pool is filled, and that a failure while filling is final."""
 
     def __init__(self, channel: Channel, marks: Marks, stretch_size: int, *stocks: _Stock) -> None:
         self.channel = channel
@@ -124,20 +128,20 @@ class _Pool(ABC):
 
     @property
     def left(self) -> int:
-        """Transfers made and not handed out, in each direction."""
+        """Transfers made and not yet handed out, in each direction."""
         return self._stocks[0].left
 
     @abstractmethod
     def _stretch(self, count: int) -> None:
-        """Make the next stretch, of so many."""
+        """Make the next `count` transfers and add them to the stock."""
 
     def top_up(self) -> None:
-        """Fill to the high mark if below the low one: what a node does while it has nothing else to do."""
+        """Fill to the high mark if below the low one. A node does this while it has nothing else to do."""
         if self.left < self._marks.low:
             self.reserve(self._marks.high)
 
     def reserve(self, count: int) -> None:
-        """Hold at least `count`."""
+        """Make transfers until the pool holds at least `count`."""
         self._refuse_if_broken()
         if self.left >= count:
             return
@@ -155,7 +159,10 @@ class _Pool(ABC):
             )
 
     def _missing(self, count: int) -> int:
-        """How many to make for `count` to be there: for more to come too, but no more than the high mark for a few."""
+        """How many to make so that the pool holds `count`, and some more for the requests to come.
+
+        A small request fills the pool to at most the high mark, a large one to what it needs.
+        """
         wanted = max(count, min(self._marks.high, _AHEAD * count))
         return -(-(wanted - self.left) // UNIT) * UNIT
 
@@ -169,7 +176,7 @@ class _Pool(ABC):
 
 
 class SentPool(_Pool):
-    """One direction: this end sends."""
+    """Transfers in one direction, of which this party is the sender."""
 
     def __init__(self, extension: SenderExtension, channel: Channel, marks: Marks) -> None:
         self._extension = extension
@@ -190,13 +197,13 @@ class SentPool(_Pool):
 
 
 class ReceivedPool(_Pool):
-    """One direction: this end receives."""
+    """Transfers in one direction, of which this party is the receiver."""
 
     def __init__(self, extension: ReceiverExtension, channel: Channel, marks: Marks) -> None:
         self._extension = extension
         self._stock = ReceivedStock()
         super().__init__(channel, marks, CHECKED_STRETCH, self._stock)
-        self._begun: Begun | None = None
+        self._started: StartedStretch | None = None
         self._promised = 0
 
     @property
@@ -204,14 +211,14 @@ class ReceivedPool(_Pool):
         return self._extension.long_hash
 
     def prepare(self, count: int) -> None:
-        """Begin to make what the next `take`, of as many, will need, without waiting for the sender."""
+        """Send the first corrections for the next `take`, which must be of `count`, without waiting for the sender."""
         self._refuse_if_broken()
         if self._promised:
             return
         self._promised = count
         if self.left < count:
             with self._final_on_failure():
-                self._begun = self._begin(min(self._stretch_size, self._missing(count)))
+                self._started = self._start(min(self._stretch_size, self._missing(count)))
 
     def top_up(self) -> None:
         if self._promised:
@@ -225,19 +232,19 @@ class ReceivedPool(_Pool):
         self._promised = 0
         return self._stock.hand_out(count)
 
-    def _begin(self, count: int) -> Begun:
-        begun = self._extension.start(count)
-        self.channel.send(CORRECTIONS, begun.corrections)
-        return begun
+    def _start(self, count: int) -> StartedStretch:
+        started = self._extension.start(count)
+        self.channel.send(CORRECTIONS, started.corrections)
+        return started
 
     def _stretch(self, count: int) -> None:
-        begun, self._begun = self._begun or self._begin(count), None
-        self._extension.finish(self.channel, begun, *self._stock.next())
-        self._stock.add(begun.count)
+        started, self._started = self._started or self._start(count), None
+        self._extension.finish(self.channel, started, *self._stock.next())
+        self._stock.add(started.count)
 
 
 class PairPool(_Pool):
-    """Both directions at once, as the two computing parties use them: `take(n)` is n transfers each way."""
+    """Transfers in both directions, as the two computing parties use them: `take(n)` hands out n each way."""
 
     def __init__(self, sender: SenderExtension, receiver: ReceiverExtension, channel: Channel, marks: Marks) -> None:
         self._sender, self._receiver = sender, receiver
@@ -257,18 +264,21 @@ class PairPool(_Pool):
         return self._sent.hand_out(count), self._received.hand_out(count)
 
     def _stretch(self, count: int) -> None:
-        begun = self._receiver.start(count)
-        self.channel.send(CORRECTIONS, begun.corrections)
-        self._receiver.finish(self.channel, begun, *self._received.next())
+        started = self._receiver.start(count)
+        # Both parties send their corrections before either waits for the other's.
+        self.channel.send(CORRECTIONS, started.corrections)
+        self._receiver.finish(self.channel, started, *self._received.next())
         self._received.add(count)
         self._sender.make(self.channel, count, self._sent.next())
         self._sent.add(count)
 
 
 def connect_pair(role: int, channel: Channel, random: Randomness, marks: Marks = Marks()) -> PairPool:
-    """Base transfers one way; the first 128 extended ones are the base transfers of the other way.
+    """The two computing parties' pool.
 
-    Neither direction is checked: the two computing parties are semi-honest, two hospitals alone too.
+    Base transfers are made in one direction. The first 128 extended transfers of that direction serve as the base
+    transfers of the other one. Neither direction is checked: the two computing parties are semi-honest, and so are two
+    hospitals alone.
     """
     random = random.branch()
     if role == A:
@@ -285,12 +295,12 @@ def connect_pair(role: int, channel: Channel, random: Randomness, marks: Marks =
 
 
 def connect_asker(channel: Channel, random: Randomness, marks: Marks = Marks()) -> ReceivedPool:
-    """The asking hospital's end towards one mixer: it only ever receives, and proves that it does so honestly."""
+    """The asking hospital's pool with one mixer. It is only ever the receiver, and proves that it is an honest one."""
     random = random.branch()
     return ReceivedPool(ReceiverExtension(send_base(channel, random), channel, random, checked=True), channel, marks)
 
 
 def connect_answerer(channel: Channel, random: Randomness, marks: Marks = Marks()) -> SentPool:
-    """A mixer's end towards an asking hospital."""
+    """A mixer's pool with an asking hospital."""
     random = random.branch()
     return SentPool(SenderExtension(receive_base(channel, random), channel, random, checked=True), channel, marks)

@@ -18,10 +18,10 @@ from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Form, Line, Selection, answer
 from mixbayes.protocol.circuits import argmax
 from mixbayes.protocol.circuits.comparison import negative
-from mixbayes.protocol.circuits.look_up import chosen_masks
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.packing import unpack_words
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pads import chosen_masks
 from tests.protocol.adversary import TappedEnds, TappedPair, bits_heard, difference, varying
 from tests.protocol.pairs import connect_asker, converse, layout_of, random_for, seed
 

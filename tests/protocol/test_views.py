@@ -14,13 +14,12 @@ from mixbayes.protocol.arrays import Bits, Bytes, Words, mask
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Buffer, Channel
-from mixbayes.protocol.circuits import addition, comparison, leading
+from mixbayes.protocol.circuits import addition, comparison, logarithm
 from mixbayes.protocol.circuits.addition import to_bits
 from mixbayes.protocol.circuits.argmax import all_pairs, tournament
-from mixbayes.protocol.circuits.choice import Slots, choose_slots
+from mixbayes.protocol.circuits.choice import Slots, choose_slots, look_up
 from mixbayes.protocol.circuits.comparison import carry
-from mixbayes.protocol.circuits.leading import leading_one
-from mixbayes.protocol.circuits.look_up import look_up
+from mixbayes.protocol.circuits.logarithm import leading_one
 from mixbayes.protocol.circuits.products import cross, gate, scale
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
@@ -126,7 +125,7 @@ def test_what_a_party_hears_is_not_bound_to_the_transfers_it_knows(name: str) ->
 @dealt
 @pytest.mark.parametrize(
     ("name", "module"),
-    [("carry", comparison), ("to bits", addition), ("leading one", leading)],
+    [("carry", comparison), ("to bits", addition), ("leading one", logarithm)],
     ids=["carry", "to bits", "leading one"],
 )
 def test_entry_that_a_party_chooses_is_under_the_share_of_whoever_offered_it(

@@ -16,11 +16,10 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, ask_private, run_classification
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Form, Line, Selection, answer, hand_over, take_over
-from mixbayes.protocol.circuits.look_up import chosen_masks
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.packing import pack_words, unpack_words
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pads import FixedKeyHash
+from mixbayes.protocol.transfer.pads import FixedKeyHash, chosen_masks
 from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
 from tests.protocol.adversary import (
     LAYOUT,

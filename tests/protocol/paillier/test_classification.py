@@ -398,7 +398,7 @@ def test_intermediate_winners_are_shared_anew() -> None:
     bits = random.bits(1, count), random.bits(1, count)
 
     def step(me: ComputingParty) -> Numbers:
-        return paillier_classification._shared_anew(me, group, bits[me.role], earlier[me.role], later[me.role])
+        return paillier_classification._reshared(me, group, bits[me.role], earlier[me.role], later[me.role])
 
     first, second = both(step, ()), both(step, ())
     outcome = bits[0] ^ bits[1]

@@ -6,11 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Bits, Words
-from mixbayes.protocol.transfer import extension
+from mixbayes.protocol.transfer import extension, pads
 from mixbayes.protocol.transfer.base import receive_base, send_base
-from mixbayes.protocol.transfer.extension import STRETCH, UNIT, ReceiverExtension, SenderExtension, correction_bytes
-from mixbayes.protocol.transfer.transpose import BLOCK_WORDS
-from tests.protocol.pairs import SEEDS, Ends, Pair, connect_asker, converse, random_for
+from mixbayes.protocol.transfer.extension import (
+    BLOCK_WORDS,
+    COLUMNS,
+    STRETCH,
+    UNIT,
+    ReceiverExtension,
+    SenderExtension,
+    Transposer,
+    choices_in_order,
+    correction_bytes,
+)
+from tests.protocol.pairs import SEEDS, Ends, Pair, converse, random_for
 
 BLOCK = 64 * BLOCK_WORDS
 checkings = pytest.mark.parametrize("checked", [False, True], ids=["unchecked", "checked"])
@@ -107,37 +116,12 @@ def test_same_seeds_make_the_same_transfers_and_others_others() -> None:
 @checkings
 def test_hash_key_is_renewed_after_its_lifetime(checked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = make([2 * BLOCK, BLOCK], checked=checked)
-    monkeypatch.setattr(extension, "KEY_LIFETIME", BLOCK + UNIT)
+    monkeypatch.setattr(pads, "KEY_LIFETIME", BLOCK + UNIT)
     renewed = make([2 * BLOCK, BLOCK], checked=checked)
     assert_related(renewed)
     assert renewed.choices.tolist() == kept.choices.tolist()
     assert np.array_equal(renewed.sent[:, :BLOCK], kept.sent[:, :BLOCK])
     assert not np.isin(renewed.sent[:, BLOCK:], kept.sent).any()
-
-
-def test_tweak_never_repeats_under_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same block is hashed differently every time: the number runs on, and starts anew with a new key only."""
-    monkeypatch.setattr(extension, "KEY_LIFETIME", 10)
-    hashing = extension._Hashing(bytes(16))
-    numbers, hashes = [], []
-    for size in [4, 6, 1, 9, 3, 7]:
-        blocks = np.zeros((size, 2), np.uint64)
-        hashing.tweak(blocks)
-        numbers += blocks[:, 0].tolist()
-        hashes += hashing.current(blocks).tolist()
-    assert numbers == [*range(10), *range(10), *range(10)]
-    assert np.unique(hashes, axis=0).shape == (30, 2)
-
-
-def test_long_hashes_are_the_same_at_both_ends_and_not_the_extension_s() -> None:
-    pair = Pair(3)
-    blocks = np.arange(20, dtype=np.uint64).reshape(10, 2)
-    a, b = pair.pools
-    assert a.sent_hash(blocks).tolist() == b.received_hash(blocks).tolist()
-    assert a.received_hash(blocks).tolist() == b.sent_hash(blocks).tolist()
-    assert a.sent_hash(blocks).tolist() != a.received_hash(blocks).tolist()
-    asker, answerer, _ = connect_asker(3)
-    assert asker.hash(blocks).tolist() == answerer.hash(blocks).tolist()
 
 
 @checkings
@@ -148,3 +132,59 @@ def test_corrections_have_one_bit_for_each_group_and_transfer(checked: bool, cou
     assert correction_bytes(count, checked) == corrections
     answer = 16 + 129 * 16 if checked else 0
     assert twice.first.traffic.received - once.first.traffic.received == 16 + corrections + answer
+
+
+widths = st.integers(1, 3)
+
+
+def transposed(rows: Words) -> Words:
+    out = np.empty((64 * rows.shape[1], 2), np.uint64)
+    Transposer().block(rows, out)
+    return out
+
+
+@given(widths, SEEDS)
+def test_columns_become_blocks(width: int, number: int) -> None:
+    rows = random_for(number).words(COLUMNS, width)
+    plain: list[list[int]] = rows.tolist()
+    blocks = [low | high << 64 for low, high in transposed(rows).tolist()]
+    for j in range(width):
+        for i in range(64):
+            column = [plain[row][j] >> i & 1 for row in range(COLUMNS)]
+            assert blocks[i * width + j] == sum(bit << row for row, bit in enumerate(column))
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, BLOCK_WORDS - 1, BLOCK_WORDS])
+def test_every_single_bit_lands_in_its_place(width: int) -> None:
+    rng = np.random.default_rng(width)
+    for row, word, bit in rng.integers(0, [COLUMNS, width, 64], (50, 3)).tolist():
+        rows = np.zeros((COLUMNS, width), np.uint64)
+        rows[row, word] = 1 << bit
+        out = transposed(rows)
+        assert np.argwhere(out).tolist() == [[bit * width + word, row // 64]]
+        assert int(out[bit * width + word, row // 64]) == 1 << row % 64
+
+
+def test_scratch_of_a_wider_block_does_not_show_in_the_next() -> None:
+    transposer = Transposer()
+    wide, narrow = random_for(1).words(COLUMNS, BLOCK_WORDS), random_for(2).words(COLUMNS, 3)
+    transposer.block(wide, np.empty((64 * BLOCK_WORDS, 2), np.uint64))
+    out = np.empty((192, 2), np.uint64)
+    transposer.block(narrow, out)
+    assert out.tolist() == transposed(narrow).tolist()
+
+
+def test_rows_are_left_as_they_were() -> None:
+    rows = random_for(1).words(COLUMNS, 2)
+    before = rows.copy()
+    transposed(rows)
+    assert rows.tolist() == before.tolist()
+
+
+@given(st.integers(1, BLOCK_WORDS), SEEDS)
+def test_choices_come_in_the_order_of_the_blocks(width: int, number: int) -> None:
+    """A row transposed and its bits in order are the same bits."""
+    row = random_for(number).words(width)
+    rows = np.zeros((COLUMNS, width), np.uint64)
+    rows[0] = row
+    assert choices_in_order(row).tolist() == transposed(rows)[:, 0].tolist()

@@ -14,7 +14,7 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import CheatingReceiver
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
-from mixbayes.protocol.transfer.extension import GROUP, GROUPS, Begun, ReceiverExtension, SenderExtension
+from mixbayes.protocol.transfer.extension import GROUP, GROUPS, ReceiverExtension, SenderExtension, StartedStretch
 from mixbayes.protocol.transfer.pads import FixedKeyHash
 from tests.protocol.adversary import TappedEnds
 from tests.protocol.pairs import Ends, converse, random_for, seed
@@ -38,11 +38,11 @@ class Liar(ReceiverExtension):
         self.fresh = copy.copy(self._hash)
         self.lies, self.guess = lies, guess
 
-    def start(self, count: int) -> Begun:
-        begun = super().start(count)
-        self.t = begun.columns.copy()
-        corrections = begun.corrections.view(np.uint64).reshape(GROUPS, -1) ^ self.lies
-        return replace(begun, corrections=corrections.reshape(-1).view(np.uint8))
+    def start(self, count: int) -> StartedStretch:
+        started = super().start(count)
+        self.t = started.columns.copy()
+        corrections = started.corrections.view(np.uint64).reshape(GROUPS, -1) ^ self.lies
+        return replace(started, corrections=corrections.reshape(-1).view(np.uint8))
 
     def _answer(self, channel: Channel, t: Words, packed: Words) -> None:
         assert self.guess is not None

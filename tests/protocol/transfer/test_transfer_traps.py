@@ -15,7 +15,7 @@ import pytest
 from mixbayes.protocol.arrays import Bits, Bytes, Words, mask
 from mixbayes.protocol.circuits import choice, products
 from mixbayes.protocol.circuits.choice import Slots, choose_slots, in_every_slot
-from mixbayes.protocol.circuits.comparison import _compared
+from mixbayes.protocol.circuits.comparison import _digit_tables
 from mixbayes.protocol.circuits.products import gate, multiply, product_of_bits, scale
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.packing import unpack_bits, unpack_words, words_bytes
@@ -52,7 +52,7 @@ def second_differences(tables: Words, bits: int) -> Words:
 
 def guessed_digits(seen: Words, bits: int) -> list[list[int]]:
     """Which digits of the sender fit what the receiver has seen of its masked comparison tables."""
-    of_digits = second_differences(_compared(bits), bits)
+    of_digits = second_differences(_digit_tables(bits), bits)
     return [np.flatnonzero((of_digits == one).all(axis=1)).tolist() for one in second_differences(seen, bits)]
 
 
@@ -60,7 +60,7 @@ def receive_comparison_tables(digits: Bits, number: int) -> Words:
     """B asks for one entry each of A's tables, as in a comparison; returns all that it received."""
     pair = TappedPair(10 * number, 10 * number + 1)
     shares = random_for(number).words(digits.size) & mask(2)
-    offered = (_compared(5)[digits] ^ in_every_slot(5, 2)[shares])[None]
+    offered = (_digit_tables(5)[digits] ^ in_every_slot(5, 2)[shares])[None]
     nothing = np.zeros_like(offered)
     index = np.arange(digits.size, dtype=np.uint8) % 32
     pair.run(choose_slots, ([Slots(5, 2, offered, index)],), ([Slots(5, 2, nothing, index)],))

@@ -1,63 +1,44 @@
+"""The hash of oblivious transfer, and the masks that are made of pads with it."""
+
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.protocol.arrays import Words, mask
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.circuits import ring
-from mixbayes.protocol.circuits.look_up import all_masks, chosen_masks, look_up, pad_words
-from mixbayes.protocol.transfer.pads import FixedKeyHash
-from tests.protocol.pairs import SEEDS, WIDTHS, both, integers, random_for, shared_pair, xored
+from mixbayes.protocol.transfer import pads as pads_module
+from mixbayes.protocol.transfer.pads import FixedKeyHash, SessionHash, all_masks, chosen_masks, pad_words
+from tests.protocol.pairs import SEEDS, Pair, connect_asker, integers, random_for
 
 HASH = FixedKeyHash(bytes(range(16)))
 
 
-def table_of(entries: int, widths: list[int], number: int) -> Words:
-    columns = [random_for(number + i).words(entries) & mask(width) for i, width in enumerate(widths)]
-    return np.stack(columns, axis=1)
+def test_tweak_never_repeats_under_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same block is hashed differently every time: the number runs on, and starts anew with a new key only."""
+    monkeypatch.setattr(pads_module, "KEY_LIFETIME", 10)
+    hashing = SessionHash(bytes(16))
+    numbers, hashes = [], []
+    for size in [4, 6, 1, 9, 3, 7]:
+        blocks = np.zeros((size, 2), np.uint64)
+        hashing.tweak(blocks)
+        numbers += blocks[:, 0].tolist()
+        hashes += hashing.current(blocks).tolist()
+    assert numbers == [*range(10), *range(10), *range(10)]
+    assert np.unique(hashes, axis=0).shape == (30, 2)
 
 
-def assert_looked_up(entries: int, widths: list[int], index: Words, number: int) -> None:
-    table = table_of(entries, widths, number)
-    index_a, index_b = xored(index, entries.bit_length() - 1, number + 1)
-    row_a, row_b = both(look_up, (index_a, table, widths), (index_b, table, widths))
-    assert row_a.shape == row_b.shape == (index.size, len(widths))
-    assert (row_a ^ row_b).tolist() == [table[i].tolist() for i in index.tolist()]
-    assert not (row_a & ~np.array([mask(width) for width in widths])).any()
-
-
-@given(st.integers(1, 9), st.lists(WIDTHS, min_size=1, max_size=4), st.integers(1, 9), SEEDS)
-@settings(max_examples=50)
-def test_look_up_is_the_table_at_the_index(bits: int, widths: list[int], count: int, number: int) -> None:
-    assert_looked_up(1 << bits, widths, random_for(number + 2).words(count) & mask(bits), number)
-
-
-@pytest.mark.parametrize("bits", range(1, 10))
-def test_every_entry_is_found(bits: int) -> None:
-    assert_looked_up(1 << bits, [64, 16], np.arange(1 << bits, dtype=np.uint64), bits)
-
-
-def test_more_elements_than_are_masked_at_a_time() -> None:
-    assert_looked_up(512, [64, 16], random_for(1).words(301) & mask(9), 1)
-
-
-def test_share_of_a_row_is_fresh() -> None:
-    """The same index twice does not give the same shares, nor does an entry of zeros give shares of zeros."""
-    index, table = np.zeros(50, np.uint64), np.zeros((4, 2), np.uint64)
-    rows = [both(look_up, (index, table, (64, 64)))[0] for _ in range(2)]
-    assert np.unique(np.stack(rows)).size == 200
-
-
-def test_two_rounds_and_no_more_bytes_than_the_entries_need() -> None:
-    traffic = shared_pair().talk.first.traffic
-    rounds, sent = traffic.rounds, traffic.sent
-    widths = [64, 14, 1]
-    both(look_up, (np.arange(7, dtype=np.uint64), table_of(16, widths, 1), widths))
-    assert traffic.rounds - rounds == 2
-    entries = 4 * 16
-    assert traffic.sent - sent == 2 * 16 + 4 * 4 // 8 + entries * 8 + entries * 2 + entries // 8
+def test_long_hashes_are_the_same_at_both_ends_and_not_the_extension_s() -> None:
+    pair = Pair(3)
+    blocks = np.arange(20, dtype=np.uint64).reshape(10, 2)
+    a, b = pair.pools
+    assert a.sent_hash(blocks).tolist() == b.received_hash(blocks).tolist()
+    assert a.received_hash(blocks).tolist() == b.sent_hash(blocks).tolist()
+    assert a.sent_hash(blocks).tolist() != a.received_hash(blocks).tolist()
+    asker, answerer, _ = connect_asker(3)
+    assert asker.hash(blocks).tolist() == answerer.hash(blocks).tolist()
 
 
 @given(st.integers(2, 70), st.integers(1, 5), st.integers(1, 6), SEEDS)
