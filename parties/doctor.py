@@ -1,4 +1,4 @@
-"""What a hospital looks at before it takes part: its table against the dictionary, and the round as mixers tell it."""
+"""A hospital's own checks before it takes part: its table against the dictionary, and the status of the round."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.peers import Answer
 from mixbayes.node.doctor.state import ROUND, round_finding
-from mixbayes.parties.with_mixers.both_mixers import combined
+from mixbayes.node.rounds.status import combined, decode
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.columns import Columns
@@ -61,7 +61,7 @@ def asked_round(federation: Federation, name: str, answers: list[Answer]) -> Ite
         return
     try:
         with looking_at(ROUND):
-            status = combined([answer.report for answer in answers], {})
+            status = combined([decode(answer.report, answer.title) for answer in answers], {})
     except Trouble as trouble:
         yield trouble.finding
         return

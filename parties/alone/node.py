@@ -10,23 +10,24 @@ from dataclasses import dataclass
 from functools import partial
 
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.follower import Follower
-from mixbayes.node.rounds.rounds import OVER, SCHEMA, Rounds
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import OVER
 from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.server import Server, refuse_taken
-from mixbayes.parties.alone.dialling import Dialler, Listening
+from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
 from mixbayes.parties.alone.hospital import PartnerHospital, StandingTalk
 from mixbayes.parties.alone.listening import PairService
 from mixbayes.parties.alone.store import PartnerStore
-from mixbayes.parties.applications import serve_applications
-from mixbayes.parties.loopback import refuse_elsewhere
-from mixbayes.parties.numbering import numbering
+from mixbayes.parties.applications import refuse_elsewhere, serve_applications
+from mixbayes.parties.asking import numbering
+from mixbayes.parties.background import keep_going
 from mixbayes.parties.settings import RunningHospital, Settings
-from mixbayes.parties.with_mixers.contributor import keep_going
 from mixbayes.protocol.errors import LocalError
 from mixbayes.transport.meter import Meter
 from mixbayes.transport.watch import Watch
@@ -42,7 +43,7 @@ class _Part:
 
     hospital: PartnerHospital
     hang_up: Callable[[], None]
-    """Ends what waits for the other hospital."""
+    """Ends the calls that wait for the other hospital."""
     steps: tuple[Callable[[], object], ...] = ()
     meters: tuple[Meter, ...] = ()
 
@@ -56,12 +57,12 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     with ExitStack() as stack:
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
-        database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         for address in filter(None, (settings.listen, settings.listen_partner or federation.party(name).address)):
             refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
         store = PartnerStore(rounds, name, settings.vector)
-        rounds.tell(partial(_gone, store, log))
+        rounds.when_changed(partial(_changed, store, log))
         if rounds.replaced:
             log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
         stack.callback(store.close)
@@ -71,7 +72,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         part = join(stack, settings, identity, store, standing, log)
         server = serve_applications(stack, settings, identity, part.hospital, log)
         if settings.protection:
-            store.rounds.write_down(title, "protected", "own table", settings.noted_of_table)
+            store.rounds.write_down(title, "protected", "own table", settings.audited_protection)
         log.info("ready", port=server.port, rows=settings.rows)
         _go_on(stack, (*part.steps, store.contribute, part.hospital.keep_warm), (standing.leave, part.hang_up), log)
         yield RunningHospital(server.port, part.meters)
@@ -94,7 +95,7 @@ def _dial(
 ) -> _Part:
     """The hospital without one: it leads."""
     peer = stack.enter_context(dial(store.federation, identity, store.other, Watch()))
-    dialler = Dialler(store, Listening(peer, store), standing, log)
+    dialler = Dialler(store, ListeningHospital(peer, store), standing, log)
     leader = dialler.leader
     numbered = numbering(identity.seal)
     hospital = PartnerHospital(store, standing, lambda: dialler.waiting, numbered, leader.open, leader.close)
@@ -116,7 +117,7 @@ def _go_on(
         thread.start()
 
 
-def _gone(store: PartnerStore, log: Log, number: int, state: str) -> None:
+def _changed(store: PartnerStore, log: Log, number: int, state: str) -> None:
     log.info(state, round=number)
     if state in OVER:
         store.close()

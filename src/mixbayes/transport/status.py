@@ -52,15 +52,15 @@ def _kinds(kind: type[MixbayesError]) -> dict[str, type[MixbayesError]]:
 _BY_CODE = _kinds(MixbayesError)
 
 
-def told(error: MixbayesError) -> str:
-    """What others may hear of an error: of this machine's disk no path."""
+def public_text(error: MixbayesError) -> str:
+    """The text of an error for other nodes. It names no path on this machine's disk."""
     return _STATE if isinstance(error, BadState) else str(error)
 
 
 def status_of(error: MixbayesError) -> grpc.Status:
     """The gRPC status that carries this error whole."""
-    said = told(error)
-    about = {"message": _short(said)}
+    text = public_text(error)
+    about = {"message": _short(text)}
     if isinstance(error, PeerError):
         remedy = _short(error.remedy, _LONGEST_REMEDY)
         about = {"peer": error.peer, "step": error.step, "why": _short(error.why), "remedy": remedy}
@@ -68,7 +68,7 @@ def status_of(error: MixbayesError) -> grpc.Status:
     detail.Pack(error_details_pb2.ErrorInfo(reason=error.code, domain=_DOMAIN, metadata=about))
     number = next(number for kind, number in _BY_KIND if isinstance(error, kind))
     return rpc_status.to_status(
-        status_pb2.Status(code=number, message=f"{_short(said)} [{error.code}]", details=[detail])
+        status_pb2.Status(code=number, message=f"{_short(text)} [{error.code}]", details=[detail])
     )
 
 
@@ -122,8 +122,8 @@ def _rebuilt(info: error_details_pb2.ErrorInfo, peer: str) -> MixbayesError:
     kind, about = _BY_CODE.get(info.reason, MixbayesError), {k: _shown(value) for k, value in info.metadata.items()}
     if issubclass(kind, PeerError):
         blamed = about.get("peer", peer)
-        said = "" if blamed == peer else f" (so says {peer})"
-        return kind(blamed, about.get("step", "?"), about.get("why", "") + said, about.get("remedy"))
+        source = "" if blamed == peer else f" (so says {peer})"
+        return kind(blamed, about.get("step", "?"), about.get("why", "") + source, about.get("remedy"))
     if issubclass(kind, LocalError):
         return PeerError(peer, "its own work", "its program made a mistake", "Ask its operator to look at its log")
     return kind(f"{peer} says: {about.get('message', '')}")

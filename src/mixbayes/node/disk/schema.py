@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mixbayes.node.disk import audit
+from mixbayes.node.disk.sqlite import VERSION, too_old
 from mixbayes.protocol.errors import LocalError, Unsupported
 from mixbayes.transport.errors import BadState
 
-OLDEST_SQLITE = (3, 37, 0)  # STRICT tables
 APPLICATION = 0x6D786279  # "mxby" in the file's header
 
 
@@ -112,7 +112,5 @@ def _check_strict(connection: sqlite3.Connection, schema: Schema) -> None:
 
 
 def _refuse_old_sqlite() -> None:
-    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        raise Unsupported(
-            f"This Python carries SQLite {sqlite3.sqlite_version}; a node needs 3.37 or newer. Use a newer Python."
-        )
+    if too_old():
+        raise Unsupported(f"This Python carries SQLite {VERSION}; a node needs 3.37 or newer. Use a newer Python.")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sqlite3
 import ssl
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from mixbayes.node.disk.schema import OLDEST_SQLITE
+from mixbayes.node.disk.sqlite import VERSION, too_old
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
 from mixbayes.node.serving.greeting import PROTOCOL, SOFTWARE
 from mixbayes.protocol.errors import Unsupported
@@ -26,10 +25,10 @@ LITTLE, TOO_LITTLE = 2**30, 2**26
 def software() -> Finding:
     """This program, Python and what it stands on."""
     own = f"mixbayes {SOFTWARE} (protocol {PROTOCOL}), Python {platform.python_version()}"
-    beneath = f"SQLite {sqlite3.sqlite_version}, {ssl.OPENSSL_VERSION}"
+    beneath = f"SQLite {VERSION}, {ssl.OPENSSL_VERSION}"
     said = ", ".join([own, beneath, *(f"{name} {_version(name)}" for name in LIBRARIES)])
     absent = [name for name in LIBRARIES if _version(name) == "missing"]
-    if absent or sys.version_info < OLDEST_PYTHON or sqlite3.sqlite_version_info < OLDEST_SQLITE:
+    if absent or sys.version_info < OLDEST_PYTHON or too_old():
         remedy = "Install from requirements.lock, with Python 3.11 or newer that carries SQLite 3.37 or newer"
         return problem("software", said, remedy, Unsupported)
     return fine("software", said)

@@ -17,7 +17,7 @@ import grpc
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
-from mixbayes.node.log import Log, logged, told
+from mixbayes.node.log import Log, error_fields, logged
 from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
@@ -33,9 +33,9 @@ Admit = Callable[[str, str], bool]
 
 
 def caller_of(context: grpc.ServicerContext) -> str:
-    """The one DNS name in the certificate of whoever calls. One for several names, or for none, speaks for nobody."""
-    told: Mapping[str, Sequence[bytes]] = context.auth_context()  # type: ignore[assignment]  # typed as if of numbers
-    return _name_in(told["x509_pem_cert"][0]) if told.get("x509_pem_cert") else ""
+    """The one DNS name in the caller's certificate. A certificate with several names, or none, speaks for nobody."""
+    about: Mapping[str, Sequence[bytes]] = context.auth_context()  # type: ignore[assignment]  # typed as if of numbers
+    return _name_in(about["x509_pem_cert"][0]) if about.get("x509_pem_cert") else ""
 
 
 @lru_cache
@@ -147,7 +147,7 @@ class Admission(grpc.ServerInterceptor):
 
     def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> NoReturn:
         caller = self._federation.title(caller_of(context))
-        self._log.warning("refused", caller=caller, call=method, **told(error))
+        self._log.warning("refused", caller=caller, call=method, **error_fields(error))
         context.abort_with_status(status_of(error))
         raise error  # not reached: to abort is to raise
 
