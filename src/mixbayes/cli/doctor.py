@@ -21,12 +21,10 @@ from mixbayes.node.disk.datastore import COMPUTING_PARTY as OF_COMPUTING_PARTY
 from mixbayes.node.disk.datastore import HOSPITAL as OF_HOSPITAL
 from mixbayes.node.disk.sqlite import FILE
 from mixbayes.node.doctor.finding import Finding, Trouble, Verdict, fine, looking_at, worst
-from mixbayes.node.doctor.health import refuse_unhealthy
 from mixbayes.node.doctor.keys import checked, credentials, key_findings, state_key
-from mixbayes.node.doctor.listening import port_finding
-from mixbayes.node.doctor.machine import room, software
+from mixbayes.node.doctor.listening import port_finding, refuse_unhealthy
+from mixbayes.node.doctor.machine import proxy_variables, room, software
 from mixbayes.node.doctor.peers import Answer, clock_findings, dialled, peer_findings
-from mixbayes.node.doctor.proxies import proxy_variables
 from mixbayes.node.doctor.state import holder_of, standing_finding, state_findings
 from mixbayes.node.log import printable
 from mixbayes.node.serving.dialling import address_of

@@ -1,4 +1,4 @@
-"""The machine: what is installed, and how much room there is."""
+"""The machine: what is installed, how much room there is, and which variables name a proxy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import platform
 import shutil
 import ssl
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mixbayes.node.doctor.finding import Finding, fine, problem, warning
 from mixbayes.node.serving.greeting import PROTOCOL, SOFTWARE
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.errors import BadState
+from mixbayes.transport.proxies import EXCEPTIONS, PROXIES
 
 LIBRARIES = ("grpcio", "protobuf", "cryptography", "pynacl", "numpy", "gmpy2", "pyarrow")
 OLDEST_PYTHON = (3, 11)
@@ -56,3 +58,13 @@ def _version(library: str) -> str:
         return version(library)
     except PackageNotFoundError:
         return "missing"
+
+
+def proxy_variables(environment: Mapping[str, str] = os.environ) -> Finding:
+    """Which are set, without what may be a password in them."""
+    found = [name for name in (*PROXIES, *EXCEPTIONS) if name in environment]
+    unread = [name.upper() for name in PROXIES if name.upper() in environment and name not in environment]
+    if unread:
+        said = f"{', '.join(unread)} is set in capitals, which nodes do not read"
+        return warning("proxy variables", said, "Set https_proxy and no_proxy in small letters if a proxy is needed")
+    return fine("proxy variables", f"{', '.join(found)} set" if found else "none is set; nodes dial directly")
