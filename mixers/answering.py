@@ -51,7 +51,7 @@ def converse(
 def answer(
     me: ComputingParty, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Question, blinding: bytes
 ) -> None:
-    """One question, from the hospital's announcement to this mixer's share of the labels."""
+    """Answer one question, after its announcement, with this mixer's share of the labels."""
     verdict = _common_verdict(me, line.channel, ledger, question)
     if refused := refusal(verdict, line.channel.peer, question):
         raise refused

@@ -1,4 +1,4 @@
-"""Mixer b: mixer a leads and dials it; with the hospitals it speaks for itself."""
+"""Mixer b: mixer a dials it and leads the rounds. Hospitals dial it themselves."""
 
 from __future__ import annotations
 

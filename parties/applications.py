@@ -39,7 +39,7 @@ from mixbayes.wire.v1.node_pb2_grpc import PartyServicer, add_PartyServicer_to_s
 FULL_NAME = "mixbayes.wire.v1.Party"
 Context = grpc.ServicerContext
 _MOST_CHARACTERS = 1 << 24
-"""Of a column in memory."""
+"""The largest size of a column in memory."""
 
 
 class Backend(Protocol):
@@ -55,7 +55,7 @@ class Backend(Protocol):
 
 
 class PartyService(PartyServicer):
-    """For the hospital's own certificate alone, on loopback."""
+    """Answers the hospital's own applications: only its own certificate is admitted, on loopback."""
 
     def __init__(self, dictionary: Dictionary, backend: Backend, protection: str, deadline: float) -> None:
         self._dictionary = dictionary

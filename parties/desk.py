@@ -37,7 +37,7 @@ from mixbayes.wire.v1.node_pb2_grpc import PartyStub
 _LOOK_EVERY = 0.5
 _LATER = 15.0
 _MESSAGE = 1 << 19
-"""Bytes of rows, about, in a message between an application and its node."""
+"""The approximate size, in bytes, of the rows in a message from an application to its node."""
 _OVERHEAD = 2
 Progress = Callable[[int], None]
 
@@ -170,7 +170,7 @@ def at_own_node(federation: Federation, identity: Identity, keys: Path, node: st
 
 
 def _protection(federation: Federation, identity: Identity, keys: Path, node: str) -> str:
-    """What the hospital's own node did to its table; nothing if it does not run."""
+    """What the hospital's own node did to its table, or an empty text if it does not run."""
     try:
         with at_own_node(federation, identity, keys, node) as own:
             return own.status().protection
@@ -179,7 +179,7 @@ def _protection(federation: Federation, identity: Identity, keys: Path, node: st
 
 
 def _settled(status: Callable[[], Status], federation: Federation) -> Status:
-    """The status once a training that is under way has ended; refused unless there is something to ask."""
+    """The status, once a training that is under way has ended. Raises why the round answers no questions."""
     until = time.monotonic() + federation.policy.timeout
     while True:
         now = status()

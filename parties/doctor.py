@@ -23,7 +23,7 @@ TABLE = "table"
 
 
 def table_findings(federation: Federation, path: Path) -> Iterator[Finding]:
-    """What `mixbayes party` would say of the table; nothing of it leaves."""
+    """The findings of `mixbayes party` about the table. Nothing of the table leaves this machine."""
     try:
         with looking_at(TABLE):
             table = read_table(path)
@@ -56,7 +56,7 @@ def _remedy_for(table: Columns, clipped: Mapping[str, int]) -> str:
 
 
 def asked_round(federation: Federation, name: str, answers: list[Answer]) -> Iterator[Finding]:
-    """The round, by what the nodes that answered say."""
+    """The status of the round, from the nodes that answered."""
     if not answers:
         return
     try:

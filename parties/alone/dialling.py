@@ -37,7 +37,7 @@ class ListeningHospital(RemoteFollower):
         return agreed
 
     def train(self, number: int) -> None:
-        """One training with it."""
+        """One training with the other hospital."""
         key = secrets.token_hex(16)
         with conversation(self.peer, self.stub.Talk, TRAINING_CHANNELS, TRAINING, str(number), key) as channels:
             train_round(self._store, number, channels)
@@ -82,7 +82,7 @@ class Dialler:
                 stand(self._standing, self._store, channels)
 
     def answer(self) -> None:
-        """Hold the one in which the other hospital asks."""
+        """Hold the conversation in which the other hospital asks."""
         if self._store.rounds.current().state == SERVING:
             with self._other.talk(self._store.other) as channels:
                 answer_questions(self._store, channels)
@@ -103,7 +103,7 @@ class Dialler:
             rounds.open(theirs.round, partner)
 
     def _meet(self) -> None:
-        """Write down under which id the other hospital takes part in a round that collects."""
+        """Write down the id of the other hospital's contribution to a round that collects."""
         rounds, store = self._store.rounds, self._store
         now = rounds.current()
         if now.state != COLLECTING or store.other in now.contributions:

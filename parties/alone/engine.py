@@ -41,7 +41,7 @@ _EXACT_ROWS = 64
 
 
 class Engine(ABC):
-    """One hospital's half of a trained model, at work. A `line` is there where the rows stay hidden."""
+    """One hospital's half of a trained model, at work. `line` is given if the rows stay hidden, and None if not."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -49,7 +49,7 @@ class Engine(ABC):
     @property
     @abstractmethod
     def most_rows(self) -> int:
-        """Rows to a question."""
+        """The largest number of rows in one question."""
 
     @abstractmethod
     def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels: ...
@@ -59,10 +59,10 @@ class Engine(ABC):
 
     @abstractmethod
     def kept(self) -> bytes:
-        """For the disk."""
+        """The model as bytes for the disk."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to end
-        """End what works beside it."""
+        """End the processes that work for the engine."""
 
 
 class Shares(Engine):
@@ -142,7 +142,7 @@ def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Word
 
 
 def engine_from(protocol: str, layout: Layout, raw: bytes) -> Engine:
-    """What was kept, at work again."""
+    """The engine of a model that was kept."""
     if protocol == SHARES:
         return Shares(layout, model_from(raw))
     key, model = exact_from(raw)

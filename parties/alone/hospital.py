@@ -55,7 +55,7 @@ class StandingTalk:
                 self._changed.notify_all()
 
     def leave(self) -> None:
-        """The node stops: the conversation that stands ends, and nobody waits for another."""
+        """The node stops: the conversation ends, and nobody waits for another."""
         with self._changed:
             self._left, asker = True, self._asker
             self._changed.notify_all()
@@ -107,7 +107,7 @@ class PartnerHospital:
         return self._store.status(self._store.name, self._store.apart() or self._waiting())
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
-        """Question by question: between two of them another application may have its turn."""
+        """The labels, question by question. Between two questions another application may have its turn."""
         kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
         status = self.status()
         status.refuse_unless_serving(self._store.federation)

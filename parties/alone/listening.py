@@ -76,7 +76,7 @@ class PairService(FollowerService):
         yield from wire.leaving()
 
     def _work(self, purpose: str, whose: str) -> tuple[tuple[str, ...], Work]:
-        """The channels of a conversation, and what happens once all are open."""
+        """The channels of a conversation, and the work that begins once all are open."""
         if purpose == TRAINING and whose.isascii() and whose.isdecimal():
             return TRAINING_CHANNELS, lambda channels: self._train(int(whose), channels)
         if purpose == ASKING and whose == self._store.name:

@@ -50,7 +50,7 @@ class _Part:
 
 @contextmanager
 def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[RunningHospital]:
-    """One of two hospitals at work: in front its own applications, behind the other hospital."""
+    """One of two hospitals at work, as long as the block lasts. It serves its applications and the other hospital."""
     federation, name = settings.federation, settings.name
     title = federation.title(federation.party(name).name)
     refuse_elsewhere(settings.listen)
@@ -81,7 +81,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
 def _listen(
     stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
-    """The hospital with an address: the other one's certificate alone is answered there."""
+    """The hospital with an address: it answers the other hospital's certificate there, and no other."""
     follower, conversations = Follower(store.rounds), Conversations(store.federation.policy.timeout, log)
     pair = PairService(store, follower, conversations, standing, Watch())
     _serve_partner(stack, settings, identity, pair, log)
@@ -93,7 +93,7 @@ def _listen(
 def _dial(
     stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
-    """The hospital without one: it leads."""
+    """The hospital without an address: it dials the other one and leads."""
     peer = stack.enter_context(dial(store.federation, identity, store.other, Watch()))
     dialler = Dialler(store, ListeningHospital(peer, store), standing, log)
     leader = dialler.leader
@@ -105,7 +105,7 @@ def _dial(
 def _go_on(
     stack: ExitStack, steps: Iterable[Callable[[], object]], ending: Sequence[Callable[[], None]], log: Log
 ) -> None:
-    """Each step in a thread, again and again, until the stack unwinds."""
+    """Repeat each step in a thread of its own, until the stack unwinds."""
     stopped = threading.Event()
     threads = [threading.Thread(target=keep_going, args=(step, stopped, log, _TICK), daemon=True) for step in steps]
     for thread in threads:

@@ -32,7 +32,7 @@ _Position = tuple[int, str, str, bytes | None]
 
 
 class PartnerStore:
-    """One of the two. The one that listens is A, the one that dials leads the rounds."""
+    """One of the two hospitals. The one that listens has role A; the one that dials has role B and leads the rounds."""
 
     def __init__(self, rounds: Rounds, name: str, vector: Words) -> None:
         self.rounds = rounds
@@ -67,12 +67,12 @@ class PartnerStore:
             now = self.rounds.current()
             if now.state != COLLECTING or self.name in now.contributions:
                 return
-            # A digest of what is held lies on disk in the clear. Without the salt, counts could be guessed by it.
+            # A tag of the contribution lies on disk unencrypted. The salt keeps it from testing guesses of the counts.
             counts = self._vector.astype("<u8").tobytes() + secrets.token_bytes(_SALT_BYTES)
             self.rounds.hold(now.number, self.name, secrets.token_bytes(ID_BYTES), counts)
 
     def meet(self, number: int, others: Mapping[str, bytes]) -> None:
-        """Write down under which id the other hospital takes part; its counts it keeps."""
+        """Write down the id of the other hospital's contribution. Its counts stay there."""
         if (id := others.get(self.other)) is None:
             return
         if len(id) != ID_BYTES:
@@ -110,7 +110,7 @@ class PartnerStore:
             raise OutOfRange(self.partner, "opening a round", f"it speaks of round {number}, and {now} is the last one")
 
     def vector(self, number: int) -> Words:
-        """The counts this hospital took part with, whatever its table holds by now."""
+        """The counts with which this hospital contributed to the round. Its table may have changed since."""
         return np.frombuffer(self.rounds.messages(number)[self.name][:-_SALT_BYTES], "<u8").astype(np.uint64)
 
     def refuse_training(self, number: int) -> None:
@@ -128,7 +128,7 @@ class PartnerStore:
             self._loaded = number, run, engine
 
     def engine(self, number: int) -> tuple[bytes, Engine]:
-        """Which training the round's model is of, and the model at work."""
+        """Which training the round's model comes from, and the model at work."""
         run = self.rounds.current().run
         with self._lock:
             if self._loaded is None or self._loaded[:2] != (number, run):
@@ -156,5 +156,5 @@ def _position(now: Round) -> _Position:
 
 
 def _cannot_meet(states: set[str]) -> bool:
-    """One hospital collects, and the other one has left that behind."""
+    """One hospital collects, and the round of the other one cannot be sealed any more."""
     return COLLECTING in states and SEALED not in states

@@ -73,7 +73,7 @@ class Asker:
         return self._over.is_set()
 
     def announce(self, question: Question, charge: Callable[[Question], None]) -> Engine | None:
-        """Have both hospitals charge it; what is to answer it on this side, or None if it was charged before.
+        """Have both hospitals charge the question. Returns this side's engine, or None if it was charged before.
 
         As `ask`, if it raises: the other hospital would begin to answer what this one does not ask.
         """
@@ -91,7 +91,7 @@ class Asker:
             return engine.ask(self._me, self._line if question.private else None, codes)
 
     def warm(self) -> None:
-        """While nobody asks: make random transfers ahead."""
+        """Make random transfers ahead, while nobody asks."""
         with self._final_on_failure():
             questions.send(self._line.channel, Question(Kind.TOP_UP))
             self._me.pool.top_up()
@@ -102,7 +102,7 @@ class Asker:
         self._over.set()
 
     def wait(self) -> None:
-        """Until it is over."""
+        """Wait until the conversation is over. Raises the error that ended it, if one did."""
         self._over.wait()
         if self._failure:
             raise self._failure
@@ -137,7 +137,7 @@ def spent() -> QuestionSpent:
 
 
 def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
-    """The other hospital's questions, until it has no more."""
+    """Answer the other hospital until it asks no more."""
     now, ahead, question_channel, question_ahead = channels
     random = Randomness.from_system()
     me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)

@@ -1,4 +1,4 @@
-"""A hospital asks: one conversation with both mixers, kept warm, made anew when it breaks."""
+"""A hospital asks both mixers, in one conversation that is kept warm and made anew when it breaks."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Asking:
             yield self._one(question, part, renew=renew or not id)
 
     def warm(self) -> None:
-        """Be connected, with random transfers made ahead."""
+        """Connect if there is no conversation, and make random transfers ahead."""
         lines = self._connected()
         try:
             self._announce_to_both(lines, Question(Kind.TOP_UP))
@@ -86,7 +86,7 @@ class Asking:
             lines.held.close()
 
     def _one(self, question: Question, codes: Values, *, renew: bool) -> Labels:
-        """One question. If its conversation breaks, the same one again: perhaps both have the answer by now."""
+        """One question. If its conversation breaks, the same one is asked again: both may have the answer by now."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 verdict = self._announce(question)

@@ -114,7 +114,7 @@ class Contributor:
         self._log = log
         self._last_line: tuple[object, ...] = ()
         self._sealed = self._sent = self._lost = 0
-        """The last round that was seen sealed, to which this hospital contributed, of which a mixer lost its share."""
+        """The last round that was seen sealed, that has this contribution, and of which a mixer lost it."""
 
     def step(self) -> str:
         """Send both mixers what is due. Returns the state of the round, or nothing if a mixer does not answer."""

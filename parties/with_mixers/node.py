@@ -48,7 +48,7 @@ class Hospital:
         return self._mixers.status()
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
-        """Question by question: between two of them another application may have its turn."""
+        """The labels, question by question. Between two questions another application may have its turn."""
         with self._turn.mine():
             number = self._serving or self._look_for_service()
         self._outbox.asked(number, codes.shape[1], shown=not private)
@@ -118,7 +118,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
 
 
 def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> None:
-    """In a thread, until the stack unwinds."""
+    """Repeat the step in a thread, until the stack unwinds."""
     stopped = threading.Event()
     thread = threading.Thread(target=keep_going, args=(step, stopped, log), name="contributor")
     stack.callback(thread.join, 10.0)

@@ -19,7 +19,7 @@ NOW, AHEAD = "now", "ahead"
 
 
 class Bound:
-    """Streams that are of use only together: if a connection breaks, nobody waits for what the others would bring."""
+    """Streams that are of use only together: if the connection of one breaks, all others are given up."""
 
     def __init__(self) -> None:
         self._wires: list[CallerWire] = []

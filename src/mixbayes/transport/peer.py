@@ -106,7 +106,7 @@ class Peer:
         return wire.call(lambda leaving: method(leaving, metadata=metadata))
 
     def answers(self, method: Callable[..., Replies[Reply]], requests: Iterator[object], step: str) -> Iterator[Reply]:
-        """Requests in a stream, replies in a stream; none of which may take longer than the deadline."""
+        """Requests in a stream, replies in a stream. No reply may take longer than the deadline."""
         replies = method(requests, metadata=self._header)
         pause = Pause(replies.cancel)
         self._watch.add(pause)
@@ -133,7 +133,7 @@ class Peer:
         return PeerSilent(self.title, step, f"nothing came within {self.deadline:g} s")
 
     def _ours(self, error: grpc.RpcError, step: str) -> MixbayesError:
-        """Our error; of a connection that did not come about, as exactly as can be found out."""
+        """The error of a failed call. If no connection was made, it says why as exactly as can be found out."""
         ours = error_from(error, self.title, step) if isinstance(error, grpc.Call) else MixbayesError(str(error))
         if not self._explain or not isinstance(ours, Unreachable | PeerSilent) or ours.peer != self.title:
             return ours
@@ -154,7 +154,7 @@ def chunks(message: bytes) -> Iterator[Chunk]:
 
 
 def joined(pieces: Iterator[Chunk], most: int) -> bytes | None:
-    """The message in these pieces, or None as soon as it is longer than any that can be due."""
+    """The message in these pieces, or None if it is longer than `most` bytes."""
     message = bytearray()
     for piece in pieces:
         message += piece.data

@@ -1,4 +1,4 @@
-"""The tables of a node: whose they are, which version they have, and how they come to the next one."""
+"""The tables of a node: their owner, their version, and the steps from each version to the next."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OWN = Schema(
 
 
 def settle(connection: sqlite3.Connection, path: Path, schema: Schema, owner: str, key: str) -> None:
-    """Check whose tables these are, or make them; then bring them up to date. All in the caller's transaction."""
+    """Check the owner of the tables, or make them; then bring them up to date. The caller has the transaction."""
     _refuse_old_sqlite()
     if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         connection.execute(f"PRAGMA application_id = {APPLICATION}")

@@ -25,7 +25,7 @@ _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
 def port_finding(title: str, name: str, address: str, own: Credentials | None, holder: str | None) -> Finding:
-    """`holder` is whoever has the state folder now, if anybody has."""
+    """Whether the port is free or this node's own. `holder` is the node that has the state folder now, if one has."""
     why = _taken(address)
     if why is None:
         return fine(WHAT, f"{address} is free")
@@ -61,7 +61,7 @@ def _refused(address: str, port: int) -> str | None:
 
 
 def _not_ours(title: str, name: str, address: str, own: Credentials | None) -> str | None:
-    """What is wrong if it is to be this node that listens there."""
+    """Why the program that listens there is not this node, or None if it is."""
     if own is None:
         return "nobody can be asked without keys"
     try:
@@ -86,7 +86,7 @@ def refuse_unhealthy(title: str, name: str, address: str, own: Credentials) -> N
 
 
 def reachable(address: str) -> str:
-    """Where to dial what listens there: an address that means every card is reached on loopback."""
+    """The address to dial: a node that listens on all interfaces is reached on loopback."""
     host, port = host_and_port(address)
     return f"{_EVERYWHERE[host]}:{port}" if host in _EVERYWHERE else address
 

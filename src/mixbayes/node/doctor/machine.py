@@ -25,7 +25,7 @@ LITTLE, TOO_LITTLE = 2**30, 2**26
 
 
 def software() -> Finding:
-    """This program, Python and what it stands on."""
+    """The versions of this program, of Python and of the libraries."""
     own = f"mixbayes {SOFTWARE} (protocol {PROTOCOL}), Python {platform.python_version()}"
     beneath = f"SQLite {VERSION}, {ssl.OPENSSL_VERSION}"
     said = ", ".join([own, beneath, *(f"{name} {_version(name)}" for name in LIBRARIES)])
@@ -61,7 +61,7 @@ def _version(library: str) -> str:
 
 
 def proxy_variables(environment: Mapping[str, str] = os.environ) -> Finding:
-    """Which are set, without what may be a password in them."""
+    """The variables that are set, without their values, which may hold a password."""
     found = [name for name in (*PROXIES, *EXCEPTIONS) if name in environment]
     unread = [name.upper() for name in PROXIES if name.upper() in environment and name not in environment]
     if unread:

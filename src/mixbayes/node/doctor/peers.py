@@ -46,7 +46,7 @@ def dialled(federation: Federation, name: str) -> list[str]:
 def peer_findings(
     federation: Federation, me: str, name: str, address: str, own: Credentials
 ) -> Generator[Finding, None, Answer | None]:
-    """Step by step as far as it goes; returns what the peer reported."""
+    """Check the way to the peer step by step, until one step fails. Returns what the peer reported, if it did."""
     title = federation.title(name)
     try:
         yield from route_findings(title, name, address, own)

@@ -21,7 +21,7 @@ _LONGEST_REPLY = 4096
 
 
 def route_findings(title: str, name: str, address: str, own: Credentials) -> Iterator[Finding]:
-    """Step by step, until one fails, which is the `Trouble` that ends it."""
+    """Check the way step by step. The first step that fails raises a `Trouble`."""
     host, port = host_and_port(address)
     proxy = proxy_for(host)
     if proxy:

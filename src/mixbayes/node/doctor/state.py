@@ -1,4 +1,4 @@
-"""The state folder: usable, of this node and federation, closed with the key that is here. Nothing in it is changed."""
+"""The state folder: it is usable, belongs to this node and federation, and fits the key. Nothing in it is changed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def holder_of(folder: Path) -> str | None:
 
 
 def state_findings(folder: Path, kind: str, owner: str, key: bytes | None) -> Iterator[Finding]:
-    """Whether a node could go on with what is there, or begin."""
+    """Whether a node could start with this folder."""
     try:
         yield _usable(folder)
         if os.path.exists(folder / FILE):

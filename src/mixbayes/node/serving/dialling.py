@@ -15,7 +15,7 @@ from mixbayes.transport.watch import Watch
 
 
 def address_of(federation: Federation, name: str) -> str:
-    """Where the agreement says that this node listens."""
+    """The address at which this node listens by the agreement."""
     member = federation.mixer(name) if federation.role_of(name) == "mixer" else federation.party(name)
     if not member.address:
         raise Unsupported(f"{federation.title(name)} has no address in the agreement: nobody dials it.")
@@ -24,7 +24,7 @@ def address_of(federation: Federation, name: str) -> str:
 
 @contextmanager
 def dial(federation: Federation, identity: Identity, name: str, watch: Watch, address: str = "") -> Iterator[Peer]:
-    """The other node, as long as the block lasts. It is found when it is first called."""
+    """The other node, as long as the block lasts. The connection is made at the first call."""
     endpoint = Endpoint(federation.title(name), name, address or address_of(federation, name))
     peer = Peer(endpoint, identity.credentials, greeting(federation), federation.policy.timeout, watch, explain)
     try:
