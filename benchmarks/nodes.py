@@ -19,11 +19,11 @@ import numpy as np
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.node.rounds.rounds import SERVING
-from mixbayes.parties.numbering import numbering
+from mixbayes.node.rounds.state import SERVING
+from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers
-from mixbayes.parties.with_mixers.contribution import messages
+from mixbayes.parties.with_mixers.contributing import messages
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal

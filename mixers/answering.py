@@ -1,7 +1,7 @@
 """A mixer at work in one conversation: the asking hospital, the other mixer, and question after question.
 
-For every question both mixers first compare what they were told and what their ledgers say. Both charge it before the
-first transfer, and each writes its share of the labels down before it leaves.
+For every question the mixers first compare the question that each received and the verdict of each ledger. Both charge
+the question before the first transfer, and each writes its share of the labels down before it sends it.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def converse(
     ledger: Ledger[Model],
     random: Randomness,
 ) -> None:
-    """Both for now and ahead: the channels to the other mixer, and to the hospital. Returns when it asks no more."""
+    """Answer until the hospital asks no more. `other` and `asker` are the channels to both, each for now and ahead."""
     me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
     line = Line(asker[0], connect_answerer(asker[1], random))
     blinding = label.common_blinding(me)
     while (question := questions.receive(line.channel)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
-            with _told_both(me.channel, line.channel):
+            with _same_announcement(me.channel, line.channel):
                 me.pool.top_up()
             line.pool.top_up()
         else:
@@ -51,7 +51,7 @@ def converse(
 def answer(
     me: ComputingParty, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Question, blinding: bytes
 ) -> None:
-    """One question, from the hospital's announcement to this mixer's share of the labels."""
+    """Answer one question, after its announcement, with this mixer's share of the labels."""
     verdict = _common_verdict(me, line.channel, ledger, question)
     if refused := refusal(verdict, line.channel.peer, question):
         raise refused
@@ -67,17 +67,17 @@ def answer(
 
 
 def _common_verdict(me: ComputingParty, asker: Channel, ledger: Ledger[Model], question: Question) -> Verdict:
-    """Compare the question, the training and the verdict; what only one of the two has stored is spent."""
+    """Compare the question, the training and the verdict. A question that only one of the two has stored is spent."""
     verdict = ledger.verdict(question)
     serving = verdict is not Verdict.NOT_SERVING
     run = ledger.trained(question.round)[0] if serving else bytes(RUN_BYTES)
-    told = question.encoded()
-    with _told_both(me.channel, asker):
-        theirs = me.channel.swap("question", told + run + bytes([verdict])).tobytes()
-    if theirs[: len(told)] != told:
+    announced = question.encoded()
+    with _same_announcement(me.channel, asker):
+        theirs = me.channel.swap("question", announced + run + bytes([verdict])).tobytes()
+    if theirs[: len(announced)] != announced:
         raise OutOfRange(asker.peer, questions.NEXT, "it asks the two mixers different questions")
     other = Verdict(theirs[-1]) if theirs[-1] in list(Verdict) else Verdict.NOT_SERVING
-    if serving and other is not Verdict.NOT_SERVING and theirs[len(told) : -1] != run:
+    if serving and other is not Verdict.NOT_SERVING and theirs[len(announced) : -1] != run:
         raise DifferentSets(me.channel.peer, "question", "its model is from another training than this mixer's")
     if {verdict, other} == {Verdict.GO, Verdict.STORED}:
         return Verdict.SPENT
@@ -85,8 +85,8 @@ def _common_verdict(me: ComputingParty, asker: Channel, ledger: Ledger[Model], q
 
 
 @contextmanager
-def _told_both(other: Channel, asker: Channel) -> Iterator[None]:
-    """Where the mixers meet on what the hospital told both: the other one is silent also if it was told nothing."""
+def _same_announcement(other: Channel, asker: Channel) -> Iterator[None]:
+    """A step at which the mixers wait for each other: the other one is also silent if the hospital sent it nothing."""
     try:
         yield
     except PeerSilent as error:

@@ -9,56 +9,55 @@ from contextlib import AbstractContextManager
 
 import grpc
 
-from mixbayes.mixers.service import MixerService, Reception, report
+from mixbayes.mixers.service import MixerService, Reception
 from mixbayes.mixers.store import Store
-from mixbayes.node.keeping import MODEL_KEPT
 from mixbayes.node.rounds.leader import Leader
-from mixbayes.node.rounds.over_the_wire import FollowerThere
+from mixbayes.node.rounds.remote import RemoteFollower
 from mixbayes.node.serving.admission import caller_of
 from mixbayes.node.serving.conversations import Work
 from mixbayes.protocol.channel import Channel
-from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING, conversation
+from mixbayes.transport.conversation import AHEAD, ASKING, MODEL_KEPT, NOW, TRAINING, conversation
 from mixbayes.wire.v1.node_pb2 import RoundNumber, RoundReport
 
 Context = grpc.ServicerContext
 TICK = 0.25
-"""Seconds between two looks at a round in which nothing happens."""
+"""Seconds between two steps while nothing happens."""
 
 
-class Second(FollowerThere):
+class LedMixer(RemoteFollower):
     """Mixer b, as mixer a sees it."""
 
     def talk(self, purpose: str, whose: str, key: str) -> AbstractContextManager[Sequence[Channel]]:
-        """Two channels to it, for now and ahead."""
+        """The channels to mixer b, for now and ahead."""
         return conversation(self.peer, self.stub.Talk, (NOW, AHEAD), purpose, whose, key)
 
 
-def train_with(second: Second, store: Store, number: int) -> None:
-    """One training, from the sealed set on disk to this mixer's share of the model on disk, after mixer b's."""
-    with second.talk(TRAINING, str(number), secrets.token_hex(16)) as (now, ahead):
+def train_with(led: LedMixer, store: Store, number: int) -> None:
+    """One training of the sealed set on disk. First mixer b writes down its share of the model, then mixer a."""
+    with led.talk(TRAINING, str(number), secrets.token_hex(16)) as (now, ahead):
         trained = store.train(number, (now, ahead))
         now.receive(MODEL_KEPT, 0)
     store.keep(number, trained)
 
 
-class FirstService(MixerService):
-    """What hospitals ask of mixer a."""
+class LeadingService(MixerService):
+    """Answers hospitals at mixer a, which leads the rounds."""
 
-    def __init__(self, reception: Reception, second: Second, leader: Leader, wake: threading.Event) -> None:
+    def __init__(self, reception: Reception, led: LedMixer, leader: Leader, wake: threading.Event) -> None:
         super().__init__(reception)
-        self._second = second
+        self._led = led
         self._leader = leader
         self._wake = wake
 
     def OpenRound(self, request: RoundNumber, context: Context) -> RoundReport:
         hospital = caller_of(context)
         self._leader.open(request.round, self.reception.store.federation.title(hospital))
-        return report(self.reception.store, hospital)
+        return self.reception.report(hospital)
 
     def CloseRound(self, request: RoundNumber, context: Context) -> RoundReport:
         hospital = caller_of(context)
         self._leader.close(request.round, self.reception.store.federation.title(hospital))
-        return report(self.reception.store, hospital)
+        return self.reception.report(hospital)
 
     def contributed(self) -> None:
         self._wake.set()
@@ -68,7 +67,7 @@ class FirstService(MixerService):
 
     def work(self, hospital: str, key: str) -> Work:
         def answer(asker: Mapping[str, Channel]) -> None:
-            with self._second.talk(ASKING, hospital, key) as other:
+            with self._led.talk(ASKING, hospital, key) as other:
                 self.converse(hospital, asker, other)
 
         return answer

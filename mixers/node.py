@@ -13,16 +13,18 @@ from pathlib import Path
 import grpc
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.mixers.leading import FirstService, Second, lead, train_with
-from mixbayes.mixers.led import PairService, SecondService
+from mixbayes.mixers.leading import LeadingService, LedMixer, lead, train_with
+from mixbayes.mixers.led import LedService, PairService
 from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.leader import Leader
-from mixbayes.node.rounds.rounds import OVER, SCHEMA, Rounds
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import OVER
 from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
@@ -38,7 +40,7 @@ _FULL_NAMES = {service: f"mixbayes.wire.v1.{service}" for service in (MIXER, PAI
 
 @dataclass(frozen=True)
 class Settings:
-    """What the operator says."""
+    """What the operator decides."""
 
     federation: Federation
     name: str
@@ -50,7 +52,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Mixer:
-    """A mixer at work. `meter` counts what goes to the other one and back; only mixer a has any."""
+    """A mixer at work. At mixer a, `meter` counts the traffic with mixer b."""
 
     port: int
     store: Store
@@ -59,7 +61,7 @@ class Mixer:
 
 @contextmanager
 def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[Mixer]:
-    """A mixer at work, from its first look at the disk to its last word."""
+    """A mixer at work, as long as the block lasts."""
     federation, name = settings.federation, settings.name
     if federation.two_party:
         raise Unsupported("This federation has no mixers: its two hospitals compute with each other.")
@@ -67,15 +69,15 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     with ExitStack() as stack:
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
-        database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
         store = Store(rounds, name)
-        rounds.tell(partial(_gone, store, log))
+        rounds.when_changed(partial(_changed, store, log))
         if rounds.replaced:
             log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
         reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
-        part = _first(stack, reception, identity, log) if name == "a" else _second(reception)
+        part = _leading(stack, reception, identity, log) if name == "a" else _led(reception)
         stack.callback(reception.conversations.close)
         admission = Admission(title, federation, partial(_admit, federation), log)
         names = list(_FULL_NAMES.values())[: len(part.services)]
@@ -88,35 +90,35 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
 
 @dataclass(frozen=True)
 class _Part:
-    """What differs between the two mixers: what they answer, and what they do of themselves."""
+    """What differs between the two mixers: their services, and the work that they begin by themselves."""
 
     services: list[Callable[[grpc.Server], None]]
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
 
 
-def _first(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
+def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
     """Mixer a dials mixer b and leads, in a thread of its own."""
     store = reception.store
-    second = Second(stack.enter_context(dial(store.federation, identity, "b", reception.watch)))
+    led = LedMixer(stack.enter_context(dial(store.federation, identity, "b", reception.watch)))
     wake, stopped = threading.Event(), threading.Event()
-    leader = Leader(store.rounds, second, partial(train_with, second, store), log)
+    leader = Leader(store.rounds, led, partial(train_with, led, store), log)
     thread = threading.Thread(target=lead, args=(leader, wake, stopped), name="leader")
     stack.callback(_end, thread)
     stack.callback(wake.set)
     stack.callback(stopped.set)
-    service = FirstService(reception, second, leader, wake)
-    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, second.peer.meter)
+    service = LeadingService(reception, led, leader, wake)
+    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter)
 
 
-def _second(reception: Reception) -> _Part:
+def _led(reception: Reception) -> _Part:
     """Mixer b answers hospitals, and mixer a."""
-    hospitals = SecondService(reception)
+    hospitals = LedService(reception)
     pair = PairService(reception, Follower(reception.store.rounds), hospitals)
     return _Part([partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)])
 
 
-def _gone(store: Store, log: Log, number: int, state: str) -> None:
+def _changed(store: Store, log: Log, number: int, state: str) -> None:
     log.info(state, round=number)
     if state in OVER:
         store.forget()

@@ -1,4 +1,4 @@
-"""What a mixer answers: hospitals, and, at mixer b, mixer a."""
+"""What both mixers answer hospitals: contributions, reports, and conversations with questions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import grpc
 
 from mixbayes.mixers.answering import converse
-from mixbayes.mixers.collecting import longest
 from mixbayes.mixers.store import Store
-from mixbayes.node.rounds.report import round_report
+from mixbayes.mixers.training import longest
+from mixbayes.node.rounds.status import encode
 from mixbayes.node.serving.admission import caller_of
 from mixbayes.node.serving.conversations import Channels, Conversations, Work
 from mixbayes.node.serving.streams import about, opened
@@ -28,14 +28,8 @@ from mixbayes.wire.v1.node_pb2_grpc import MixerServicer
 Context = grpc.ServicerContext
 
 
-def report(store: Store, hospital: str, waiting: str = "") -> RoundReport:
-    """How the round stands, for one hospital."""
-    standing = store.standing()
-    return round_report(store.rounds, hospital, standing.contributed, standing.missing, standing.refused, waiting)
-
-
 class Reception:
-    """What both services of a mixer use."""
+    """The store, the conversations and the deadlines, which both services of a mixer share."""
 
     def __init__(self, store: Store, conversations: Conversations, watch: Watch) -> None:
         self.store = store
@@ -49,8 +43,13 @@ class Reception:
     def title(self, context: Context) -> str:
         return self.store.federation.title(caller_of(context))
 
+    def report(self, hospital: str, waiting: str = "") -> RoundReport:
+        """The status of the current round, for one hospital. `waiting` says what the round waits for."""
+        rounds = self.store.rounds
+        return encode(rounds.status(hospital, waiting), rounds.clock())
+
     def stream(self, incoming: Iterator[Chunk], context: Context) -> StreamWire:
-        """The wire over a stream that somebody opened here."""
+        """The wire over a stream that another node has opened here."""
         return opened(incoming, context, self.title(context), self.deadline, self.watch)
 
     def about(self, context: Context, key: str) -> str:
@@ -59,7 +58,7 @@ class Reception:
 
 
 class MixerService(MixerServicer, ABC):
-    """For hospitals; what differs between the two mixers is below."""
+    """Answers hospitals. The subclasses say what differs between the two mixers."""
 
     def __init__(self, reception: Reception) -> None:
         self.reception = reception
@@ -74,7 +73,7 @@ class MixerService(MixerServicer, ABC):
         return Receipt(round=contribution.round, id=contribution.id)
 
     def Report(self, request: ReportRequest, context: Context) -> RoundReport:
-        return report(self.reception.store, caller_of(context), self.waiting())
+        return self.reception.report(caller_of(context), self.waiting())
 
     def Ask(self, request_iterator: Iterator[Chunk], context: Context) -> Iterator[Chunk]:
         hospital, key = caller_of(context), self.reception.about(context, CONVERSATION)
@@ -84,20 +83,20 @@ class MixerService(MixerServicer, ABC):
         yield from wire.leaving()
 
     def contributed(self) -> None:
-        """Somebody has."""
+        """Called after a contribution has arrived."""
 
     def waiting(self) -> str:
         """What the round waits for, as far as this mixer knows."""
         return ""
 
     def needed(self, hospital: str) -> dict[str, str]:
-        """The channels of a conversation that are opened here, and who opens each."""
+        """The channels that others open here for a conversation, and the title of the node that opens each."""
         title = self.reception.store.federation.title(hospital)
         return {NOW: title, AHEAD: title}
 
     @abstractmethod
     def work(self, hospital: str, key: str) -> Work:
-        """What happens once all are open."""
+        """The work that begins once all channels are open."""
 
     def converse(self, hospital: str, asker: Channels, other: Sequence[Channel]) -> None:
         """Answer one hospital's questions until it has no more."""

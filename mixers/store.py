@@ -1,17 +1,15 @@
-"""What both services of a mixer share: its rounds on disk, its model in memory, and who it is."""
+"""What both services of a mixer share: its role, its rounds on disk, and its model in memory."""
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.mixers.collecting import checked
-from mixbayes.mixers.training import Trained, train_round
-from mixbayes.node.keeping import model_bytes, model_from
-from mixbayes.node.ledger_page import Page
+from mixbayes.mixers.training import Trained, checked, train_round
+from mixbayes.node.ledger import Page
+from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import Question
-from mixbayes.node.rounds.rounds import LEFT_OUT, REFUSED, Round, Rounds
+from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.model import Model
@@ -25,18 +23,8 @@ from mixbayes.transport.contribution import Contribution
 ROLES = {"a": A, "b": B}
 
 
-@dataclass(frozen=True)
-class Standing:
-    """Where the current round stands, by hospital."""
-
-    round: Round
-    contributed: list[str]
-    missing: list[str]
-    refused: list[str]
-
-
 class Store:
-    """One mixer's memory."""
+    """One mixer's rounds and model."""
 
     def __init__(self, rounds: Rounds, name: str) -> None:
         self.rounds = rounds
@@ -58,7 +46,7 @@ class Store:
         return contribution
 
     def contributions(self, number: int) -> list[Contribution]:
-        """Those of the sealed set."""
+        """The contributions of the sealed set."""
         digest = self.federation.digest()
         return [
             checked(self.role, self.layout, digest, name, self.federation.title(name), message)
@@ -74,7 +62,7 @@ class Store:
         self.rounds.keep_model(number, trained.run, model_bytes(self.layout, trained.model), trained.refused)
 
     def model(self, number: int) -> tuple[bytes, Model]:
-        """Which training the round's model is of, and the model, read from the disk once."""
+        """Which training the round's model comes from, and the model, which is read from the disk once."""
         run = self.rounds.current().run
         with self._lock:
             if self._loaded is None or self._loaded[:2] != (number, run):
@@ -83,21 +71,13 @@ class Store:
             return self._loaded[1:]
 
     def forget(self) -> None:
-        """The model of a round that is over has no place in memory either."""
+        """Drop the model of a round that is over from memory too."""
         with self._lock:
             self._loaded = None
 
     def page(self, hospital: str) -> Page[Model]:
-        """What this hospital asks and has asked."""
+        """The ledger for this hospital's questions."""
         return Page(self.rounds, hospital, self._pieces, self.model)
-
-    def standing(self) -> Standing:
-        now = self.rounds.current()
-        held = self.rounds.contributions(now.number)
-        refused = [name for name, one in held.items() if one.verdict == REFUSED]
-        contributed = [name for name, one in held.items() if one.verdict not in (REFUSED, LEFT_OUT)]
-        missing = [name for name in self.federation.names if name not in contributed and name not in refused]
-        return Standing(now, contributed, missing, refused)
 
     def _pieces(self, question: Question) -> int:
         pieces = self.form.pieces(question.rows) if question.private else rows.pieces(question.rows)

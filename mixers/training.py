@@ -1,21 +1,28 @@
-"""One training between the two mixers: the same set, the honest ones of it, and shares of their joint model."""
+"""From contributions to a share of a model: a mixer checks their form, agrees on the set, refuses lies, and trains."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mixbayes.mixers.collecting import agree_on_set, honest_ones, joint_share
+import numpy as np
+
 from mixbayes.node.questions import RUN_BYTES
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.training import train
+from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import ComputingParty
+from mixbayes.protocol.computing_party import A, ComputingParty
+from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.shares import expand
 from mixbayes.protocol.transfer.pool import connect_pair
-from mixbayes.transport.contribution import Contribution
-from mixbayes.transport.errors import RoundFailed
+from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
+from mixbayes.transport.errors import DifferentSets, LyingHospital, RoundFailed
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,23 @@ class Trained:
     refused: list[str]
 
 
+def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str, message: bytes) -> Contribution:
+    """The contribution in a message, if it is this hospital's, under this agreement, and the share for this mixer."""
+    contribution = decode(message, peer, layout.size)
+    if contribution.digest.hex() != agreement:
+        raise PeerError(peer, STEP, "it was made under another agreement", "Compare the federation files")
+    if contribution.hospital != hospital:
+        raise OutOfRange(peer, STEP, "it speaks for another hospital")
+    if isinstance(contribution.share, bytes) != (role == A):
+        raise WrongLength(peer, STEP, "it is the share that is meant for the other mixer")
+    return contribution
+
+
+def longest(role: int, layout: Layout, hospitals: Iterable[str]) -> int:
+    """The length in bytes of the longest contribution that one of these hospitals can send."""
+    return max(encoded_size(name, 2**32 - 1, None if role == A else layout.size) for name in hospitals)
+
+
 def train_round(
     role: int,
     other: tuple[Channel, Channel],
@@ -35,7 +59,7 @@ def train_round(
     minimum: int,
     random: Randomness,
 ) -> Trained:
-    """`other` are the channels to the other mixer, for now and ahead. At least `minimum` contributions must hold."""
+    """One training of at least `minimum` honest contributions, over the two channels to the other mixer."""
     me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
     agree_on_set(me, contributions)
     accepted, lies = honest_ones(me, layout, contributions)
@@ -45,3 +69,41 @@ def train_round(
     model = train(me, layout, joint_share(layout, accepted))
     run = label.common_blinding(me)[:RUN_BYTES]  # drawn by both, once both have the model
     return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies])
+
+
+def agree_on_set(me: ComputingParty, contributions: list[Contribution]) -> None:
+    """Compare the two sets. Mixers that sum different ones would get noise that looks like a model."""
+    mine = hashlib.sha256()
+    for contribution in sorted(contributions, key=lambda c: c.hospital):
+        mine.update(hashlib.sha256(contribution.hospital.encode()).digest() + contribution.id)
+        mine.update(contribution.round.to_bytes(8, "little"))
+    step = "set of contributions"
+    if me.channel.swap(step, mine.digest()).tobytes() != mine.digest():
+        raise DifferentSets(me.channel.peer, step, "the two mixers hold different contributions")
+
+
+def honest_ones(
+    me: ComputingParty, layout: Layout, contributions: list[Contribution]
+) -> tuple[list[Contribution], list[LyingHospital]]:
+    """The contributions that are counts of some table, and for every other one the error that blames its hospital."""
+    contributions = sorted(contributions, key=lambda contribution: contribution.hospital)  # both mixers alike
+    verdicts = honest(me, layout, (_share(layout, contribution) for contribution in contributions))
+    judged = list(zip(contributions, verdicts, strict=True))
+    return [contribution for contribution, right in judged if right], [
+        LyingHospital(f"party {contribution.hospital}", STEP, "its numbers are not the counts of any table")
+        for contribution, right in judged
+        if not right
+    ]
+
+
+def joint_share(layout: Layout, contributions: Iterable[Contribution]) -> Words:
+    """This mixer's share of the joint counts: the sum of what it received."""
+    total = np.zeros(layout.size, np.uint64)
+    for contribution in contributions:
+        total += _share(layout, contribution)
+    return total
+
+
+def _share(layout: Layout, contribution: Contribution) -> Words:
+    share = contribution.share
+    return expand(share, layout.size) if isinstance(share, bytes) else share

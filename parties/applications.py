@@ -1,27 +1,111 @@
-"""The server for a hospital's own applications: on loopback, for this hospital's certificate alone."""
+"""A hospital's node as its own applications see it: a server on loopback, for the hospital's certificate alone.
+
+While the server listens, its address lies in a file beside the hospital's key, where the hospital's commands find it.
+"""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import grpc
+import numpy as np
 
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
+from mixbayes.node.questions import ID_BYTES, NEXT
+from mixbayes.node.rounds.status import Status, encode
 from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.server import Server
-from mixbayes.parties.loopback import remembered, with_port
-from mixbayes.parties.service import Asked, PartyService
+from mixbayes.node.serving.streams import IDLE
 from mixbayes.parties.settings import Settings
-from mixbayes.wire.v1.node_pb2_grpc import add_PartyServicer_to_server
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.bayes.label import Labels as Positions
+from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.encoding import encode_query
+from mixbayes.transport.errors import TooEarly
+from mixbayes.transport.peer import on_loopback
+from mixbayes.transport.watch import Watch, in_time
+from mixbayes.wire.v1.node_pb2 import Column, Labels, ReportRequest, RoundNumber, RoundReport, Rows
+from mixbayes.wire.v1.node_pb2_grpc import PartyServicer, add_PartyServicer_to_server
 
 FULL_NAME = "mixbayes.wire.v1.Party"
+Context = grpc.ServicerContext
+_MOST_CHARACTERS = 1 << 24
+"""The largest size of a column in memory."""
 
 
-def serve_applications(stack: ExitStack, settings: Settings, identity: Identity, behind: Asked, log: Log) -> Server:
-    """It listens until the stack unwinds, and its address lies beside the key as long."""
+class Backend(Protocol):
+    """What answers the applications: both mixers, or the other hospital."""
+
+    def status(self) -> Status: ...
+
+    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Positions]: ...
+
+    def open_round(self, number: int) -> None: ...
+
+    def close_round(self, number: int) -> None: ...
+
+
+class PartyService(PartyServicer):
+    """Answers the hospital's own applications: only its own certificate is admitted, on loopback."""
+
+    def __init__(self, dictionary: Dictionary, backend: Backend, protection: str, deadline: float) -> None:
+        self._dictionary = dictionary
+        self._protection = protection
+        self._backend = backend
+        self._deadline = deadline
+        self._watch = Watch()
+
+    def Classify(self, request_iterator: Iterator[Rows], context: Context) -> Iterator[Labels]:
+        for rows in in_time(request_iterator, context.cancel, self._watch, self._deadline, IDLE[NEXT]):
+            codes = encode_query(self._dictionary, table_of(rows.columns)).codes
+            if rows.id and len(rows.id) != ID_BYTES:
+                raise BadData(f"The id of a table of rows has {len(rows.id)} bytes instead of {ID_BYTES}.")
+            for found in self._backend.labels(codes, private=not rows.public, id=rows.id, renew=rows.renew):
+                yield Labels(labels=[self._dictionary.classes[position] for position in found])
+
+    def Report(self, request: ReportRequest, context: Context) -> RoundReport:
+        return encode(replace(self._backend.status(), protection=self._protection))
+
+    def OpenRound(self, request: RoundNumber, context: Context) -> RoundReport:
+        self._backend.open_round(request.round)
+        return self.Report(ReportRequest(), context)
+
+    def CloseRound(self, request: RoundNumber, context: Context) -> RoundReport:
+        self._backend.close_round(request.round)
+        return self.Report(ReportRequest(), context)
+
+
+def table_of(columns: Sequence[Column]) -> Columns:
+    """The rows that an application sends, column by column."""
+    cells = tuple(map(_texts, columns))
+    return Columns(tuple(column.name for column in columns), cells, len(cells[0]) if cells else 0)
+
+
+def _texts(column: Column) -> Texts:
+    """The cells as an array, in which every cell takes as much room as the longest."""
+    rows, longest = len(column.cells), max(map(len, column.cells), default=0)
+    if rows * longest > _MOST_CHARACTERS:
+        raise BadData(
+            f"Column {column.name!r} has a cell of {longest} characters among {rows} rows, which is too much at once. "
+            "Shorten it, or send fewer rows at a time."
+        )
+    return np.array(list(column.cells), np.str_)
+
+
+def serve_applications(stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, log: Log) -> Server:
+    """Listen until the stack unwinds. Until then the address lies beside the key."""
     federation, name = settings.federation, settings.name
     admission = Admission(federation.title(name), federation, lambda caller, service: caller == name, log)
-    service = PartyService(federation.dictionary, behind, settings.said_of_table, federation.policy.timeout)
+    service = PartyService(federation.dictionary, backend, settings.protection_text, federation.policy.timeout)
     server = Server(
         settings.listen,
         identity.credentials,
@@ -34,3 +118,49 @@ def serve_applications(stack: ExitStack, settings: Settings, identity: Identity,
     address = with_port(settings.listen, server.port)
     stack.enter_context(remembered(settings.keys, name, federation.digest(), address, log))
     return server
+
+
+def refuse_elsewhere(address: str) -> None:
+    """Refuse an address that other machines can reach."""
+    if not on_loopback(address):
+        raise Unsupported(
+            f"--listen {address}: a hospital's node serves this machine alone. Give 127.0.0.1:PORT, and run the "
+            "applications here."
+        )
+
+
+@contextmanager
+def remembered(keys: Path, name: str, agreement: str, address: str, log: Log) -> Iterator[None]:
+    """Keep the address where the hospital's own commands find it, as long as the node runs."""
+    file = _file(keys, name, agreement)
+    try:
+        draft = file.with_name(f"{file.name}.new")  # whoever reads meanwhile finds the old one, or the new one
+        draft.write_text(f"{address}\n")
+        draft.replace(file)
+    except OSError as error:
+        log.warning("the node's address is not kept", file=str(file), why=error.strerror or "")
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # a folder that can only be read
+            file.unlink(missing_ok=True)
+
+
+def with_port(address: str, port: int) -> str:
+    """The address with the port that was found, if any port was asked for."""
+    return f"{address.rpartition(':')[0]}:{port}"
+
+
+def recalled(keys: Path, name: str, agreement: str) -> str:
+    """Where the node listens. Raises what to do if it does not run."""
+    try:
+        return _file(keys, name, agreement).read_text().strip()
+    except OSError:
+        raise TooEarly(
+            f"The node of party {name} does not run here: {keys} keeps no address of it. Start it with "
+            "`mixbayes party` and the same --keys and --federation, or say with --node where it listens."
+        ) from None
+
+
+def _file(keys: Path, name: str, agreement: str) -> Path:
+    return keys / f"{name}-{agreement[:16]}.address"

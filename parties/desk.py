@@ -1,4 +1,4 @@
-"""Where a hospital's commands ask: both mixers themselves, or, where there are none, the hospital's own node."""
+"""Where a hospital's commands ask: at both mixers, or, without mixers, at the hospital's own node."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ import numpy as np
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.identity import Identity
 from mixbayes.node.questions import ID_BYTES
-from mixbayes.node.rounds.rounds import OVER, SEALED, TRAINED
+from mixbayes.node.rounds.state import OVER, SEALED, TRAINED
+from mixbayes.node.rounds.status import STEP, Status, decode
 from mixbayes.node.serving.dialling import dial
-from mixbayes.parties.loopback import recalled
-from mixbayes.parties.numbering import Numbering, numbering
+from mixbayes.parties.applications import recalled
+from mixbayes.parties.asking import Numbering, numbering
 from mixbayes.parties.with_mixers.asking import Asking
-from mixbayes.parties.with_mixers.both_mixers import BothMixers, Status, both_mixers, combined
+from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
@@ -36,22 +37,22 @@ from mixbayes.wire.v1.node_pb2_grpc import PartyStub
 _LOOK_EVERY = 0.5
 _LATER = 15.0
 _MESSAGE = 1 << 19
-"""Bytes of rows, about, in a message between an application and its node."""
+"""The approximate size, in bytes, of the rows in a message from an application to its node."""
 _OVERHEAD = 2
 Progress = Callable[[int], None]
 
 
 class Desk(Protocol):
-    """What a hospital can have done."""
+    """What a hospital's commands can have done."""
 
     def status(self) -> Status: ...
 
     def refuse_over_budget(self, rows: int) -> Status:
-        """Before any of so many rows is charged."""
+        """Refuse a question of this many rows before any of them is charged."""
         ...
 
     def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
-        """Under the same `id`, what was answered before is not charged again."""
+        """The labels of these rows. Under the same `id`, rows that were answered before are not charged again."""
         ...
 
     def last_round(self) -> int: ...
@@ -63,12 +64,12 @@ class Desk(Protocol):
     def close_round(self, number: int) -> object: ...
 
     def still_open(self) -> list[str]:
-        """Who has a round that is not over."""
+        """The nodes whose round is not over."""
         ...
 
 
 class AtMixers:
-    """Its own conversation with both, for as long as the command runs."""
+    """A conversation of its own with both mixers, for as long as the command runs."""
 
     def __init__(
         self, federation: Federation, mixers: BothMixers, numbered: Numbering, protection: Callable[[], str]
@@ -84,9 +85,9 @@ class AtMixers:
         self.still_open = mixers.still_open
 
     def status(self) -> Status:
-        """What both mixers say, and what the hospital's own node says of its table, where it runs.
+        """The status at both mixers, and what the hospital's own node did to its table, if that node runs.
 
-        It asks the mixers too, so it is not asked if one of them is silent: that would take as long again.
+        The own node asks the mixers too. If one of them is silent it is not asked: that would take as long again.
         """
         found = self._mixers.status()
         return found if found.unreachable else replace(found, protection=self._protection())
@@ -108,7 +109,7 @@ class AtMixers:
 
 
 class AtOwnNode:
-    """The node has the conversation; the command has its rows classified there."""
+    """The node holds the conversation; the command has its rows classified there."""
 
     def __init__(self, federation: Federation, peer: Peer) -> None:
         self._federation = federation
@@ -116,8 +117,7 @@ class AtOwnNode:
         self._stub = PartyStub(peer.channel)
 
     def status(self) -> Status:
-        report = self._peer.call(self._stub.Report, node_pb2.ReportRequest(), "asking for the status")
-        return combined([report], {})
+        return decode(self._peer.call(self._stub.Report, node_pb2.ReportRequest(), STEP), self._peer.title)
 
     def refuse_over_budget(self, rows: int) -> Status:
         return _settled(self.status, self._federation).refuse_over_budget(rows)
@@ -153,7 +153,7 @@ class AtOwnNode:
 
 @contextmanager
 def at_mixers(federation: Federation, identity: Identity, keys: Path, node: str = "") -> Iterator[AtMixers]:
-    """Dials both; no node of the hospital's needs to run."""
+    """Dials both mixers; the hospital's own node need not run."""
     with both_mixers(federation, identity, Watch()) as mixers:
         yield AtMixers(
             federation, mixers, numbering(identity.seal), partial(_protection, federation, identity, keys, node)
@@ -162,7 +162,7 @@ def at_mixers(federation: Federation, identity: Identity, keys: Path, node: str 
 
 @contextmanager
 def at_own_node(federation: Federation, identity: Identity, keys: Path, node: str = "") -> Iterator[AtOwnNode]:
-    """The hospital's own node, at this address or the one that it keeps beside its key."""
+    """The hospital's own node, at this address or at the one beside its key."""
     address = node or recalled(keys, identity.name, federation.digest())
     with dial(federation, identity, identity.name, Watch(), address) as peer:
         peer.deadline += _LATER  # the node's own waits for others end first, and it says for whom
@@ -170,7 +170,7 @@ def at_own_node(federation: Federation, identity: Identity, keys: Path, node: st
 
 
 def _protection(federation: Federation, identity: Identity, keys: Path, node: str) -> str:
-    """What the hospital's own node did to its table; nothing if it does not run."""
+    """What the hospital's own node did to its table, or an empty text if it does not run."""
     try:
         with at_own_node(federation, identity, keys, node) as own:
             return own.status().protection
@@ -179,7 +179,7 @@ def _protection(federation: Federation, identity: Identity, keys: Path, node: st
 
 
 def _settled(status: Callable[[], Status], federation: Federation) -> Status:
-    """The status once a training that is under way has ended; refused unless there is something to ask."""
+    """The status, once a training that is under way has ended. Raises why the round answers no questions."""
     until = time.monotonic() + federation.policy.timeout
     while True:
         now = status()
@@ -192,7 +192,7 @@ def _settled(status: Callable[[], Status], federation: Federation) -> Status:
 
 
 def _parts(rows: Columns) -> Iterator[Columns]:
-    """As many rows at a time as surely fit into a message."""
+    """The rows in parts that surely fit into a message."""
     longest = sum(column.itemsize + _OVERHEAD for column in rows.cells)
     step = max(1, _MESSAGE // longest)
     return (rows.take(np.arange(start, min(start + step, rows.rows))) for start in range(0, rows.rows, step))

@@ -1,4 +1,4 @@
-"""What a hospital looks at before it takes part: its table against the dictionary, and the round as mixers tell it."""
+"""A hospital's own checks before it takes part: its table against the dictionary, and the status of the round."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.peers import Answer
 from mixbayes.node.doctor.state import ROUND, round_finding
-from mixbayes.parties.with_mixers.both_mixers import combined
+from mixbayes.node.rounds.status import combined, decode
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.columns import Columns
@@ -23,7 +23,7 @@ TABLE = "table"
 
 
 def table_findings(federation: Federation, path: Path) -> Iterator[Finding]:
-    """What `mixbayes party` would say of the table; nothing of it leaves."""
+    """The findings of `mixbayes party` about the table. Nothing of the table leaves this machine."""
     try:
         with looking_at(TABLE):
             table = read_table(path)
@@ -56,12 +56,12 @@ def _remedy_for(table: Columns, clipped: Mapping[str, int]) -> str:
 
 
 def asked_round(federation: Federation, name: str, answers: list[Answer]) -> Iterator[Finding]:
-    """The round, by what the nodes that answered say."""
+    """The status of the round, from the nodes that answered."""
     if not answers:
         return
     try:
         with looking_at(ROUND):
-            status = combined([answer.report for answer in answers], {})
+            status = combined([decode(answer.report, answer.title) for answer in answers], {})
     except Trouble as trouble:
         yield trouble.finding
         return

@@ -1,4 +1,4 @@
-"""What a hospital says about its node."""
+"""The settings of a hospital's node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ANYWHERE = "127.0.0.1:0"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the hospital says. `vector` are its counts."""
+    """What the operator decides. `vector` holds the hospital's counts."""
 
     federation: Federation
     name: str
@@ -25,21 +25,21 @@ class Settings:
     rows: int = 0
     listen: str = ANYWHERE
     listen_partner: str = ""
-    """Without mixers, at the hospital that listens: where, if not at the agreed address."""
+    """Where the listening hospital of two listens, if not at the agreed address."""
     reflection: bool = False
     protection: str = ""
-    """What was done to the table before it was counted,"""
+    """What was done to the table before it was counted."""
     guarantee: str = ""
-    """and what was verified of it."""
+    """What was verified of the protected table."""
 
     @property
-    def said_of_table(self) -> str:
-        """Both, for the hospital's own applications."""
+    def protection_text(self) -> str:
+        """The protection and the guarantee, for the hospital's own applications."""
         return f"{self.protection}: {self.guarantee}" if self.protection else ""
 
     @property
-    def noted_of_table(self) -> dict[str, int | str]:
-        """Both, for the audit trail."""
+    def audited_protection(self) -> dict[str, int | str]:
+        """The protection and the guarantee, for the audit trail."""
         return {"method": self.protection[:LONGEST_TEXT], "guarantee": self.guarantee[:LONGEST_TEXT]}
 
 

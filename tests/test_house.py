@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 # Written so that this file does not contain what it looks for.
 REGISTRY = r"pypi[.]org|python[h]osted|registry[.]npmjs|deb[.]debian"
+SQL = r"\b(?:SELECT\s|INSERT\s|UPDATE\s+\w+\s+SET\b|DELETE\s+FROM\b|PRAGMA\b|CREATE\s+TABLE\b)|\bsqlite3\b"
 MACHINE_PATH = r"(?:^|[^A-Za-z])/(?:home|root|Users|work|farm)/"
 
 
@@ -72,6 +73,16 @@ def test_room_is_linked_relatively(room: str) -> None:
 def test_proto_holds_no_python() -> None:
     """With a module in it, the folder would hide the installed package of the same name."""
     assert [path for path in (ROOT / "proto").rglob("*") if path.is_file() and path.suffix != ".proto"] == []
+
+
+def test_sql_stands_in_one_folder() -> None:
+    """Every query has a name there, and nobody else knows which database a node has."""
+    rooms = ("protocol", "local_methods", "parties", "mixers", "src")
+    modules = [path for room in rooms for path in (ROOT / room).rglob("*.py") if "mixbayes/wire" not in path.as_posix()]
+    disk = ROOT / "src" / "mixbayes" / "node" / "disk"
+    found = {path for path in modules if re.search(SQL, path.read_text())}
+    assert disk / "datastore.py" in found
+    assert {path for path in found if path.parent != disk} == set()
 
 
 def error_codes() -> set[str]:

@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.follower import Agreed
 from mixbayes.node.rounds.leader import Leader
-from mixbayes.node.rounds.over_the_wire import FollowerThere
-from mixbayes.node.rounds.rounds import CLOSED, COLLECTING, OVER, SERVING
+from mixbayes.node.rounds.remote import RemoteFollower
+from mixbayes.node.rounds.state import CLOSED, COLLECTING, SERVING
 from mixbayes.node.serving.streams import IDLE
 from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.listening import stand
@@ -23,8 +23,8 @@ from mixbayes.transport.errors import DifferentSets, RoundFailed
 from mixbayes.transport.peer import Peer
 
 
-class Listening(FollowerThere):
-    """The other hospital, as this one sees it."""
+class ListeningHospital(RemoteFollower):
+    """The hospital that listens, as the hospital that dials sees it."""
 
     def __init__(self, peer: Peer, store: PartnerStore) -> None:
         super().__init__(peer)
@@ -37,7 +37,7 @@ class Listening(FollowerThere):
         return agreed
 
     def train(self, number: int) -> None:
-        """One training with it."""
+        """One training with the other hospital."""
         key = secrets.token_hex(16)
         with conversation(self.peer, self.stub.Talk, TRAINING_CHANNELS, TRAINING, str(number), key) as channels:
             train_round(self._store, number, channels)
@@ -48,9 +48,9 @@ class Listening(FollowerThere):
 
 
 class Dialler:
-    """What the dialling hospital does between questions, each part in a thread of its own."""
+    """The work of the dialling hospital between questions. `lead`, `ask` and `answer` have a thread each."""
 
-    def __init__(self, store: PartnerStore, other: Listening, standing: StandingTalk, log: Log) -> None:
+    def __init__(self, store: PartnerStore, other: ListeningHospital, standing: StandingTalk, log: Log) -> None:
         self._store = store
         self._other = other
         self._standing = standing
@@ -59,11 +59,11 @@ class Dialler:
 
     @property
     def waiting(self) -> str:
-        """What the round waits for, for people."""
+        """What the round waits for, as a text for people."""
         return self._waiting or self.leader.waiting
 
     def lead(self) -> None:
-        """Follow the other hospital where it has gone ahead; meet it in the current round and bring that further."""
+        """Follow the other hospital if it is ahead, meet it in the current round, and bring that round further."""
         try:
             self._follow()
             self._store.contribute()
@@ -82,34 +82,33 @@ class Dialler:
                 stand(self._standing, self._store, channels)
 
     def answer(self) -> None:
-        """Hold the one in which the other hospital asks."""
+        """Hold the conversation in which the other hospital asks."""
         if self._store.rounds.current().state == SERVING:
             with self._other.talk(self._store.other) as channels:
                 answer_questions(self._store, channels)
 
     def _follow(self) -> None:
-        """The other hospital may have closed the round, or opened a new one; it cannot tell this one."""
+        """The other hospital may have closed the round or opened a new one. It cannot dial this one to say so."""
         rounds, partner = self._store.rounds, self._store.partner
         now = rounds.current()
-        if now.state not in (*OVER, COLLECTING, SERVING):
+        if not now.over and now.state not in (COLLECTING, SERVING):
             return
         theirs = self._other.report(now)
-        self._store.hear(theirs.round, theirs.state)
+        self._store.partner_stands_at(theirs.round, theirs.state)
         ahead = theirs.round > now.number
-        if now.state not in OVER and (ahead or (theirs.round == now.number and theirs.state == CLOSED)):
+        if not now.over and (ahead or (theirs.round == now.number and theirs.state == CLOSED)):
             rounds.close(now.number, partner)
         if ahead:
             self._store.refuse_far_ahead(theirs.round)
             rounds.open(theirs.round, partner)
 
     def _meet(self) -> None:
-        """Write down under which id the other hospital takes part in a round that collects."""
+        """Write down the id of the other hospital's contribution to a round that collects."""
         rounds, store = self._store.rounds, self._store
         now = rounds.current()
-        if now.state != COLLECTING or store.other in rounds.contributions(now.number):
+        if now.state != COLLECTING or store.other in now.contributions:
             return
-        held = {name: one.id for name, one in rounds.contributions(now.number).items()}
         try:
-            store.meet(now.number, self._other.seal(now.number, held).chosen)
+            store.meet(now.number, self._other.seal(now.number, now.sealed_set).chosen)
         except RoundFailed as error:
             rounds.fail(now.number, str(error))

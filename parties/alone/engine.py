@@ -1,14 +1,20 @@
-"""The two protocols of two hospitals alone, behind one face: train, ask, answer, and be kept on disk."""
+"""The two protocols of two hospitals alone behind one interface: train, ask, answer, and keep the model on disk.
+
+Secret sharing keeps words, in numpy's own format. Paillier keeps numbers of any length, in JSON.
+"""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
 
-from mixbayes.node.keeping import exact_bytes, exact_from, model_bytes, model_from
+import numpy as np
+
+from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import most_rows
 from mixbayes.parties.alone.obfuscators import Stock
-from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.arrays import Numbers, Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
@@ -18,8 +24,16 @@ from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, s
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.paillier import classification as exact
 from mixbayes.protocol.paillier.classification import Holder, Other, Seat
-from mixbayes.protocol.paillier.key import USUAL_BITS, PublicKey, SecretKey, generate, receive_key, send_key
-from mixbayes.protocol.paillier.training import ExactModel, train_holder, train_other
+from mixbayes.protocol.paillier.key import (
+    USUAL_BITS,
+    PublicKey,
+    SecretKey,
+    big_numbers,
+    generate,
+    receive_key,
+    send_key,
+)
+from mixbayes.protocol.paillier.training import ExactModel, Group, train_holder, train_other
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool
 
 SHARES, PAILLIER = "shares", "paillier"
@@ -27,7 +41,7 @@ _EXACT_ROWS = 64
 
 
 class Engine(ABC):
-    """One hospital's half of a trained model, at work. A `line` is there where the rows stay hidden."""
+    """One hospital's half of a trained model, at work. `line` is given if the rows stay hidden, and None if not."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -35,7 +49,7 @@ class Engine(ABC):
     @property
     @abstractmethod
     def most_rows(self) -> int:
-        """Rows to a question."""
+        """The largest number of rows in one question."""
 
     @abstractmethod
     def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels: ...
@@ -45,10 +59,10 @@ class Engine(ABC):
 
     @abstractmethod
     def kept(self) -> bytes:
-        """For the disk."""
+        """The model as bytes for the disk."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to end
-        """End what works beside it."""
+        """End the processes that work for the engine."""
 
 
 class Shares(Engine):
@@ -128,8 +142,40 @@ def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Word
 
 
 def engine_from(protocol: str, layout: Layout, raw: bytes) -> Engine:
-    """What was kept, at work again."""
+    """The engine of a model that was kept."""
     if protocol == SHARES:
         return Shares(layout, model_from(raw))
     key, model = exact_from(raw)
     return Paillier(layout, key, model, Stock(key))
+
+
+def exact_bytes(key: SecretKey | PublicKey, model: ExactModel) -> bytes:
+    """One hospital's factors in the Paillier protocol, with the key under which they were made."""
+    group = model.group
+    return json.dumps(
+        {
+            "key": key.primes if isinstance(key, SecretKey) else [key.modulus],
+            "group": [group.modulus, group.comparison_bits, group.key_bits, group.small],
+            "start": _plain(model.start),
+            "tables": [_plain(table) for table in model.tables],
+            "empty": model.empty.tolist(),
+        },
+        default=int,
+    ).encode()
+
+
+def exact_from(raw: bytes) -> tuple[SecretKey | PublicKey, ExactModel]:
+    kept = json.loads(raw)
+    key = SecretKey(*kept["key"]) if len(kept["key"]) == 2 else PublicKey(kept["key"][0])
+    modulus, bits, key_bits, small = kept["group"]
+    model = ExactModel(
+        Group(PublicKey(modulus).modulus, bits, key_bits, bool(small)),
+        big_numbers(kept["start"]),
+        tuple(big_numbers(table) for table in kept["tables"]),
+        np.array(kept["empty"], np.uint8),
+    )
+    return key, model
+
+
+def _plain(numbers: Numbers) -> list[object]:
+    return numbers.tolist()

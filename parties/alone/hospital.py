@@ -9,28 +9,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from mixbayes.node.ledger import refusal
-from mixbayes.node.ledger_page import Page
+from mixbayes.node.ledger import Page, refusal
 from mixbayes.node.questions import Kind, Question, Verdict
-from mixbayes.node.rounds.rounds import SERVING
+from mixbayes.node.rounds.state import SERVING
+from mixbayes.node.rounds.status import Status
 from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, spent
-from mixbayes.parties.numbering import Numbering, fresh_id
-from mixbayes.parties.turn import Turn
-from mixbayes.parties.with_mixers.both_mixers import WARM_EVERY, Status
+from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, fresh_id
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 
 ATTEMPTS = 3
-"""So often a question is asked if its conversation breaks: the other hospital may be new."""
+"""A question whose conversation breaks is asked this many times: the other hospital may have started again."""
 _PATIENCE = 5.0
-"""Seconds to wait for a connection of which it is known why it does not come about."""
+"""Seconds to wait for a connection once it is known why there is none."""
 
 
 class StandingTalk:
-    """The conversation that stands, or why there is none."""
+    """The conversation with the other hospital in which this one asks, or the reason why there is none."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -39,7 +37,7 @@ class StandingTalk:
         self._left = False
 
     def begin(self, asker: Asker) -> None:
-        """It takes the place of an earlier one, whose other end has forgotten it."""
+        """A new conversation takes the place of an earlier one, whose other end has forgotten it."""
         with self._changed:
             earlier, self._asker, self._why = self._asker, asker, None
             left = self._left
@@ -50,14 +48,14 @@ class StandingTalk:
             asker.end()
 
     def end(self, asker: Asker | None, why: MixbayesError | None) -> None:
-        """It is over, or never began; by now another one may stand."""
+        """A conversation is over, or never began. Another one may stand by now."""
         with self._changed:
             if asker is self._asker:
                 self._asker, self._why = None, why
                 self._changed.notify_all()
 
     def leave(self) -> None:
-        """The node stops: the conversation that stands ends, and nobody waits for another."""
+        """The node stops: the conversation ends, and nobody waits for another."""
         with self._changed:
             self._left, asker = True, self._asker
             self._changed.notify_all()
@@ -72,7 +70,7 @@ class StandingTalk:
         return self._left or self.now() is not None
 
     def wait(self, deadline: float, partner: str) -> Asker:
-        """The conversation; raised is why there is none."""
+        """The conversation. Raises the reason if there is none in time."""
         with self._changed:
             self._changed.wait_for(self._decided, min(_PATIENCE, deadline))
             if not self._why:
@@ -85,7 +83,7 @@ class StandingTalk:
 
 
 class PartnerHospital:
-    """Asked by the node's own service."""
+    """Answers the hospital's own applications, together with the other hospital."""
 
     def __init__(
         self,
@@ -106,24 +104,10 @@ class PartnerHospital:
         self._warmed = 0.0
 
     def status(self) -> Status:
-        rounds = self._store.rounds
-        now = rounds.current()
-        budget, left = rounds.report_of(now.number, self._store.name)
-        missing = list(self._store.missing())
-        return Status(
-            round=now.number,
-            state=now.state,
-            reason=now.reason or self._store.apart() or self._waiting(),
-            contributed=[name for name in rounds.federation.names if name not in missing],
-            missing=missing,
-            refused=[],
-            budget=budget,
-            budget_left=left,
-            unreachable={},
-        )
+        return self._store.status(self._store.name, self._store.apart() or self._waiting())
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
-        """Question by question: between two of them another application may have its turn."""
+        """The labels, question by question. Between two questions another application may have its turn."""
         kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
         status = self.status()
         status.refuse_unless_serving(self._store.federation)
@@ -162,7 +146,7 @@ class PartnerHospital:
             if verdict is Verdict.STORED:
                 return np.frombuffer(own.kept(question)[0], "<u1").astype(np.int64)
             try:
-                if verdict is Verdict.GO and (labels := self._asked(own, question, codes)) is not None:
+                if verdict is Verdict.GO and (labels := self._ask(own, question, codes)) is not None:
                     return labels
             except PeerGone as error:
                 failure = error  # perhaps before it was charged: then the same question again
@@ -172,7 +156,7 @@ class PartnerHospital:
             question = replace(question, id=fresh_id())
         raise failure
 
-    def _asked(self, own: Page[Engine], question: Question, codes: Values) -> Labels | None:
+    def _ask(self, own: Page[Engine], question: Question, codes: Values) -> Labels | None:
         """The labels, or None if the other hospital has charged this question before."""
         asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
         engine = asker.announce(question, own.charge)

@@ -1,4 +1,4 @@
-"""The hospital that the other one dials: what it answers."""
+"""The hospital that listens: what it answers the hospital that dials."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import grpc
 
 from mixbayes.node.log import printable
 from mixbayes.node.rounds.follower import Follower
-from mixbayes.node.rounds.over_the_wire import FollowerHere
-from mixbayes.node.rounds.report import round_report
+from mixbayes.node.rounds.remote import FollowerService
+from mixbayes.node.rounds.status import encode
 from mixbayes.node.serving.conversations import Channels, Conversations, Work
 from mixbayes.node.serving.streams import about, opened
 from mixbayes.parties.alone.hospital import StandingTalk
@@ -26,8 +26,8 @@ from mixbayes.wire.v1.node_pb2 import Chunk, Failure, RoundNumber, RoundReport
 Context = grpc.ServicerContext
 
 
-class PairService(FollowerHere):
-    """For the other hospital alone."""
+class PairService(FollowerService):
+    """Answers the other hospital."""
 
     def __init__(
         self,
@@ -43,13 +43,13 @@ class PairService(FollowerHere):
         self._standing = standing
         self._watch = watch
 
-    def hear(self, number: int, state: str) -> None:
-        self._store.hear(number, state)
+    def leader_stands_at(self, number: int, state: str) -> None:
+        self._store.partner_stands_at(number, state)
 
-    def before_sealing(self, number: int, told: Mapping[str, bytes]) -> None:
+    def before_sealing(self, number: int, proposed: Mapping[str, bytes]) -> None:
         self._store.contribute()
         if self._store.rounds.current().number == number:
-            self._store.meet(number, dict(told))
+            self._store.meet(number, proposed)
 
     def OpenRound(self, request: RoundNumber, context: Context) -> RoundReport:
         self._store.refuse_far_ahead(request.round)
@@ -65,9 +65,7 @@ class PairService(FollowerHere):
         return self.report_for(self._store.other)
 
     def report_for(self, caller: str) -> RoundReport:
-        missing = list(self._store.missing())
-        contributed = [name for name in self._store.federation.names if name not in missing]
-        return round_report(self._store.rounds, caller, contributed, missing)
+        return encode(self._store.status(caller), self._store.rounds.clock())
 
     def Talk(self, request_iterator: Iterator[Chunk], context: Context) -> Iterator[Chunk]:
         partner, timeout = self._store.partner, self._store.federation.policy.timeout
@@ -78,7 +76,7 @@ class PairService(FollowerHere):
         yield from wire.leaving()
 
     def _work(self, purpose: str, whose: str) -> tuple[tuple[str, ...], Work]:
-        """The channels of a conversation, and what happens once all are open."""
+        """The channels of a conversation, and the work that begins once all are open."""
         if purpose == TRAINING and whose.isascii() and whose.isdecimal():
             return TRAINING_CHANNELS, lambda channels: self._train(int(whose), channels)
         if purpose == ASKING and whose == self._store.name:

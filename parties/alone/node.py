@@ -10,23 +10,24 @@ from dataclasses import dataclass
 from functools import partial
 
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.follower import Follower
-from mixbayes.node.rounds.rounds import OVER, SCHEMA, Rounds
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import OVER
 from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.server import Server, refuse_taken
-from mixbayes.parties.alone.dialling import Dialler, Listening
+from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
 from mixbayes.parties.alone.hospital import PartnerHospital, StandingTalk
 from mixbayes.parties.alone.listening import PairService
 from mixbayes.parties.alone.store import PartnerStore
-from mixbayes.parties.applications import serve_applications
-from mixbayes.parties.loopback import refuse_elsewhere
-from mixbayes.parties.numbering import numbering
+from mixbayes.parties.applications import refuse_elsewhere, serve_applications
+from mixbayes.parties.asking import numbering
+from mixbayes.parties.background import keep_going
 from mixbayes.parties.settings import RunningHospital, Settings
-from mixbayes.parties.with_mixers.contributor import keep_going
 from mixbayes.protocol.errors import LocalError
 from mixbayes.transport.meter import Meter
 from mixbayes.transport.watch import Watch
@@ -42,26 +43,26 @@ class _Part:
 
     hospital: PartnerHospital
     hang_up: Callable[[], None]
-    """Ends what waits for the other hospital."""
+    """Ends the calls that wait for the other hospital."""
     steps: tuple[Callable[[], object], ...] = ()
     meters: tuple[Meter, ...] = ()
 
 
 @contextmanager
 def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time) -> Iterator[RunningHospital]:
-    """One of two hospitals at work: in front its own applications, behind the other hospital."""
+    """One of two hospitals at work, as long as the block lasts. It serves its applications and the other hospital."""
     federation, name = settings.federation, settings.name
     title = federation.title(federation.party(name).name)
     refuse_elsewhere(settings.listen)
     with ExitStack() as stack:
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
-        database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         for address in filter(None, (settings.listen, settings.listen_partner or federation.party(name).address)):
             refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
         store = PartnerStore(rounds, name, settings.vector)
-        rounds.tell(partial(_gone, store, log))
+        rounds.when_changed(partial(_changed, store, log))
         if rounds.replaced:
             log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
         stack.callback(store.close)
@@ -71,7 +72,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         part = join(stack, settings, identity, store, standing, log)
         server = serve_applications(stack, settings, identity, part.hospital, log)
         if settings.protection:
-            store.rounds.write_down(title, "protected", "own table", settings.noted_of_table)
+            store.rounds.write_down(title, "protected", "own table", settings.audited_protection)
         log.info("ready", port=server.port, rows=settings.rows)
         _go_on(stack, (*part.steps, store.contribute, part.hospital.keep_warm), (standing.leave, part.hang_up), log)
         yield RunningHospital(server.port, part.meters)
@@ -80,7 +81,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
 def _listen(
     stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
-    """The hospital with an address: the other one's certificate alone is answered there."""
+    """The hospital with an address: it answers the other hospital's certificate there, and no other."""
     follower, conversations = Follower(store.rounds), Conversations(store.federation.policy.timeout, log)
     pair = PairService(store, follower, conversations, standing, Watch())
     _serve_partner(stack, settings, identity, pair, log)
@@ -92,9 +93,9 @@ def _listen(
 def _dial(
     stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
-    """The hospital without one: it leads."""
+    """The hospital without an address: it dials the other one and leads."""
     peer = stack.enter_context(dial(store.federation, identity, store.other, Watch()))
-    dialler = Dialler(store, Listening(peer, store), standing, log)
+    dialler = Dialler(store, ListeningHospital(peer, store), standing, log)
     leader = dialler.leader
     numbered = numbering(identity.seal)
     hospital = PartnerHospital(store, standing, lambda: dialler.waiting, numbered, leader.open, leader.close)
@@ -104,7 +105,7 @@ def _dial(
 def _go_on(
     stack: ExitStack, steps: Iterable[Callable[[], object]], ending: Sequence[Callable[[], None]], log: Log
 ) -> None:
-    """Each step in a thread, again and again, until the stack unwinds."""
+    """Repeat each step in a thread of its own, until the stack unwinds."""
     stopped = threading.Event()
     threads = [threading.Thread(target=keep_going, args=(step, stopped, log, _TICK), daemon=True) for step in steps]
     for thread in threads:
@@ -116,7 +117,7 @@ def _go_on(
         thread.start()
 
 
-def _gone(store: PartnerStore, log: Log, number: int, state: str) -> None:
+def _changed(store: PartnerStore, log: Log, number: int, state: str) -> None:
     log.info(state, round=number)
     if state in OVER:
         store.close()

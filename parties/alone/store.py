@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.node.ledger_page import Page
+from mixbayes.node.ledger import Page
 from mixbayes.node.log import printable
 from mixbayes.node.questions import ID_BYTES
-from mixbayes.node.rounds.rounds import COLLECTING, SEALED, TRAINED, Round, Rounds
+from mixbayes.node.rounds.record import Round
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import COLLECTING, SEALED
+from mixbayes.node.rounds.status import Status
 from mixbayes.parties.alone.engine import Engine, engine_from
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
@@ -20,13 +24,15 @@ from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.errors import OutOfRange
 
 MOST_TRAININGS = 8
-"""Of one round: each opens a bit (are there too many rows?), and nothing shows that the other's counts are the same."""
+"""Trainings of one round. Each opens a bit (are there too many rows?), and the other's counts may differ each time."""
 _SALT_BYTES = 32
 _LONGEST_STATE = 20
+_Position = tuple[int, str, str, bytes | None]
+"""A round's number, state, reason and training: where it stands, whoever has contributed."""
 
 
 class PartnerStore:
-    """One of the two. The one that listens is A, the one that dials leads the rounds."""
+    """One of the two hospitals. The one that listens has role A; the one that dials has role B and leads the rounds."""
 
     def __init__(self, rounds: Rounds, name: str, vector: Words) -> None:
         self.rounds = rounds
@@ -38,8 +44,8 @@ class PartnerStore:
         self._contributing = threading.Lock()
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Engine] | None = None
-        self._heard: tuple[Round, int, str] | None = None
-        """Where this hospital's round stood when the other one last said where its own does, and that."""
+        self._partner_round: tuple[_Position, int, str] | None = None
+        """The number and state that the other hospital last reported, after this hospital's position at that time."""
 
     @property
     def federation(self) -> Federation:
@@ -59,30 +65,35 @@ class PartnerStore:
         """Fix this hospital's counts for the current round, if it collects. They do not leave this machine."""
         with self._contributing:
             now = self.rounds.current()
-            if now.state != COLLECTING or self.name in self.rounds.contributions(now.number):
+            if now.state != COLLECTING or self.name in now.contributions:
                 return
-            # A digest of what is held lies on disk in the clear. Without the salt, counts could be guessed by it.
+            # A tag of the contribution lies on disk unencrypted. The salt keeps it from testing guesses of the counts.
             counts = self._vector.astype("<u8").tobytes() + secrets.token_bytes(_SALT_BYTES)
             self.rounds.hold(now.number, self.name, secrets.token_bytes(ID_BYTES), counts)
 
     def meet(self, number: int, others: Mapping[str, bytes]) -> None:
-        """Write down under which id the other hospital takes part; its counts it keeps."""
+        """Write down the id of the other hospital's contribution. Its counts stay there."""
         if (id := others.get(self.other)) is None:
             return
         if len(id) != ID_BYTES:
             raise OutOfRange(self.partner, "sealing the round", f"its contribution has an id of {len(id)} bytes")
         self.rounds.hold(number, self.other, id, id)
 
-    def hear(self, number: int, state: str) -> None:
-        """Where the other hospital's last round stands, by its own word."""
-        self._heard = (self.rounds.current(), number, state[:_LONGEST_STATE]) if number else None
+    def status(self, hospital: str, waiting: str = "") -> Status:
+        """How the current round stands, for one of the two hospitals. The agreement's order is the order of names."""
+        status = self.rounds.status(hospital, waiting)
+        return replace(status, contributed=[name for name in self.federation.names if name in status.contributed])
+
+    def partner_stands_at(self, number: int, state: str) -> None:
+        """The other hospital reports where its last round stands, in its own words."""
+        self._partner_round = (_position(self.rounds.current()), number, state[:_LONGEST_STATE]) if number else None
 
     def apart(self) -> str:
-        """That the two are at different rounds, as they are if one begins anew without its state folder; or nothing."""
+        """A text that the two hospitals are at different rounds, if they are: one may have lost its state folder."""
         now = self.rounds.current()
-        if self._heard is None or self._heard[0] != now:
+        if self._partner_round is None or self._partner_round[0] != _position(now):
             return ""
-        _, number, state = self._heard
+        _, number, state = self._partner_round
         if number == now.number and (state == now.state or not _cannot_meet({state, now.state})):
             return ""
         me = self.federation.title(self.name)
@@ -93,21 +104,21 @@ class PartnerStore:
         )
 
     def refuse_far_ahead(self, number: int) -> None:
-        """The other hospital may have had rounds of which this one knows nothing, but not more than there can be."""
+        """Refuse a round that is further ahead than any rounds of which this hospital knows nothing could bring it."""
         now = self.rounds.current().number
         if number > self.rounds.furthest(now):
             raise OutOfRange(self.partner, "opening a round", f"it speaks of round {number}, and {now} is the last one")
 
     def vector(self, number: int) -> Words:
-        """The counts this hospital took part with, whatever its table holds by now."""
+        """The counts with which this hospital contributed to the round. Its table may have changed since."""
         return np.frombuffer(self.rounds.messages(number)[self.name][:-_SALT_BYTES], "<u8").astype(np.uint64)
 
     def refuse_training(self, number: int) -> None:
-        """Unless its set is fixed, and no model of it serves yet."""
-        self.rounds.in_state(number, SEALED, TRAINED)
+        """Refuse unless the round's set is fixed, and no model of it serves yet."""
+        self.rounds.current().train(number)
 
     def begin_training(self, number: int) -> None:
-        """From here on a training uses this hospital's counts. There is a most of them to a round."""
+        """From here on a training uses this hospital's counts. A round may have `MOST_TRAININGS`."""
         self.rounds.begin_training(number, MOST_TRAININGS)
 
     def keep(self, number: int, run: bytes, engine: Engine) -> None:
@@ -117,7 +128,7 @@ class PartnerStore:
             self._loaded = number, run, engine
 
     def engine(self, number: int) -> tuple[bytes, Engine]:
-        """Which training the round's model is of, and the model at work."""
+        """Which training the round's model comes from, and the model at work."""
         run = self.rounds.current().run
         with self._lock:
             if self._loaded is None or self._loaded[:2] != (number, run):
@@ -127,12 +138,8 @@ class PartnerStore:
             return self._loaded[1:]
 
     def page(self, asker: str) -> Page[Engine]:
-        """What a hospital asks and has asked. What is kept of an answer is one piece: the asker's labels."""
+        """The ledger for this hospital's questions. An answer is kept as one piece: the asker's labels."""
         return Page(self.rounds, asker, lambda question: 1, self.engine)
-
-    def missing(self) -> Iterable[str]:
-        held = self.rounds.contributions(self.rounds.current().number)
-        return [name for name in self.federation.names if name not in held]
 
     def close(self) -> None:
         with self._lock:
@@ -144,6 +151,10 @@ class PartnerStore:
         self._loaded = None
 
 
+def _position(now: Round) -> _Position:
+    return now.number, now.state, now.reason, now.run
+
+
 def _cannot_meet(states: set[str]) -> bool:
-    """One hospital collects, and the other one has left that behind."""
+    """One hospital collects, and the round of the other one cannot be sealed any more."""
     return COLLECTING in states and SEALED not in states

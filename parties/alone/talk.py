@@ -1,4 +1,4 @@
-"""What the two hospitals say to each other: one training, and one conversation for each of them as the asker."""
+"""The conversations of two hospitals: one for each training, and one in which each of them asks the other."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mixbayes.node import questions
-from mixbayes.node.keeping import MODEL_KEPT
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
-from mixbayes.node.rounds.rounds import set_digest
+from mixbayes.node.rounds.record import set_digest
 from mixbayes.parties.alone.engine import Engine, train_engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.protocol.arrays import Values
@@ -22,7 +21,7 @@ from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, connect_answerer, connect_asker, connect_pair
-from mixbayes.transport.conversation import AHEAD, NOW
+from mixbayes.transport.conversation import AHEAD, MODEL_KEPT, NOW
 from mixbayes.transport.errors import DifferentSets, QuestionSpent
 
 TRAINING_CHANNELS = NOW, AHEAD
@@ -41,7 +40,7 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     run = label.common_blinding(me)[:RUN_BYTES]
     try:
         if store.leads:
-            now.receive(MODEL_KEPT, 0)  # asked before it had its half on disk, the other would be taken to have none
+            now.receive(MODEL_KEPT, 0)  # the leader confirms next, and a half not yet on disk would seem lost
         store.keep(number, run, engine)
         if not store.leads:
             now.send(MODEL_KEPT, b"")
@@ -74,7 +73,7 @@ class Asker:
         return self._over.is_set()
 
     def announce(self, question: Question, charge: Callable[[Question], None]) -> Engine | None:
-        """Have both hospitals charge it; what is to answer it on this side, or None if it was charged before.
+        """Have both hospitals charge the question. Returns this side's engine, or None if it was charged before.
 
         As `ask`, if it raises: the other hospital would begin to answer what this one does not ask.
         """
@@ -92,7 +91,7 @@ class Asker:
             return engine.ask(self._me, self._line if question.private else None, codes)
 
     def warm(self) -> None:
-        """While nobody asks: make random transfers ahead."""
+        """Make random transfers ahead, while nobody asks."""
         with self._final_on_failure():
             questions.send(self._line.channel, Question(Kind.TOP_UP))
             self._me.pool.top_up()
@@ -103,7 +102,7 @@ class Asker:
         self._over.set()
 
     def wait(self) -> None:
-        """Until it is over."""
+        """Wait until the conversation is over. Raises the error that ended it, if one did."""
         self._over.wait()
         if self._failure:
             raise self._failure
@@ -138,7 +137,7 @@ def spent() -> QuestionSpent:
 
 
 def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
-    """The other hospital's questions, until it has no more."""
+    """Answer the other hospital until it asks no more."""
     now, ahead, question_channel, question_ahead = channels
     random = Randomness.from_system()
     me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)

@@ -1,4 +1,4 @@
-"""A hospital asks: one conversation with both mixers, kept warm, made anew when it breaks."""
+"""A hospital asks both mixers, in one conversation that is kept warm and made anew when it breaks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from mixbayes.node import questions
 from mixbayes.node.questions import Kind, Question, Verdict, batches
-from mixbayes.parties.numbering import Numbering, fresh_id
+from mixbayes.parties.asking import Numbering, fresh_id
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
@@ -25,7 +25,7 @@ from mixbayes.transport.errors import QuestionSpent
 
 ATTEMPTS = 3
 _PAUSE = 1.0
-"""Seconds before the second attempt, and twice as many before the third: a mixer that was started again is found."""
+"""Seconds before the second attempt, and twice as many before the third: time for a mixer to start again."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class _Lines:
 
 
 class Asking:
-    """Used by one thread at a time; close it."""
+    """A hospital's questions, one after the other. Use it from one thread at a time, and close it."""
 
     def __init__(self, mixers: BothMixers, layout: Layout, numbered: Numbering) -> None:
         self._mixers = mixers
@@ -57,8 +57,8 @@ class Asking:
     ) -> Iterator[Labels]:
         """The labels of these rows (attributes, n), question by question.
 
-        Under the same `id` the same rows are charged once. What broke off before is asked anew where there is no id, or
-        where that is said.
+        Under the same `id` the same rows are charged once. A question that broke off before is asked anew, and charged
+        again, if there is no id or if `renew` is set.
         """
         kind = Kind.PRIVATE if private else Kind.PUBLIC
         for at, batch in enumerate(batches(self._form, codes.shape[1])):
@@ -67,10 +67,10 @@ class Asking:
             yield self._one(question, part, renew=renew or not id)
 
     def warm(self) -> None:
-        """Be connected, with random transfers made ahead."""
+        """Connect if there is no conversation, and make random transfers ahead."""
         lines = self._connected()
         try:
-            self._tell(lines, Question(Kind.TOP_UP))
+            self._announce_to_both(lines, Question(Kind.TOP_UP))
             lines.to_a.pool.top_up()
             lines.to_b.pool.top_up()
         except BaseException:
@@ -81,12 +81,12 @@ class Asking:
         """Say that there are no more questions."""
         if lines := self._lines:
             with suppress(MixbayesError):
-                self._tell(lines, Question(Kind.END))
+                self._announce_to_both(lines, Question(Kind.END))
             self._lines = None
             lines.held.close()
 
     def _one(self, question: Question, codes: Values, *, renew: bool) -> Labels:
-        """One question. If its conversation breaks, the same one again: perhaps both have the answer by now."""
+        """One question. If its conversation breaks, the same one is asked again: both may have the answer by now."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 verdict = self._announce(question)
@@ -111,7 +111,7 @@ class Asking:
 
     def _announce(self, question: Question) -> Verdict:
         lines = self._connected()
-        self._tell(lines, question)
+        self._announce_to_both(lines, question)
         verdicts = [questions.receive_verdict(channel) for channel in lines.channels]
         if verdicts[0] is not verdicts[1]:
             raise OutOfRange("mixer a or mixer b", questions.VERDICT, "they contradict each other")
@@ -135,9 +135,9 @@ class Asking:
                 self._lines = _Lines(opening.pop_all(), to_a, to_b)
         return self._lines
 
-    def _tell(self, lines: _Lines, what: Question) -> None:
+    def _announce_to_both(self, lines: _Lines, question: Question) -> None:
         for channel in lines.channels:
-            questions.send(channel, what)
+            questions.send(channel, question)
 
     def _break_off(self) -> None:
         lines, self._lines = self._lines, None

@@ -10,19 +10,18 @@ from functools import partial
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import HOSPITAL
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
-from mixbayes.node.rounds.rounds import SERVING
-from mixbayes.parties.applications import serve_applications
-from mixbayes.parties.loopback import refuse_elsewhere
-from mixbayes.parties.numbering import Numbering, numbering
+from mixbayes.node.rounds.state import SERVING
+from mixbayes.node.rounds.status import Status
+from mixbayes.parties.applications import refuse_elsewhere, serve_applications
+from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, numbering
+from mixbayes.parties.background import keep_going
 from mixbayes.parties.settings import RunningHospital, Settings
-from mixbayes.parties.turn import Turn
 from mixbayes.parties.with_mixers.asking import Asking
-from mixbayes.parties.with_mixers.both_mixers import WARM_EVERY, BothMixers, Status, both_mixers
-from mixbayes.parties.with_mixers.contribution import Messages, messages
-from mixbayes.parties.with_mixers.contributor import Contributor, keep_going
-from mixbayes.parties.with_mixers.outbox import SCHEMA, Outbox
+from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
+from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox, messages
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
@@ -34,7 +33,7 @@ _FAREWELL = 1.0
 
 
 class Hospital:
-    """What its applications ask: one question at a time, over one warm conversation."""
+    """Answers its applications, one question at a time, over one warm conversation with both mixers."""
 
     def __init__(self, mixers: BothMixers, federation: Federation, outbox: Outbox, numbered: Numbering) -> None:
         self._mixers = mixers
@@ -49,9 +48,9 @@ class Hospital:
         return self._mixers.status()
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
-        """Question by question: between two of them another application may have its turn."""
+        """The labels, question by question. Between two questions another application may have its turn."""
         with self._turn.mine():
-            number = self._serving or self._looked()
+            number = self._serving or self._look_for_service()
         self._outbox.asked(number, codes.shape[1], shown=not private)
         parts = self._asking.labels(number, codes, private=private, id=id, renew=renew)
         while True:
@@ -72,7 +71,7 @@ class Hospital:
         self._mixers.close_round(number)
 
     def keep_warm(self, state: str) -> None:
-        """While nobody asks: be connected, and have random transfers made ahead."""
+        """While nobody asks, stay connected and make random transfers ahead."""
         if state != SERVING:
             self._serving = None
         if state != SERVING or time.monotonic() - self._warmed < WARM_EVERY:
@@ -87,7 +86,7 @@ class Hospital:
             if free:  # else a question is under way, which ends with the connection
                 self._asking.close()
 
-    def _looked(self) -> int:
+    def _look_for_service(self) -> int:
         status = self.status()
         status.refuse_unless_serving(self._federation)
         self._serving = status.round
@@ -103,14 +102,14 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     with ExitStack() as stack:
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
-        database = stack.enter_context(Database.open(settings.state, SCHEMA, identity.seal, owner))
+        database = stack.enter_context(Database.open(settings.state, HOSPITAL, identity.seal, owner))
         outbox = Outbox(database, title, federation.digest(), clock, federation.policy.rounds)
         mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
         hospital = Hospital(mixers, federation, outbox, numbering(identity.seal))
         stack.callback(hospital.close)
         server = serve_applications(stack, settings, identity, hospital, log)
         if settings.protection:
-            outbox.note("protected", "own table", settings.noted_of_table)
+            outbox.note("protected", "own table", settings.audited_protection)
         log.info("ready", port=server.port, rows=settings.rows)
         contributor = Contributor(name, mixers, outbox, partial(_made, settings), log)
         contributor.begin()
@@ -119,7 +118,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
 
 
 def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> None:
-    """In a thread, until the stack unwinds."""
+    """Repeat the step in a thread, until the stack unwinds."""
     stopped = threading.Event()
     thread = threading.Thread(target=keep_going, args=(step, stopped, log), name="contributor")
     stack.callback(thread.join, 10.0)

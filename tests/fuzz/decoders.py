@@ -12,9 +12,9 @@ from mixbayes.agreement.files import read_federation
 from mixbayes.keys.authority import make_authority, make_request, sign
 from mixbayes.keys.pem import certificates_in, private_key_in, request_in
 from mixbayes.keys.problems import BadKeys
-from mixbayes.node import keeping, questions
+from mixbayes.node import model_codec, questions
 from mixbayes.node.disk.sealing import Seal
-from mixbayes.parties.service import table_of
+from mixbayes.parties.applications import table_of
 from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import BadData, DictionaryTooLarge, PeerError
@@ -136,7 +136,7 @@ def read_sealed(raw: bytes) -> object:
 @expecting(Exception)
 def read_model(raw: bytes) -> object:
     """Comes out of the node's own seal alone; here it may fail in any way but run what it reads."""
-    return keeping.model_from(raw)
+    return model_codec.model_from(raw)
 
 
 DECODERS: dict[str, Decoder] = {

@@ -7,21 +7,19 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from mixbayes.mixers.leading import FirstService, Second, train_with
-from mixbayes.mixers.led import PairService, SecondService
+from mixbayes.mixers.leading import LeadingService, LedMixer, train_with
+from mixbayes.mixers.led import LedService, PairService
 from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY, HOSPITAL
 from mixbayes.node.disk.sealing import Seal
-from mixbayes.node.rounds import rounds as disk
 from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.serving.conversations import Conversations
-from mixbayes.parties.with_mixers import outbox as outgoing
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
-from mixbayes.parties.with_mixers.contributor import Contributor
-from mixbayes.parties.with_mixers.outbox import Outbox
+from mixbayes.parties.with_mixers.contributing import Contributor, Outbox
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.watch import Watch
 from tests.mixers.misfortune import Fuse
@@ -41,7 +39,7 @@ class Line:
         self.call = partial(world.call, caller, name)
 
 
-class TheSecond(Second):
+class LedInMemory(LedMixer):
     """Mixer b as mixer a sees it, over streams in memory."""
 
     def __init__(self, world: World) -> None:
@@ -52,7 +50,7 @@ class TheSecond(Second):
         return self._world.talk(purpose, whose, key)
 
 
-class TheMixers(BothMixers):
+class MixersInMemory(BothMixers):
     """Both mixers as a hospital sees them."""
 
     def __init__(self, world: World, hospital: str) -> None:
@@ -70,7 +68,7 @@ class MixerNode:
     def __init__(self, world: World, name: str, fuse: Fuse) -> None:
         federation, title = world.federation, world.federation.title(name)
         self.held = ExitStack()
-        self.database = Database.open(world.folder / name, disk.SCHEMA, Seal(world.key(name)), title, fuse)
+        self.database = Database.open(world.folder / name, COMPUTING_PARTY, Seal(world.key(name)), title, fuse)
         self.held.callback(self.database.close)
         try:
             self.rounds = Rounds(self.database, federation, title, partial(world.time, name))
@@ -81,14 +79,14 @@ class MixerNode:
         reception = Reception(self.store, cast("Conversations", None), cast("Watch", None))
         self.services: dict[str, object] = {}
         if name == "a":
-            second = TheSecond(world)
-            self.leader = Leader(self.rounds, second, partial(train_with, second, self.store), world.log)
-            self.first = FirstService(reception, second, self.leader, threading.Event())
-            self.services = {"Mixer": self.first}
+            led = LedInMemory(world)
+            self.leader = Leader(self.rounds, led, partial(train_with, led, self.store), world.log)
+            self.leading = LeadingService(reception, led, self.leader, threading.Event())
+            self.services = {"Mixer": self.leading}
         else:
-            self.second = SecondService(reception)
-            self.pair = PairService(reception, Follower(self.rounds), self.second)
-            self.services = {"Mixer": self.second, "Pair": self.pair}
+            self.led = LedService(reception)
+            self.pair = PairService(reception, Follower(self.rounds), self.led)
+            self.services = {"Mixer": self.led, "Pair": self.pair}
 
 
 class HospitalNode:
@@ -98,9 +96,9 @@ class HospitalNode:
         title = world.federation.title(name)
         self.services: dict[str, object] = {}
         self.held = ExitStack()
-        self.database = Database.open(world.folder / name, outgoing.SCHEMA, Seal(world.key(name)), title, fuse)
+        self.database = Database.open(world.folder / name, HOSPITAL, Seal(world.key(name)), title, fuse)
         self.held.callback(self.database.close)
-        self.mixers = TheMixers(world, name)
+        self.mixers = MixersInMemory(world, name)
         self.outbox = Outbox(
             self.database, title, world.federation.digest(), partial(world.time, name), world.federation.policy.rounds
         )

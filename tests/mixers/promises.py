@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixbayes.mixers.collecting import checked, joint_share
-from mixbayes.node.rounds.rounds import CLOSED, COLLECTING, FAILED, LEFT_OUT, SEALED, SERVING, TRAINED
+from mixbayes.mixers.training import checked, joint_share
+from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.reference import fixed_model
@@ -14,7 +14,7 @@ from tests.mixers.nodes import MixerNode
 from tests.mixers.three_hospitals import MIXERS
 from tests.mixers.world import OnDisk, World
 
-_ORDER = {COLLECTING: 0, SEALED: 1, TRAINED: 2, SERVING: 3, CLOSED: 4, FAILED: 4}
+_ORDER: dict[str, int] = {COLLECTING: 0, SEALED: 1, TRAINED: 2, SERVING: 3, CLOSED: 4, FAILED: 4}
 Told = tuple[str, int, list[int]]
 """Who was told an answer, of which round, and the labels."""
 
@@ -130,12 +130,9 @@ class Promises:
 
 def contributions_of(node: MixerNode, number: int) -> list[Contribution]:
     """Those of the sealed set, before the round serves."""
-    store, rounds = node.store, node.rounds
-    with node.database.read() as connection:
-        found = connection.execute(
-            "SELECT hospital, message FROM contribution WHERE round = ? AND verdict <> ?", (number, LEFT_OUT)
-        ).fetchall()
-    opened = {name: rounds._decrypted("contribution", "message", message, number, name) for name, message in found}
+    store = node.store
+    with node.rounds.datastore.read() as tables:
+        opened = tables.messages(number)
     digest = store.federation.digest()
     return [checked(store.role, store.layout, digest, name, name, message) for name, message in opened.items()]
 

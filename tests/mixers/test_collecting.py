@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.mixers.collecting import agree_on_set, checked, honest_ones, joint_share, longest
-from mixbayes.parties.with_mixers.contribution import messages
+from mixbayes.mixers.training import agree_on_set, checked, honest_ones, joint_share, longest
+from mixbayes.parties.with_mixers.contributing import messages
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixbayes.node.rounds.rounds import SERVING
+from mixbayes.node.rounds.state import SERVING
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.errors import QuestionSpent

@@ -11,14 +11,14 @@ import pytest
 
 from mixbayes.mixers.leading import train_with
 from mixbayes.mixers.training import train_round
-from mixbayes.node.keeping import MODEL_KEPT
-from mixbayes.node.rounds.rounds import COLLECTING, COUNTED, FAILED, REFUSED, SEALED, SERVING, TRAINED
+from mixbayes.node.rounds.record import COUNTED, REFUSED
+from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol import memory
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import WrongStep
 from mixbayes.protocol.memory import channels
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.transport.conversation import AHEAD, ASKING, NOW, TRAINING
+from mixbayes.transport.conversation import AHEAD, ASKING, MODEL_KEPT, NOW, TRAINING
 from mixbayes.transport.errors import DifferentSets, OverBudget, QuestionSpent, RoundFailed, RoundOver, TooEarly
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
 from tests.mixers.misfortune import Cut, Fate
@@ -53,7 +53,7 @@ def test_liar_is_refused_by_name_and_counts_for_nothing(world: World) -> None:
     for node in (world.a, world.b):
         verdicts = {name: one.verdict for name, one in node.rounds.contributions(1).items()}
         assert verdicts == {"north": COUNTED, "south": REFUSED, "west": COUNTED}
-        assert node.store.standing().refused == ["south"]
+        assert node.rounds.status("north").refused == ["south"]
     Promises(world)._same_model(1, world.on_disk("a")[1], world.on_disk("b")[1])
 
 
@@ -111,7 +111,7 @@ def test_two_sendings_under_one_id_are_noise_and_refused(world: World) -> None:
     mixers.contribute("b", other.to_b.replace(other.id, one.id))
     world.everybody()
     assert states(world) == (SERVING, SERVING)
-    assert world.a.store.standing().refused == ["south"]
+    assert world.a.rounds.status("north").refused == ["south"]
 
 
 def test_first_mixer_keeps_no_model_before_the_second_has(world: World) -> None:
@@ -160,7 +160,7 @@ def test_second_mixer_trains_only_a_sealed_round(world: World, state: str, error
 def test_first_mixer_trains_only_a_sealed_round(world: World) -> None:
     contribute(world)
     with pytest.raises(TooEarly):
-        train_with(world.a.first._second, world.a.store, 1)
+        train_with(world.a.leading._led, world.a.store, 1)
     assert states(world) == (COLLECTING, COLLECTING)
 
 

@@ -17,7 +17,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from mixbayes.node.rounds.rounds import CLOSED, FAILED, SERVING, Round
+from mixbayes.node.rounds.record import Round
+from mixbayes.node.rounds.state import CLOSED, FAILED, SERVING
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
@@ -119,7 +120,7 @@ class WhateverHappens(RuleBasedStateMachine):
             assert self.world.a.rounds.current().state == SERVING
             assert set(self.world.on_disk("a")[number].sealed_set) == set(HOSPITALS)
         at_both = self.world.a.rounds, self.world.b.rounds
-        left = {name: min(one.report_of(number, name)[1] for one in at_both) for name in HOSPITALS}
+        left = {name: min(one.budget_of(number, name)[1] for one in at_both) for name in HOSPITALS}
         for name in HOSPITALS:
             if left[name] >= 1:
                 self.ask(name, number, name == "north", codes_of([(0, 2)]), self.new_id())

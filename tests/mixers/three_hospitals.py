@@ -11,8 +11,8 @@ import numpy as np
 
 from mixbayes.agreement.agreement import Federation, federation_from
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY
 from mixbayes.node.disk.sealing import Seal
-from mixbayes.node.rounds import rounds as disk
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
@@ -74,5 +74,5 @@ class Clock:
 @contextmanager
 def rounds_in(folder: Path, clock: Clock, me: str = "mixer a", **policy: object) -> Iterator[Rounds]:
     """The rounds of one computing party, as they lie in this folder."""
-    with Database.open(folder, disk.SCHEMA, Seal(me.encode().ljust(32)), me) as database:
+    with Database.open(folder, COMPUTING_PARTY, Seal(me.encode().ljust(32)), me) as database:
         yield Rounds(database, agreement(**policy), me, clock)

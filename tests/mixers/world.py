@@ -24,10 +24,10 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.log import Log, logger
 from mixbayes.node.questions import ID_BYTES, Kind
-from mixbayes.node.rounds import rounds as disk
+from mixbayes.node.rounds.record import COUNTED, LEFT_OUT
 from mixbayes.node.serving.conversations import Channels
 from mixbayes.parties.with_mixers.asking import Asking
-from mixbayes.parties.with_mixers.contribution import Messages, messages
+from mixbayes.parties.with_mixers.contributing import Messages, messages
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels, joined
@@ -61,11 +61,11 @@ class OnDisk:
 
     @property
     def sealed_set(self) -> dict[str, bytes]:
-        return {name: id for name, (id, _, verdict) in self.held.items() if verdict != disk.LEFT_OUT}
+        return {name: id for name, (id, _, verdict) in self.held.items() if verdict != LEFT_OUT}
 
     @property
     def counted(self) -> frozenset[str]:
-        return frozenset(name for name, (_, _, verdict) in self.held.items() if verdict == disk.COUNTED)
+        return frozenset(name for name, (_, _, verdict) in self.held.items() if verdict == COUNTED)
 
 
 def as_it_is(id: bytes, part: int, kind: Kind, codes: Values) -> bytes:
@@ -253,7 +253,7 @@ class World:
             wires, work = {NOW: there, AHEAD: there_ahead}, self.b.pair._training(int(whose))
         else:
             wires = {"mixer now": there, "mixer ahead": there_ahead, **self._joining.pop((whose, key))}
-            work = self.b.second.work(whose, key)
+            work = self.b.led.work(whose, key)
         peers = {NOW: "party " + whose, AHEAD: "party " + whose} if purpose != TRAINING else {}
         self._work(key, "b", wires, {name: peers.get(name, titles[0]) for name in wires}, work)
         try:
@@ -278,7 +278,7 @@ class World:
             self._apply_cut(hospital, name, *ends[name, NOW])
         at = {name: {channel: ends[name, channel][1] for channel in (NOW, AHEAD)} for name in MIXERS}
         self._joining[hospital, key] = at["b"]
-        work = self.a.first.work(hospital, key)
+        work = self.a.leading.work(hospital, key)
 
         def lead_in(channels: Channels) -> None:
             try:

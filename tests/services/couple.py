@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from mixbayes.node.disk import audit
-from mixbayes.node.rounds.rounds import FAILED, SERVING
+from mixbayes.node.rounds.state import FAILED, SERVING
+from mixbayes.node.rounds.status import Status
 from mixbayes.parties.alone import engine
 from mixbayes.parties.alone import node as partner_node
 from mixbayes.parties.alone.obfuscators import Key, Stock
 from mixbayes.parties.desk import AtOwnNode, at_own_node
 from mixbayes.parties.settings import RunningHospital, Settings
-from mixbayes.parties.with_mixers.both_mixers import Status
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.reference import real_scores

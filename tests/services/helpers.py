@@ -30,14 +30,15 @@ from mixbayes.keys.authority import make_authority, make_request, sign
 from mixbayes.mixers import node as mixer_node
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log, logger
-from mixbayes.node.rounds.rounds import FAILED, SERVING
+from mixbayes.node.rounds.state import FAILED, SERVING
+from mixbayes.node.rounds.status import Status
 from mixbayes.node.serving.dialling import dial
 from mixbayes.parties.desk import at_mixers
 from mixbayes.parties.settings import RunningHospital
 from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.parties.with_mixers import node as party_node
-from mixbayes.parties.with_mixers.both_mixers import BothMixers, Status, both_mixers
-from mixbayes.parties.with_mixers.contribution import Messages
+from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
+from mixbayes.parties.with_mixers.contributing import Messages
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.errors import MixbayesError

@@ -9,9 +9,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 
 from mixbayes.node import questions
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY as SCHEMA
 from mixbayes.node.questions import Kind, Question
-from mixbayes.node.rounds.over_the_wire import FollowerThere
-from mixbayes.node.rounds.rounds import SCHEMA, Rounds
+from mixbayes.node.rounds.remote import RemoteFollower
+from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, train_round
 from mixbayes.protocol.channel import Channel
@@ -32,7 +33,7 @@ class Liar:
     def __init__(self, couple: Couple, peer: Peer, store: PartnerStore) -> None:
         self.couple = couple
         self.store = store
-        self.north = FollowerThere(peer)
+        self.north = RemoteFollower(peer)
         self.peer = peer
 
     def seal(self, held: dict[str, bytes] | None = None, number: int = 1) -> bool:
@@ -84,7 +85,10 @@ def lying(couple: Couple) -> Iterator[Liar]:
     """Beside the honest node of north."""
     site, settings = couple.site, couple.settings(SOUTH)
     seal = site.identity(SOUTH).seal
-    with couple.node(NORTH), Database.open(site.state(SOUTH), SCHEMA, seal, "party south of tumours") as database:
+    with (
+        couple.node(NORTH),
+        Database.open(site.state(SOUTH), SCHEMA, seal, "party south of tumours") as database,
+    ):
         store = PartnerStore(Rounds(database, site.federation, "party south", time.time), SOUTH, settings.vector)
         with site.dialled(SOUTH, NORTH) as peer:
             yield Liar(couple, peer, store)

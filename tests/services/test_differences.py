@@ -66,13 +66,13 @@ def test_another_protocol_version(shared: Site, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_caller_without_a_greeting(shared: Site) -> None:
-    from mixbayes.transport.peer import Peer
+    from mixbayes.transport.peer import Endpoint, Peer
     from mixbayes.transport.watch import Watch
     from mixbayes.wire.v1.node_pb2 import ReportRequest
     from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 
     address = shared.federation.mixer("a").address
-    peer = Peer("mixer a", "a", address, shared.credentials("north"), (), 5, Watch())
+    peer = Peer(Endpoint("mixer a", "a", address), lambda: shared.credentials("north"), (), 5, Watch())
     with pytest.raises(Disagreement, match="party north speaks protocol none"):
         peer.call(MixerStub(peer.channel).Report, ReportRequest(), "asking for the status")
     peer.close()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from mixbayes.node.serving.conversations import Conversations
-from mixbayes.parties.numbering import numbering
+from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.attributes.layout import Layout

@@ -15,7 +15,8 @@ import pytest
 
 from mixbayes.mixers.store import Store
 from mixbayes.node.disk.database import Database
-from mixbayes.node.rounds.rounds import SCHEMA, Rounds
+from mixbayes.node.disk.datastore import COMPUTING_PARTY as SCHEMA
+from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Buffer
 from mixbayes.protocol.errors import MixbayesError

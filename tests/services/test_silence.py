@@ -9,7 +9,7 @@ import pytest
 
 from mixbayes.node import questions
 from mixbayes.node.questions import Kind, Question
-from mixbayes.parties.numbering import numbering
+from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.attributes.layout import Layout

@@ -13,7 +13,7 @@ from mixbayes.node.serving.greeting import greeting
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.conversation import ASKING, TRAINING, conversation
 from mixbayes.transport.errors import NotAdmitted, Unreachable
-from mixbayes.transport.peer import Peer, chunks
+from mixbayes.transport.peer import Endpoint, Peer, chunks
 from mixbayes.transport.probe import explain
 from mixbayes.transport.tls import Credentials
 from mixbayes.transport.watch import Watch
@@ -51,9 +51,8 @@ class Authority:
 def dialled(site: Site, own: Credentials, called: str, address: str = "") -> Peer:
     address = address or site.federation.mixer(called).address
     header = greeting(site.federation)
-    return Peer(
-        site.federation.title(called), called, address, own, header, site.federation.policy.timeout, Watch(), explain
-    )
+    endpoint = Endpoint(site.federation.title(called), called, address)
+    return Peer(endpoint, lambda: own, header, site.federation.policy.timeout, Watch(), explain)
 
 
 def report(site: Site, own: Credentials, called: str = "a") -> MixbayesError | None:

@@ -13,11 +13,14 @@ import pytest
 from mixbayes.node import questions
 from mixbayes.node.disk import audit
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY as SCHEMA
 from mixbayes.node.log import logger
 from mixbayes.node.questions import ID_BYTES, Kind, Question
-from mixbayes.node.rounds.rounds import FAILED, SCHEMA, SEALED, SERVING, Rounds, set_digest
+from mixbayes.node.rounds.record import set_digest
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import FAILED, SEALED, SERVING
 from mixbayes.parties.alone import store as partner_store
-from mixbayes.parties.alone.dialling import Dialler, Listening
+from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
 from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, train_round
@@ -271,7 +274,7 @@ def test_a_reason_moves_no_cursor(liar: Liar) -> None:
     assert len(reason) <= 400
 
 
-class LyingNorth(Listening):
+class LyingNorth(ListeningHospital):
     """Agrees to everything and never has a model."""
 
     def __init__(self, store: PartnerStore) -> None:

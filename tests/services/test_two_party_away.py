@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 import pytest
 
-from mixbayes.node.rounds.rounds import COLLECTING
+from mixbayes.node.rounds.state import COLLECTING
 from mixbayes.node.serving import dialling
 from mixbayes.node.serving.greeting import greeting
 from mixbayes.parties.alone import node as partner_node

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.node.rounds.rounds import CLOSED, COLLECTING, FAILED, SERVING
+from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SERVING
 from mixbayes.transport.errors import TooEarly
 from tests.services.couple import NORTH, OTHER, ROWS, SOUTH, Couple, both, make_couple
 from tests.services.helpers import table, wait_until

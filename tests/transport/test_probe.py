@@ -12,7 +12,7 @@ import pytest
 from mixbayes.protocol.errors import PeerSilent
 from mixbayes.transport import probe
 from mixbayes.transport.errors import Unreachable
-from mixbayes.transport.peer import Peer
+from mixbayes.transport.peer import Endpoint, Peer
 from mixbayes.transport.probe import Silence, explain
 from mixbayes.transport.tls import Credentials
 from mixbayes.transport.watch import Watch
@@ -131,7 +131,7 @@ def of_silence(address: str, name: str, own: Credentials) -> str:
 @pytest.mark.parametrize("why", [of_silence, explain], ids=["silent", "closed"])
 def test_what_is_found_out_decides_which_error_it_is(why: Callable[[str, str, Credentials], str | None]) -> None:
     """gRPC gives up a greeting by itself, at some moment before or after the agreed deadline."""
-    peer = Peer("mixer a", "a", f"127.0.0.1:{free_port()}", NORTH, (), PATIENCE, Watch(), why)
+    peer = Peer(Endpoint("mixer a", "a", f"127.0.0.1:{free_port()}"), lambda: NORTH, (), PATIENCE, Watch(), why)
     with pytest.raises((PeerSilent, Unreachable)) as of_call:
         peer.call(MixerStub(peer.channel).Report, ReportRequest(), "asking")
     with (

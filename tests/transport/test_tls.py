@@ -12,8 +12,7 @@ from typing import Any
 import grpc
 import pytest
 
-from mixbayes.transport.renewal import RenewedChannel
-from mixbayes.transport.tls import Credentials, for_client
+from mixbayes.transport.tls import Credentials, RenewedChannel, for_client
 from tests.transport.loopback import BACK_AND_FORTH, plain_bytes
 from tests.transport.strangers import listening, tls_and_then_silence
 from tests.transport.tls import DAY, TODAY, context, credentials, issuer, node_server

@@ -21,8 +21,8 @@ from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_la
 from mixbayes.cli.progress import Talk
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
+from mixbayes.node.rounds.status import Status
 from mixbayes.parties.desk import Desk, at_mixers, at_own_node
-from mixbayes.parties.with_mixers.both_mixers import Status
 from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.files import read_table

@@ -17,21 +17,19 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.cli.nodes import Agreed, Keys, Name
 from mixbayes.keys.checks import KeyFolder
+from mixbayes.node.disk.datastore import COMPUTING_PARTY as OF_COMPUTING_PARTY
+from mixbayes.node.disk.datastore import HOSPITAL as OF_HOSPITAL
 from mixbayes.node.disk.sqlite import FILE
 from mixbayes.node.doctor.finding import Finding, Trouble, Verdict, fine, looking_at, worst
-from mixbayes.node.doctor.health import refuse_unhealthy
 from mixbayes.node.doctor.keys import checked, credentials, key_findings, state_key
-from mixbayes.node.doctor.listening import port_finding
-from mixbayes.node.doctor.machine import room, software
+from mixbayes.node.doctor.listening import port_finding, refuse_unhealthy
+from mixbayes.node.doctor.machine import proxy_variables, room, software
 from mixbayes.node.doctor.peers import Answer, clock_findings, dialled, peer_findings
-from mixbayes.node.doctor.proxies import proxy_variables
 from mixbayes.node.doctor.state import holder_of, standing_finding, state_findings
 from mixbayes.node.log import printable
-from mixbayes.node.rounds.rounds import SCHEMA as OF_COMPUTING_PARTY
 from mixbayes.node.serving.dialling import address_of
+from mixbayes.parties.applications import recalled
 from mixbayes.parties.doctor import asked_round, table_findings
-from mixbayes.parties.loopback import recalled
-from mixbayes.parties.with_mixers.outbox import SCHEMA as OF_HOSPITAL
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.tls import Credentials
 

@@ -35,7 +35,7 @@ class Identity:
         return self._keys.expires
 
     def credentials(self) -> Credentials:
-        """The current ones. If new files do not hold, the old ones stay, and the log says why."""
+        """The current credentials. If new files are not valid, the old ones stay, and the log has the reason."""
         with self._lock:
             if time.monotonic() - self._looked > _LOOK_EVERY:
                 self._looked = time.monotonic()
@@ -59,7 +59,7 @@ class Identity:
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """None for a file that is away, as between two of an operator's commands."""
+    """None for a file that is missing, e.g. between two commands of an operator."""
     try:
         found = file.stat()
     except OSError:

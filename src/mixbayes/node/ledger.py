@@ -1,39 +1,121 @@
-"""What a node decides and remembers about questions; the computing parties ask it before and while they answer."""
+"""The ledger of questions at a computing party: ids, budgets, and answers that can be fetched again.
+
+A computing party asks its ledger before it answers a question, and writes down each piece of the answer before it sends
+it. A question has an id, which is charged once. A hospital may ask it again after a broken conversation: if the whole
+answer is on disk it is sent again, and otherwise the id is spent.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from mixbayes.node.questions import Question, Verdict
+from mixbayes.node.disk.datastore import About, Charged, RoundTables
+from mixbayes.node.questions import Kind, Question, Verdict
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import SERVING
 from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.errors import MixbayesError
-from mixbayes.transport.errors import OverBudget, RoundOver
+from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundOver
 
-Kept = TypeVar("Kept", covariant=True)
+ANSWERS_KEPT = 256
+"""The answers to this many of a hospital's latest questions are kept. The ids of all its questions are."""
+
+Model = TypeVar("Model")
+AnyModel = TypeVar("AnyModel", covariant=True)
 
 
-class Ledger(Protocol, Generic[Kept]):
-    """One asking hospital's page of it."""
+class Ledger(Protocol, Generic[AnyModel]):
+    """What a computing party asks and writes while it answers one hospital."""
 
     def verdict(self, question: Question) -> Verdict:
-        """What this node says to it, without having written anything."""
+        """Whether this node answers the question. Nothing is written."""
         ...
 
     def charge(self, question: Question) -> None:
-        """Write down that it was asked, and take its rows from the budget."""
+        """Write down that the question was asked, and take its rows from the budget."""
         ...
 
     def keep(self, question: Question, piece: int, share: Bytes) -> None:
-        """Write down this node's share of the labels, before it leaves."""
+        """Write down a piece of this node's answer, before it leaves."""
         ...
 
     def kept(self, question: Question) -> list[bytes]:
-        """What was kept, piece by piece."""
+        """The pieces that were kept."""
         ...
 
-    def trained(self, number: int) -> tuple[bytes, Kept]:
+    def trained(self, number: int) -> tuple[bytes, AnyModel]:
         """Which training this round's model comes from, and the model."""
         ...
+
+
+class Page(Generic[Model]):
+    """The ledger for one asking hospital, on disk.
+
+    `pieces` gives the number of messages in the answer to a question, `trained` the model.
+    """
+
+    def __init__(
+        self,
+        rounds: Rounds,
+        hospital: str,
+        pieces: Callable[[Question], int],
+        trained: Callable[[int], tuple[bytes, Model]],
+    ) -> None:
+        self._rounds = rounds
+        self._hospital = hospital
+        self._pieces = pieces
+        self._trained = trained
+
+    def verdict(self, question: Question) -> Verdict:
+        now = self._rounds.current()
+        if now.number != question.round or now.state is not SERVING:
+            return Verdict.NOT_SERVING
+        with self._rounds.datastore.read() as tables:
+            charged, pieces = tables.question(question.id), tables.answer_pieces(question.id)
+            _, rows = tables.spent(question.round, self._hospital)
+        if charged:
+            same = charged == self._charged(question, charged.pieces)
+            return Verdict.STORED if same and pieces == charged.pieces else Verdict.SPENT
+        return Verdict.GO if rows + question.rows <= self._rounds.federation.policy.budget else Verdict.OVER_BUDGET
+
+    def charge(self, question: Question) -> None:
+        with self._rounds.datastore.write() as tables:
+            tables.last_round().answer(question.round)
+            ordinal, spent = tables.spent(question.round, self._hospital)
+            self._refuse_charge(tables, question, spent)
+            tables.add_question(question.id, ordinal, self._charged(question, self._pieces(question)))
+            tables.put_spent(question.round, self._hospital, ordinal + 1, spent + question.rows)
+            tables.delete_answer(question.round, self._hospital, ordinal - ANSWERS_KEPT)
+            self._note(tables, question)
+
+    def keep(self, question: Question, piece: int, share: Bytes) -> None:
+        with self._rounds.datastore.write() as tables:
+            tables.last_round().answer(question.round)
+            tables.add_answer(question.id, piece, share.tobytes())
+
+    def kept(self, question: Question) -> list[bytes]:
+        with self._rounds.datastore.read() as tables:
+            return tables.answers(question.id)
+
+    def trained(self, number: int) -> tuple[bytes, Model]:
+        return self._trained(number)
+
+    def _charged(self, question: Question, pieces: int) -> Charged:
+        return Charged(self._hospital, question.round, question.kind, question.rows, pieces)
+
+    def _refuse_charge(self, tables: RoundTables, question: Question, spent: int) -> None:
+        """Another conversation may have charged this question, or used up the budget, since the verdict."""
+        if spent + question.rows > self._rounds.federation.policy.budget:
+            raise over_budget(self._rounds.federation.title(self._hospital), question)
+        if tables.question(question.id):
+            raise QuestionSpent("The same question was asked in two conversations at once.")
+
+    def _note(self, tables: RoundTables, question: Question) -> None:
+        how = "rows shown" if question.kind is Kind.PUBLIC else "rows hidden"
+        asker = self._rounds.federation.title(self._hospital)
+        about: About = {"round": question.round, how: question.rows, "question": question.id.hex()}
+        tables.note(asker, "asked", self._rounds.me, about)
 
 
 def over_budget(asker: str, question: Question) -> OverBudget:

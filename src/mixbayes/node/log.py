@@ -82,7 +82,7 @@ def configure(node: str, stream: TextIO | None = None) -> Log:
 
 def logged(log: Log, error: BaseException, event: str = "ended by an error", **fields: Value) -> None:
     """Say an error: its code and message, or its type and place where it is not one of ours."""
-    log.error(event, **fields, **told(error))
+    log.error(event, **fields, **error_fields(error))
 
 
 def refuse_data(_: Any, method: str, fields: Fields) -> Fields:
@@ -92,8 +92,11 @@ def refuse_data(_: Any, method: str, fields: Fields) -> Fields:
     return kept | ({"refused": traces} if traces else {})
 
 
-def told(error: BaseException) -> dict[str, Value]:
-    """What a log may say of an error. Messages of libraries and about the hospital's table may quote its cells."""
+def error_fields(error: BaseException) -> dict[str, Value]:
+    """The fields of a log line that describe an error.
+
+    They leave out the messages of libraries and those about the hospital's table, which may quote its cells.
+    """
     if not isinstance(error, MixbayesError):
         return {"error": type(error).__name__, "at": places(error.__traceback__)}
     if isinstance(error, BadData) and not isinstance(error, _WITHOUT_CELLS):
@@ -129,7 +132,7 @@ class _Foreign(logging.Handler):
         say = self._log.error if record.levelno >= logging.ERROR else self._log.warning
         error = record.exc_info[1] if record.exc_info else None
         source = f"{_in_package(record.pathname)}:{record.lineno}"
-        say("a library spoke", library=record.name, source=source, **(told(error) if error else {}))
+        say("a library spoke", library=record.name, source=source, **(error_fields(error) if error else {}))
 
 
 def _say_death(log: Log, thread: str, error: BaseException | None) -> None:

@@ -1,4 +1,4 @@
-"""What the asking hospital tells the computing parties between two questions, and what they answer."""
+"""The announcement of a question by the asking hospital, and the verdict of the computing parties, as messages."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import OutOfRange
 
 NEXT = "next question"
-"""The one step at which a computing party waits for long, because a hospital need not ask."""
+"""The one step at which a computing party waits for long: a hospital decides when it asks."""
 VERDICT = "verdict on the question"
 ID_BYTES = 16
 RUN_BYTES = 16
-"""Of the number that tells one training's model from another's."""
+"""The length of a run: the number that tells the model of one training from that of another."""
 _FORM = struct.Struct("<B3xII16s")
 _MOST_ROWS, _PIECES = 1 << 14, 4
 
 
 class Kind(IntEnum):
-    """What comes next."""
+    """What the hospital announces."""
 
     END = 0
     PRIVATE = 1
     PUBLIC = 2
     TOP_UP = 3
-    """Nothing is asked just now: make random transfers ahead."""
+    """No question for now: make random transfers ahead."""
 
 
 class Verdict(IntEnum):
-    """Whether a question is answered. Of two computing parties' verdicts the larger one holds."""
+    """Whether a question is answered. If two computing parties differ, the larger verdict holds."""
 
     GO = 0
     STORED = 1
     """It was answered before, and the answer is still there."""
     SPENT = 2
-    """It broke off before, or its answer is gone: it can only be asked under a new id."""
+    """It broke off before, or its answer is no longer kept: it can only be asked under a new id."""
     OVER_BUDGET = 3
     NOT_SERVING = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question, or that there is none."""
+    """One announcement: a question, or that none comes now."""
 
     kind: Kind
     round: int = 0
@@ -87,10 +87,10 @@ def receive_verdict(channel: Channel) -> Verdict:
 
 
 def batches(form: Form, rows: int) -> Iterator[slice]:
-    """The rows, so many to a question: a few pieces of it, which are the smaller the longer a row is."""
+    """The slices of rows of which each becomes one question. The longer a row, the fewer rows to a question."""
     return slices(rows, most_rows(form))
 
 
 def most_rows(form: Form) -> int:
-    """To a question."""
+    """The largest number of rows in one question."""
     return min(_MOST_ROWS, _PIECES * next(form.pieces(_MOST_ROWS)).stop)

@@ -16,8 +16,8 @@ import numpy as np
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.node.rounds.rounds import SERVING
-from mixbayes.parties.numbering import numbering
+from mixbayes.node.rounds.state import SERVING
+from mixbayes.parties.asking import numbering
 from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers

@@ -13,7 +13,7 @@ import numpy as np
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.node.rounds.rounds import FAILED, SERVING
+from mixbayes.node.rounds.state import FAILED, SERVING
 from mixbayes.parties.desk import AtOwnNode, at_own_node
 from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.protocol.arrays import Words

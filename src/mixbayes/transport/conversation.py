@@ -12,12 +12,14 @@ from mixbayes.transport.streams import CallerWire, Replies
 from mixbayes.wire.v1.node_pb2 import Chunk
 
 ASKING, TRAINING = "asking", "training"
+MODEL_KEPT = "model is kept"
+"""The follower's last message in a training, sent once its model is on disk: the leader asks for that model next."""
 NOW, AHEAD = "now", "ahead"
 """The channels between two nodes: for the protocol, and for transfers made ahead."""
 
 
 class Bound:
-    """Streams that are of use only together: if a connection breaks, nobody waits for what the others would bring."""
+    """Streams that are of use only together: if the connection of one breaks, all others are given up."""
 
     def __init__(self) -> None:
         self._wires: list[CallerWire] = []

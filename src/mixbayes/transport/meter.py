@@ -1,4 +1,4 @@
-"""How much a node has moved, by purpose: what its conversations count, summed up."""
+"""The traffic of a node by purpose, summed over its conversations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Moved:
 
 
 class Meter:
-    """Channels that are open are read when somebody asks; of those that ended the sum is kept."""
+    """Sums the traffic of open channels when it is asked, and keeps the sum of those that ended."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 import grpc
@@ -13,10 +14,9 @@ from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.meter import Meter
 from mixbayes.transport.probe import unreachable
 from mixbayes.transport.proxies import proxy_for
-from mixbayes.transport.renewal import RenewedChannel
 from mixbayes.transport.status import error_from
 from mixbayes.transport.streams import CHUNK, CallerWire, Replies
-from mixbayes.transport.tls import Credentials
+from mixbayes.transport.tls import Credentials, RenewedChannel
 from mixbayes.transport.watch import Pause, Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 
@@ -51,37 +51,42 @@ def on_loopback(address: str) -> bool:
         return False
 
 
-class Peer:
-    """One node that this one dials: `name` is what its certificate must say, `title` what people call it.
+@dataclass(frozen=True)
+class Endpoint:
+    """A node as others dial it."""
 
-    A node that runs for long gives `current`, which is asked for the credentials whenever a call begins.
-    """
+    title: str
+    """What people call it."""
+    name: str
+    """What its certificate must say."""
+    address: str
+    """HOST:PORT."""
+
+
+class Peer:
+    """A node that this one dials. `credentials` is called whenever a call begins: they may have been renewed."""
 
     def __init__(
         self,
-        title: str,
-        name: str,
-        address: str,
-        own: Credentials,
+        endpoint: Endpoint,
+        credentials: Callable[[], Credentials],
         header: Metadata,
         deadline: float,
         watch: Watch,
         explain: Callable[[str, str, Credentials], str | None] | None = None,
-        current: Callable[[], Credentials] | None = None,
     ) -> None:
-        self.title = title
+        self.title, name, address = endpoint.title, endpoint.name, endpoint.address
         self.meter = Meter()
         self.deadline = deadline
         self._header = header
         self._watch = watch
-        current = current or (lambda: own)
-        self._explain = (lambda: explain(address, name, current())) if explain else None
-        # What is on this machine is reached without a proxy, whatever the usual variables say.
+        self._explain = (lambda: explain(address, name, credentials())) if explain else None
+        # A node on this machine is reached without a proxy, whatever the usual variables name.
         local = on_loopback(address)
         self._proxy = None if local else proxy_for(address.rpartition(":")[0].strip("[]"))
         proxied = ("grpc.enable_http_proxy", int(not local))
         options = (*LIMITS, *_KEEP_ALIVE, *_DIAL_AGAIN, proxied, ("grpc.ssl_target_name_override", name))
-        self.channel = RenewedChannel(address, options, current)
+        self.channel = RenewedChannel(address, options, credentials)
 
     def call(self, method: Callable[..., Reply], request: object, step: str, deadline: float | None = None) -> Reply:
         """One request, one reply."""
@@ -101,7 +106,7 @@ class Peer:
         return wire.call(lambda leaving: method(leaving, metadata=metadata))
 
     def answers(self, method: Callable[..., Replies[Reply]], requests: Iterator[object], step: str) -> Iterator[Reply]:
-        """Requests in a stream, replies in a stream; none of which may take longer than the deadline."""
+        """Requests in a stream, replies in a stream. No reply may take longer than the deadline."""
         replies = method(requests, metadata=self._header)
         pause = Pause(replies.cancel)
         self._watch.add(pause)
@@ -128,7 +133,7 @@ class Peer:
         return PeerSilent(self.title, step, f"nothing came within {self.deadline:g} s")
 
     def _ours(self, error: grpc.RpcError, step: str) -> MixbayesError:
-        """Our error; of a connection that did not come about, as exactly as can be found out."""
+        """The error of a failed call. If no connection was made, it says why as exactly as can be found out."""
         ours = error_from(error, self.title, step) if isinstance(error, grpc.Call) else MixbayesError(str(error))
         if not self._explain or not isinstance(ours, Unreachable | PeerSilent) or ours.peer != self.title:
             return ours
@@ -149,7 +154,7 @@ def chunks(message: bytes) -> Iterator[Chunk]:
 
 
 def joined(pieces: Iterator[Chunk], most: int) -> bytes | None:
-    """The message in these pieces, or None as soon as it is longer than any that can be due."""
+    """The message in these pieces, or None if it is longer than `most` bytes."""
     message = bytearray()
     for piece in pieces:
         message += piece.data

@@ -1,4 +1,4 @@
-"""Errors on their way through gRPC: our own travel whole, by their code, and gRPC's own become ours."""
+"""Errors and gRPC statuses: our errors travel whole, under their codes, and gRPC's own errors become ours."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def _kinds(kind: type[MixbayesError]) -> dict[str, type[MixbayesError]]:
 _BY_CODE = _kinds(MixbayesError)
 
 
-def told(error: MixbayesError) -> str:
-    """What others may hear of an error: of this machine's disk no path."""
+def public_text(error: MixbayesError) -> str:
+    """The text of an error for other nodes. It names no path on this machine's disk."""
     return _STATE if isinstance(error, BadState) else str(error)
 
 
 def status_of(error: MixbayesError) -> grpc.Status:
     """The gRPC status that carries this error whole."""
-    said = told(error)
-    about = {"message": _short(said)}
+    text = public_text(error)
+    about = {"message": _short(text)}
     if isinstance(error, PeerError):
         remedy = _short(error.remedy, _LONGEST_REMEDY)
         about = {"peer": error.peer, "step": error.step, "why": _short(error.why), "remedy": remedy}
@@ -68,7 +68,7 @@ def status_of(error: MixbayesError) -> grpc.Status:
     detail.Pack(error_details_pb2.ErrorInfo(reason=error.code, domain=_DOMAIN, metadata=about))
     number = next(number for kind, number in _BY_KIND if isinstance(error, kind))
     return rpc_status.to_status(
-        status_pb2.Status(code=number, message=f"{_short(said)} [{error.code}]", details=[detail])
+        status_pb2.Status(code=number, message=f"{_short(text)} [{error.code}]", details=[detail])
     )
 
 
@@ -78,7 +78,7 @@ def _short(text: str, longest: int = _LONGEST) -> str:
 
 
 def error_from(call: grpc.Call, peer: str, step: str) -> MixbayesError:
-    """What a failed call means: the error that the peer reported, or what gRPC makes of the connection."""
+    """The error of a failed call: the one that the peer reported, or one for what gRPC says of the connection."""
     reported = _reported(call, peer)
     if reported:
         return reported
@@ -97,7 +97,7 @@ def error_from(call: grpc.Call, peer: str, step: str) -> MixbayesError:
 
 
 def connection_broke(call: object) -> bool:
-    """Whether a call ended with the connection, and not by a word of the peer."""
+    """Whether a call ended because the connection broke, and not because the peer reported an error."""
     broken = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
     return isinstance(call, grpc.Call) and call.code() in broken and _reported(call, "") is None
 
@@ -118,19 +118,19 @@ def _info(detail: any_pb2.Any) -> error_details_pb2.ErrorInfo:
 
 
 def _rebuilt(info: error_details_pb2.ErrorInfo, peer: str) -> MixbayesError:
-    """As the peer said it. A mistake of the peer's own program is no mistake of ours."""
+    """The error that the peer reported. A mistake of the peer's program becomes an error that blames the peer."""
     kind, about = _BY_CODE.get(info.reason, MixbayesError), {k: _shown(value) for k, value in info.metadata.items()}
     if issubclass(kind, PeerError):
         blamed = about.get("peer", peer)
-        said = "" if blamed == peer else f" (so says {peer})"
-        return kind(blamed, about.get("step", "?"), about.get("why", "") + said, about.get("remedy"))
+        source = "" if blamed == peer else f" (so says {peer})"
+        return kind(blamed, about.get("step", "?"), about.get("why", "") + source, about.get("remedy"))
     if issubclass(kind, LocalError):
         return PeerError(peer, "its own work", "its program made a mistake", "Ask its operator to look at its log")
     return kind(f"{peer} says: {about.get('message', '')}")
 
 
 def _shown(text: str) -> str:
-    """Without what steers a terminal."""
+    """The text without control characters, which could steer a terminal."""
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in _short(text))
 
 

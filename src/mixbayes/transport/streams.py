@@ -54,7 +54,7 @@ class StreamWire:
         self._all_left = threading.Event()
         self._failure: MixbayesError | None = None
         self._late = False
-        self._heard = False
+        self._received = False
         self._closed = False
         self._ended = threading.Event()
         self._on_end: Callable[[], None] = lambda: None
@@ -90,17 +90,17 @@ class StreamWire:
             self._watch.remove(self)
 
     def fail(self, error: MixbayesError) -> None:
-        """Break off, and tell the peer why where the stream can (a server's end can)."""
+        """Break off. A server's end sends the peer the reason; a caller's end cannot."""
         self._failure = error
         self.close()
 
     def break_off(self) -> None:
-        """What waits on this stream ends now."""
+        """End what waits on this stream now."""
         self._late = True
         self._cancel()
 
     def give_up(self, why: Callable[[str], MixbayesError]) -> None:
-        """Break off; whoever waits here, or will, is told why, of the step in question."""
+        """Break off. A read that waits here, or a later one, raises `why` of its step."""
         self._given_up = why
         self._cancel()
 
@@ -122,7 +122,10 @@ class StreamWire:
         self._on_end()
 
     def when_abandoned(self, act: Callable[[], None]) -> None:
-        """Called once the stream has ended under us, or at once if it has; at a caller if the connection broke."""
+        """Call `act` once the stream has ended under us, or now if it has.
+
+        A caller's end calls it only if the connection broke.
+        """
         self._on_end = act
         if self._ended.is_set():
             act()
@@ -144,19 +147,22 @@ class StreamWire:
             raise self._gone(error, step) from None
         finally:
             self.waiting_until = None
-        self._heard = True
+        self._received = True
         return piece
 
     def _gone(self, error: grpc.RpcError, step: str) -> MixbayesError:
-        """A server's end knows no more than that the caller is gone; a connection that has worked was there."""
+        """The error for a broken stream.
+
+        A server's end only knows that the caller is gone. A peer that has answered before is not `Unreachable`.
+        """
         ours = error_from(error, self.peer, step) if isinstance(error, grpc.Call) else None
-        if ours is None or (self._heard and type(ours) is Unreachable):
+        if ours is None or (self._received and type(ours) is Unreachable):
             return PeerGone(self.peer, step, "the connection broke")
         return ours
 
 
 class CallerWire(StreamWire):
-    """The end that called: once all is said it waits for the other end's last word, which may be an error.
+    """The end that called. After its last message it waits for the other end's last message, which may be an error.
 
     `explain` says what is wrong with a connection, if anything is.
     """
@@ -180,11 +186,11 @@ class CallerWire(StreamWire):
         return self
 
     def lost(self, step: str) -> MixbayesError:
-        """What became of a connection that broke."""
+        """The error for a connection that broke."""
         return self._gone(cast("grpc.RpcError", self._incoming), step)
 
     def _over(self) -> None:
-        """The call has ended. What the peer itself says of that is read where its next message was to be."""
+        """The call has ended. An error that the peer itself reports is raised by the next read."""
         if not (self._closed or self._late or self._given_up) and connection_broke(self._incoming):
             self.abandoned()
 

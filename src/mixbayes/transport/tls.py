@@ -3,13 +3,18 @@
 gRPC has no switch for TLS 1.3 only. But its list of ciphers governs 1.2 alone, and an ECDSA certificate cannot serve
 an RSA suite. The package sets that list, in its `__init__`, to one RSA suite, so 1.2 finds no cipher;
 `mixbayes.keys.folder` refuses RSA keys at the start.
+
+Certificates may be renewed while a node runs: a server looks for new ones at every handshake, a caller's channel at the
+beginning of every call.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import grpc
 
@@ -59,3 +64,64 @@ def _configuration(own: Credentials) -> grpc.ServerCertificateConfiguration:
 def for_client(own: Credentials) -> grpc.ChannelCredentials:
     """A caller's."""
     return grpc.ssl_channel_credentials(own.authority, own.private_key, own.certificate)
+
+
+class RenewedChannel(grpc.Channel):
+    """A gRPC channel that looks for renewed credentials before every call, and then connects anew.
+
+    A call that is under way keeps its connection until the renewal after that.
+    """
+
+    def __init__(self, address: str, options: tuple[tuple[str, Any], ...], current: Callable[[], Credentials]) -> None:
+        self._address = address
+        self._options = options
+        self._current = current
+        self._lock = threading.Lock()
+        self._shown = current()
+        self._connection = self._connected()
+        self._last: grpc.Channel | None = None
+        self.closed = False
+
+    def now(self) -> grpc.Channel:
+        """The connection for a call that begins now."""
+        with self._lock:
+            if not self.closed and (own := self._current()) != self._shown:
+                self._shown = own
+                if self._last:
+                    self._last.close()
+                self._last, self._connection = self._connection, self._connected()
+            return self._connection
+
+    def unary_unary(self, method: str, *args: Any, **options: Any) -> Any:
+        return lambda *call, **about: self.now().unary_unary(method, *args, **options)(*call, **about)
+
+    def unary_stream(self, method: str, *args: Any, **options: Any) -> Any:
+        return lambda *call, **about: self.now().unary_stream(method, *args, **options)(*call, **about)
+
+    def stream_unary(self, method: str, *args: Any, **options: Any) -> Any:
+        return lambda *call, **about: self.now().stream_unary(method, *args, **options)(*call, **about)
+
+    def stream_stream(self, method: str, *args: Any, **options: Any) -> Any:
+        return lambda *call, **about: self.now().stream_stream(method, *args, **options)(*call, **about)
+
+    def subscribe(self, callback: Callable[[grpc.ChannelConnectivity], None], try_to_connect: bool = False) -> None:
+        self.now().subscribe(callback, try_to_connect)
+
+    def unsubscribe(self, callback: Callable[[grpc.ChannelConnectivity], None]) -> None:
+        self.now().unsubscribe(callback)
+
+    def close(self) -> None:
+        with self._lock:
+            self.closed = True
+            self._connection.close()
+            if self._last:
+                self._last.close()
+
+    def __enter__(self) -> RenewedChannel:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self.close()
+
+    def _connected(self) -> grpc.Channel:
+        return grpc.secure_channel(self._address, for_client(self._shown), self._options)

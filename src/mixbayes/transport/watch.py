@@ -21,7 +21,7 @@ class Waiting(Protocol):
 
 
 class Pause:
-    """Between two replies of a stream."""
+    """The wait between two messages of a stream."""
 
     def __init__(self, cancel: Callable[[], object]) -> None:
         self._cancel = cancel
@@ -78,7 +78,7 @@ class Watch:
 def in_time(
     messages: Iterator[Message], cancel: Callable[[], object], watch: Watch, first: float, later: float
 ) -> Generator[Message, None, None]:
-    """What a caller sends, who is broken off if the first message, or a later one, does not come in so many seconds."""
+    """A caller's messages. The call is cancelled if the first one, or a later one, does not come within its seconds."""
     pause = Pause(cancel)
     watch.add(pause)
     patience = first

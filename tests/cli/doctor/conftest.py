@@ -12,7 +12,7 @@ PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy
 
 @pytest.fixture(autouse=True)
 def calm(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("lookup", "route", "peers", "health"):
+    for module in ("route", "peers", "listening"):
         monkeypatch.setattr(f"mixbayes.node.doctor.{module}.PATIENCE", 60.0)
     monkeypatch.setattr("mixbayes.transport.probe.PATIENCE", 60.0)
 

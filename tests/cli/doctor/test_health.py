@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mixbayes.node.doctor.health import reachable
+from mixbayes.node.doctor.listening import reachable
 from mixbayes.protocol.errors import MixbayesError
 from tests.cli.doctor.examined import Site
 from tests.ports import free_port

@@ -103,7 +103,7 @@ def test_an_unknown_name_is_told(site: Site, monkeypatch: pytest.MonkeyPatch) ->
     def unknown(*asked: object, **how: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.setattr("mixbayes.node.doctor.lookup.socket.getaddrinfo", unknown)
+    monkeypatch.setattr("mixbayes.node.doctor.route.socket.getaddrinfo", unknown)
     content = heart()
     content["mixers"][0]["address"] = "no-such-host.invalid:8443"
     done = site.doctor("north", agreement=site.agree(content, "unknown.toml"))
@@ -111,9 +111,9 @@ def test_an_unknown_name_is_told(site: Site, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_no_name_server_answers(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mixbayes.node.doctor.lookup.PATIENCE", 1.0)
+    monkeypatch.setattr("mixbayes.node.doctor.route.PATIENCE", 1.0)
     gate = threading.Event()
-    monkeypatch.setattr("mixbayes.node.doctor.lookup.socket.getaddrinfo", lambda *_, **__: gate.wait(30) and [])
+    monkeypatch.setattr("mixbayes.node.doctor.route.socket.getaddrinfo", lambda *_, **__: gate.wait(30) and [])
     try:
         done = site.doctor("north")
     finally:

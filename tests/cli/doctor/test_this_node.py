@@ -74,7 +74,7 @@ def test_the_look_at_the_lock_leaves_it(site: Site) -> None:
 
 
 def test_a_port_of_another_program_is_a_problem(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mixbayes.node.doctor.health.PATIENCE", 0.5)
+    monkeypatch.setattr("mixbayes.node.doctor.listening.PATIENCE", 0.5)
     monkeypatch.setattr("mixbayes.transport.probe.PATIENCE", 0.5)
     with closing(socket.create_server(("127.0.0.1", site.port("b")))) as server:
         threading.Thread(target=lambda: server.accept()[0].close(), daemon=True).start()

@@ -58,7 +58,7 @@ FILLER = """
 import resource
 import sys
 from pathlib import Path
-from mixbayes.protocol.errors import BadState
+from mixbayes.transport.errors import BadState
 from tests.node.disk.test_database import opened, put
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))

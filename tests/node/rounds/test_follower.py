@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.node.rounds.follower import Agreed, Follower, may_seal
-from mixbayes.node.rounds.rounds import COLLECTING, FAILED, SEALED, SERVING, Rounds, sealed_set
+from mixbayes.node.rounds.record import sealed_set
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING
 from mixbayes.transport.errors import RoundFailed, RoundOver, TooEarly
 from tests.mixers.three_hospitals import HOSPITALS, HOUR, Clock, new_folder, rounds_in
 

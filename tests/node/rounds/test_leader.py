@@ -11,7 +11,9 @@ import pytest
 from mixbayes.node.log import logger
 from mixbayes.node.rounds.follower import Agreed
 from mixbayes.node.rounds.leader import ATTEMPTS, LOOK_EVERY, Leader
-from mixbayes.node.rounds.rounds import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, Rounds, sealed_set
+from mixbayes.node.rounds.record import sealed_set
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol.errors import PeerError, PeerGone, PeerSilent, TooManyRows
 from mixbayes.transport.errors import (
     BadState,

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.parties.with_mixers.contribution import Messages, messages
+from mixbayes.parties.with_mixers.contributing import Messages, messages
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import expand

@@ -11,13 +11,13 @@ from typing import cast
 import pytest
 
 from mixbayes.node.log import logger
+from mixbayes.node.rounds.state import State
+from mixbayes.node.rounds.status import Status
+from mixbayes.parties.background import keep_going
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
-from mixbayes.parties.with_mixers.contribution import Messages
-from mixbayes.parties.with_mixers.contributor import Contributor, keep_going
-from mixbayes.parties.with_mixers.outbox import Outbox
+from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
 from mixbayes.transport.errors import AlreadyContributed, DifferentSets, Disagreement, NotAdmitted, Unreachable
-from mixbayes.wire.v1.node_pb2 import RoundReport
 from tests.parties.with_mixers.test_outbox import outbox_in
 
 NAMES = "north", "south"
@@ -35,9 +35,9 @@ class Mixers:
         self.loses_replies = False
         self.sendings = 0
 
-    def reports(self) -> tuple[dict[str, RoundReport], dict[str, MixbayesError]]:
-        told = {name: self._report(name) for name in ("a", "b") if name not in self.silent}
-        return told, {f"mixer {name}": error for name, error in self.silent.items()}
+    def reports(self) -> tuple[dict[str, Status], dict[str, MixbayesError]]:
+        answered = {name: self._report(name) for name in ("a", "b") if name not in self.silent}
+        return answered, {f"mixer {name}": error for name, error in self.silent.items()}
 
     def contribute(self, name: str, message: bytes) -> bytes:
         self.sendings += 1
@@ -50,10 +50,10 @@ class Mixers:
             raise PeerGone(f"mixer {name}", "contribution", "the connection broke")
         return message[-16:]
 
-    def _report(self, name: str) -> RoundReport:
+    def _report(self, name: str) -> Status:
         there = ["north"] if (name, self.round[name]) in self.received else []
         missing = [other for other in NAMES if other not in there]
-        return RoundReport(round=self.round[name], state=self.state[name], contributed=there, missing=missing)
+        return Status(self.round[name], State(self.state[name]), contributed=there, missing=missing)
 
 
 class Scene:

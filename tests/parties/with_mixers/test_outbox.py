@@ -10,9 +10,9 @@ import pytest
 
 from mixbayes.node.disk import audit
 from mixbayes.node.disk.database import Database, Fault
+from mixbayes.node.disk.datastore import HOSPITAL
 from mixbayes.node.disk.sealing import Seal
-from mixbayes.parties.with_mixers.contribution import Messages
-from mixbayes.parties.with_mixers.outbox import SCHEMA, Outbox
+from mixbayes.parties.with_mixers.contributing import Messages, Outbox
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.transport.errors import BadState, RefusedByPolicy
 from tests.mixers.misfortune import Fuse, Killed
@@ -37,7 +37,7 @@ class Maker:
 def outbox_in(
     folder: Path, fault: Fault = lambda _: None, agreement: str = AGREEMENT, most: int = 9
 ) -> Iterator[Outbox]:
-    with Database.open(folder, SCHEMA, Seal(KEY), "party north", fault) as database:
+    with Database.open(folder, HOSPITAL, Seal(KEY), "party north", fault) as database:
         yield Outbox(database, "party north", agreement, Clock(), most)
 
 
@@ -75,7 +75,7 @@ def test_what_is_acknowledged_is_due_no_more_and_gone_from_the_disk(tmp_path: Pa
         assert outbox.due(1, make) == {"b": b"masked counts 1"}
         outbox.acknowledged(1, "b", b"\x01" * 16, 15)
         assert outbox.due(1, make) == {}
-        with outbox._database.read() as connection:
+        with outbox._datastore.database.read() as connection:
             kept = connection.execute("SELECT message FROM outbox").fetchall()
         assert kept == [(None,), (None,)]
     assert make.made == 1
@@ -92,7 +92,7 @@ def test_messages_that_were_swapped_on_disk_do_not_open(tmp_path: Path) -> None:
     """Mixer a must never be sent what is meant for mixer b."""
     with outbox_in(tmp_path) as outbox:
         outbox.due(1, Maker())
-        with outbox._database.write() as connection:
+        with outbox._datastore.database.write() as connection:
             (message,) = connection.execute("SELECT message FROM outbox WHERE mixer = 'b'").fetchone()
             connection.execute("UPDATE outbox SET message = ? WHERE mixer = 'a'", (message,))
         with pytest.raises(BadState, match="does not open"):

@@ -19,7 +19,7 @@ from mixbayes.protocol.errors import LocalError
 from mixbayes.transport.errors import BadState
 
 Moment = Literal["before", "after"]
-"""A commit's two sides, at each of which a power cut has another outcome."""
+"""Before or after a commit. A power cut has a different outcome at each."""
 Fault = Callable[[Moment], None]
 
 
@@ -39,7 +39,7 @@ class Database:
         self._shelf = threading.Lock()
         self._closed = False
         self._log_holds = False
-        """What was deleted, because somebody was reading."""
+        """Whether the write-ahead log still holds deleted values, because a reader kept it from being emptied."""
 
     @classmethod
     def open(cls, folder: Path, schema: Schema, seal: Seal, owner: str, fault: Fault = lambda _: None) -> Database:
@@ -74,8 +74,7 @@ class Database:
             yield connection
 
     def empty_log(self) -> None:
-        """Let nothing that was deleted stand in the write-ahead log. While somebody reads there it waits: until the
-        write after that."""
+        """Remove deleted values from the write-ahead log. If a reader needs the log now, the next write tries again."""
         with self._alone(), explained(self._path):
             self._empty_log()
 
@@ -85,7 +84,7 @@ class Database:
         self._writer.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_SECONDS}")
 
     def close(self) -> None:
-        """End the last write, close the file and let go of the folder. Once is enough."""
+        """Wait for the last write, close the file and release the folder. A second call does nothing."""
         with self._alone():
             with self._shelf:
                 self._closed = True
@@ -117,7 +116,7 @@ class Database:
 
     @contextmanager
     def _reader(self) -> Iterator[sqlite3.Connection]:
-        """A connection that nobody else uses meanwhile; there are as many as ever read at once."""
+        """A connection that nobody else uses meanwhile. There are as many as the most readers at one time."""
         with self._shelf:
             self._refuse_closed()
             connection = self._readers.pop() if self._readers else _watcher(self._path)

@@ -1,4 +1,4 @@
-"""The tables of a node: whose they are, which version they have, and how they come to the next one."""
+"""The tables of a node: their owner, their version, and the steps from each version to the next."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mixbayes.node.disk import audit
+from mixbayes.node.disk.sqlite import VERSION, too_old
 from mixbayes.protocol.errors import LocalError, Unsupported
 from mixbayes.transport.errors import BadState
 
-OLDEST_SQLITE = (3, 37, 0)  # STRICT tables
 APPLICATION = 0x6D786279  # "mxby" in the file's header
 
 
@@ -45,7 +45,7 @@ _OWN = Schema(
 
 
 def settle(connection: sqlite3.Connection, path: Path, schema: Schema, owner: str, key: str) -> None:
-    """Check whose tables these are, or make them; then bring them up to date. All in the caller's transaction."""
+    """Check the owner of the tables, or make them; then bring them up to date. The caller has the transaction."""
     _refuse_old_sqlite()
     if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -112,7 +112,5 @@ def _check_strict(connection: sqlite3.Connection, schema: Schema) -> None:
 
 
 def _refuse_old_sqlite() -> None:
-    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
-        raise Unsupported(
-            f"This Python carries SQLite {sqlite3.sqlite_version}; a node needs 3.37 or newer. Use a newer Python."
-        )
+    if too_old():
+        raise Unsupported(f"This Python carries SQLite {VERSION}; a node needs 3.37 or newer. Use a newer Python.")

@@ -10,6 +10,8 @@ from pathlib import Path
 from mixbayes.transport.errors import BadState
 
 FILE = "state.sqlite"
+VERSION = sqlite3.sqlite_version
+_OLDEST = (3, 37, 0)  # STRICT tables
 PATIENCE_SECONDS = 30
 """How long a statement or a write waits for another."""
 
@@ -26,6 +28,11 @@ _REASONS = {
     sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "Change its owner or mode, or give another folder"),
     sqlite3.SQLITE_NOTADB: ("it is no database, or its beginning is damaged", _RESTORE),
 }
+
+
+def too_old() -> bool:
+    """Whether this Python carries a SQLite without STRICT tables."""
+    return sqlite3.sqlite_version_info < _OLDEST
 
 
 def connect(path: Path, how: str) -> sqlite3.Connection:

@@ -1,1 +1,1 @@
-"""What can keep a node from working, looked at one by one before it does, each with its remedy."""
+"""Checks of everything that can keep a node from working, each with its remedy."""

@@ -1,4 +1,4 @@
-"""What one look found: fine, a warning, or a problem, and what to do about it."""
+"""The result of one check: fine, a warning, or a problem, and its remedy."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def warning(what: str, said: str, remedy: str = "") -> Finding:
 
 
 def problem(what: str, said: str, remedy: str, kind: type[MixbayesError]) -> Finding:
-    """What a node would end with as an error of this kind."""
+    """A problem with which a node would end, as an error of this kind."""
     return Finding(what, Verdict.PROBLEM, said, remedy, kind.code, kind.exit_code)
 
 
 def failed(what: str, error: MixbayesError) -> Finding:
-    """The error of a node, or the one it would end with."""
+    """The problem that is this error of a node."""
     if isinstance(error, PeerError):
         return problem(what, f"{error.peer}, at {error.step}: {error.why}", error.remedy, type(error))
     return problem(what, str(error).removesuffix("."), "", type(error))
 
 
 class Trouble(Exception):
-    """Carries a finding out of the look that ends with it."""
+    """Carries a finding out of the check that ends with it."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.what)
@@ -58,7 +58,7 @@ class Trouble(Exception):
 
 @contextmanager
 def looking_at(what: str) -> Iterator[None]:
-    """An error of ours, in the block, is what was found."""
+    """An error of this program's own kinds in the block becomes the finding."""
     try:
         yield
     except MixbayesError as error:
@@ -66,5 +66,5 @@ def looking_at(what: str) -> Iterator[None]:
 
 
 def worst(findings: Iterable[Finding]) -> int:
-    """The exit code: 0 without a problem, else the highest among the problems, which waiting mends least."""
+    """The exit code: 0 without a problem, else the highest of all problems."""
     return max((finding.exit_code for finding in findings), default=0)

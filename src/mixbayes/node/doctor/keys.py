@@ -28,7 +28,7 @@ def key_findings(files: KeyFolder, now: datetime) -> Iterator[Finding]:
 
 
 def checked(files: KeyFolder, now: datetime) -> Credentials:
-    """What TLS takes, or the first thing wrong with the folder."""
+    """The credentials for TLS. Raises the first problem of the folder."""
     for check in look_at(files, now):
         if check.problem:
             raise KeyProblem(check.problem, check.remedy)
@@ -36,7 +36,7 @@ def checked(files: KeyFolder, now: datetime) -> Credentials:
 
 
 def credentials(files: KeyFolder) -> Credentials:
-    """What TLS takes. Nothing is written, unlike when a node starts."""
+    """The credentials for TLS. Nothing is written, unlike when a node starts."""
     return Credentials(files.key_pem, files.certificate_pem, files.authority_pem)
 
 

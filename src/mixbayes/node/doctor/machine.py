@@ -1,21 +1,22 @@
-"""The machine: what is installed, and how much room there is."""
+"""The machine: what is installed, how much room there is, and which variables name a proxy."""
 
 from __future__ import annotations
 
 import os
 import platform
 import shutil
-import sqlite3
 import ssl
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from mixbayes.node.disk.schema import OLDEST_SQLITE
+from mixbayes.node.disk.sqlite import VERSION, too_old
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
 from mixbayes.node.serving.greeting import PROTOCOL, SOFTWARE
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.errors import BadState
+from mixbayes.transport.proxies import EXCEPTIONS, PROXIES
 
 LIBRARIES = ("grpcio", "protobuf", "cryptography", "pynacl", "numpy", "gmpy2", "pyarrow")
 OLDEST_PYTHON = (3, 11)
@@ -24,12 +25,12 @@ LITTLE, TOO_LITTLE = 2**30, 2**26
 
 
 def software() -> Finding:
-    """This program, Python and what it stands on."""
+    """The versions of this program, of Python and of the libraries."""
     own = f"mixbayes {SOFTWARE} (protocol {PROTOCOL}), Python {platform.python_version()}"
-    beneath = f"SQLite {sqlite3.sqlite_version}, {ssl.OPENSSL_VERSION}"
+    beneath = f"SQLite {VERSION}, {ssl.OPENSSL_VERSION}"
     said = ", ".join([own, beneath, *(f"{name} {_version(name)}" for name in LIBRARIES)])
     absent = [name for name in LIBRARIES if _version(name) == "missing"]
-    if absent or sys.version_info < OLDEST_PYTHON or sqlite3.sqlite_version_info < OLDEST_SQLITE:
+    if absent or sys.version_info < OLDEST_PYTHON or too_old():
         remedy = "Install from requirements.lock, with Python 3.11 or newer that carries SQLite 3.37 or newer"
         return problem("software", said, remedy, Unsupported)
     return fine("software", said)
@@ -57,3 +58,13 @@ def _version(library: str) -> str:
         return version(library)
     except PackageNotFoundError:
         return "missing"
+
+
+def proxy_variables(environment: Mapping[str, str] = os.environ) -> Finding:
+    """The variables that are set, without their values, which may hold a password."""
+    found = [name for name in (*PROXIES, *EXCEPTIONS) if name in environment]
+    unread = [name.upper() for name in PROXIES if name.upper() in environment and name not in environment]
+    if unread:
+        said = f"{', '.join(unread)} is set in capitals, which nodes do not read"
+        return warning("proxy variables", said, "Set https_proxy and no_proxy in small letters if a proxy is needed")
+    return fine("proxy variables", f"{', '.join(found)} set" if found else "none is set; nodes dial directly")

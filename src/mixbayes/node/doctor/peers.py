@@ -1,4 +1,4 @@
-"""The nodes that this one dials: are they there, do they agree, and what time is it at theirs."""
+"""The nodes that this one dials: whether they answer, agree with this one, and have the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, pro
 from mixbayes.node.doctor.route import route_findings
 from mixbayes.node.serving.greeting import SOFTWARE, greeting
 from mixbayes.transport.errors import Unreachable
-from mixbayes.transport.peer import Peer
+from mixbayes.transport.peer import Endpoint, Peer
 from mixbayes.transport.probe import explain
 from mixbayes.transport.tls import Credentials
 from mixbayes.transport.watch import Watch
@@ -46,7 +46,7 @@ def dialled(federation: Federation, name: str) -> list[str]:
 def peer_findings(
     federation: Federation, me: str, name: str, address: str, own: Credentials
 ) -> Generator[Finding, None, Answer | None]:
-    """Step by step as far as it goes; returns what the peer reported."""
+    """Check the way to the peer step by step, until one step fails. Returns what the peer reported, if it did."""
     title = federation.title(name)
     try:
         yield from route_findings(title, name, address, own)
@@ -61,7 +61,7 @@ def peer_findings(
 
 
 def clock_findings(now: datetime, answers: list[Answer]) -> Iterator[Finding]:
-    """This machine's clock against every clock that was told."""
+    """This machine's clock against the clock of every node that answered."""
     here = f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     if not answers:
         yield fine("clock", f"{here}; no other node told its own, so compare it with a watch")
@@ -79,10 +79,11 @@ def _compared(here: str, answer: Answer) -> Finding:
 
 
 def _asked(federation: Federation, me: str, name: str, address: str, own: Credentials) -> Answer:
-    """Mixers report to hospitals; who leads is told by the other computing party."""
+    """Ask for the report. A hospital asks mixers; a computing party that leads asks the other one."""
     title = federation.title(name)
     deadline = min(PATIENCE, federation.policy.timeout)
-    peer = Peer(title, name, address, own, greeting(federation), deadline, Watch(), explain)
+    endpoint = Endpoint(title, name, address)
+    peer = Peer(endpoint, lambda: own, greeting(federation), deadline, Watch(), explain)
     hospital_of_mixers = not federation.two_party and federation.role_of(me) == "party"
     stub = MixerStub(peer.channel) if hospital_of_mixers else PairStub(peer.channel)
     try:

@@ -1,13 +1,17 @@
-"""The way to another node: its name resolves, its port or the proxy in between lets this machine through, TLS holds."""
+"""The way to another node: its name is known, its port or a proxy lets this machine through, and TLS works.
+
+A host's addresses are looked up in bounded time.
+"""
 
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
+from queue import Empty, SimpleQueue
 
 from mixbayes.agreement.addresses import host_and_port
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, problem
-from mixbayes.node.doctor.lookup import addresses_of
 from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.probe import PATIENCE, explain
 from mixbayes.transport.proxies import Proxy, proxy_for
@@ -17,7 +21,7 @@ _LONGEST_REPLY = 4096
 
 
 def route_findings(title: str, name: str, address: str, own: Credentials) -> Iterator[Finding]:
-    """Step by step, until one fails, which is the `Trouble` that ends it."""
+    """Check the way step by step. The first step that fails raises a `Trouble`."""
     host, port = host_and_port(address)
     proxy = proxy_for(host)
     if proxy:
@@ -77,3 +81,20 @@ def _lets_through(what: str, proxy: Proxy, target: str) -> Finding:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
+
+
+def addresses_of(host: str) -> list[str]:
+    """Empty if the name is unknown; a TimeoutError if no name server answers."""
+    found: SimpleQueue[list[str]] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            found.put(sorted({str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}))
+        except (OSError, UnicodeError):
+            found.put([])
+
+    threading.Thread(target=ask, daemon=True).start()  # there is no other way to stop waiting for it
+    try:
+        return found.get(timeout=PATIENCE)
+    except Empty:
+        raise TimeoutError(f"no answer in {PATIENCE:g} s") from None

@@ -1,43 +1,33 @@
-"""The state folder: usable, of this node and federation, closed with the key that is here. Nothing in it is changed."""
+"""The state folder: it is usable, belongs to this node and federation, and fits the key. Nothing in it is changed."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from mixbayes.node.disk.datastore import last_round_in, owner_of
 from mixbayes.node.disk.folder import LOCK
 from mixbayes.node.disk.sealing import KEY_BYTES, fingerprint
-from mixbayes.node.disk.sqlite import FILE, looking
+from mixbayes.node.disk.sqlite import FILE
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.machine import existing
-from mixbayes.node.rounds.rounds import CLOSED, FAILED
+from mixbayes.node.rounds.state import OVER, State
 from mixbayes.transport.errors import BadState
 
 WHAT, ROUND = "state folder", "round"
 _OTHERS = 0o077
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The last round in the folder of a computing party."""
-
-    number: int
-    state: str
-    reason: str
-    contributed: tuple[str, ...]
-
-
 def holder_of(folder: Path) -> str | None:
-    """Who has the folder now, as it wrote itself; None if nobody has."""
+    """The node that has the folder now, as it named itself; None if no node has it."""
     try:
         handle = os.open(folder / LOCK, os.O_RDONLY)
     except OSError:
         return None
     try:
-        # Where nobody has it this holds it for a moment, beside others who look, and a node could be told so.
+        # A free folder is held here for a moment. A node that starts just then finds it in use.
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return os.pread(handle, 500, 0).decode(errors="replace") or "another process"
@@ -47,7 +37,7 @@ def holder_of(folder: Path) -> str | None:
 
 
 def state_findings(folder: Path, kind: str, owner: str, key: bytes | None) -> Iterator[Finding]:
-    """Whether a node could go on with what is there, or begin."""
+    """Whether a node could start with this folder."""
     try:
         yield _usable(folder)
         if os.path.exists(folder / FILE):
@@ -56,32 +46,22 @@ def state_findings(folder: Path, kind: str, owner: str, key: bytes | None) -> It
         yield trouble.finding
 
 
-def standing_in(folder: Path) -> Standing:
-    """Read beside the node that may be running."""
-    with looking(folder) as connection:
-        number, state, reason = connection.execute(
-            "SELECT number, state, reason FROM round ORDER BY number DESC LIMIT 1"
-        ).fetchone()
-        rows = connection.execute("SELECT hospital FROM contribution WHERE round = ? ORDER BY hospital", (number,))
-        return Standing(number, state, reason, tuple(name for (name,) in rows))
-
-
 def standing_finding(folder: Path, hospitals: tuple[str, ...]) -> Finding:
-    """How the last round stands by this node's own books."""
+    """How the last round stands on this node's own disk."""
     try:
         with looking_at(ROUND):
-            now = standing_in(folder)
+            now = last_round_in(folder)
     except Trouble as trouble:
         return trouble.finding
-    missing = [f"party {name}" for name in hospitals if name not in now.contributed]
+    missing = [f"party {name}" for name in hospitals if name not in now.contributions]
     waits = f"; missing: {', '.join(missing)}" if missing else ""
     return round_finding(now.number, now.state, now.reason, waits)
 
 
-def round_finding(number: int, state: str, reason: str, waits: str) -> Finding:
+def round_finding(number: int, state: State, reason: str, waits: str) -> Finding:
     said = f"round {number} is {state}{waits}" + (f" ({reason})" if reason else "")
     remedy = "`mixbayes round new` begins another, to which all hospitals contribute again"
-    return warning(ROUND, said, remedy) if state in (CLOSED, FAILED) else fine(ROUND, said)
+    return warning(ROUND, said, remedy) if state in OVER else fine(ROUND, said)
 
 
 def _usable(folder: Path) -> Finding:
@@ -103,19 +83,17 @@ def _usable(folder: Path) -> Finding:
 
 
 def _belongs(folder: Path, kind: str, owner: str, key: bytes | None) -> Finding:
-    with looking_at(WHAT), looking(folder) as connection:
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-        if "about" not in tables:
+    with looking_at(WHAT):
+        found = owner_of(folder)
+        if found is None:
             raise BadState(f"{folder / FILE} was not made by a node. Give another --state folder.")
-        was, whose, closed = connection.execute("SELECT kind, owner, key FROM about").fetchone()
-        records = connection.execute("SELECT count(*) FROM audit").fetchone()[0]
-    if (was, whose) != (kind, owner):
-        said = f"{folder} holds the state of {whose} (a {was}), not of {owner} (a {kind})"
+    if (found.kind, found.owner) != (kind, owner):
+        said = f"{folder} holds the state of {found.owner} (a {found.kind}), not of {owner} (a {kind})"
         raise Trouble(problem(WHAT, said, "Give each node and each federation a folder of its own", BadState))
     if key is None:
         said = f"{folder} was closed with a state key, and there is none in the key folder"
         raise Trouble(problem(WHAT, said, "Put it back from a copy, or begin with an empty folder", BadState))
-    if len(key) != KEY_BYTES or fingerprint(key) != closed:
+    if len(key) != KEY_BYTES or fingerprint(key) != found.key:
         said = f"{folder} was closed with another state key than the one in the key folder"
         raise Trouble(problem(WHAT, said, "Put the earlier key back, or begin with an empty folder", BadState))
-    return fine("state", f"of {whose}; its key fits; {records} records in its audit trail")
+    return fine("state", f"of {found.owner}; its key fits; {found.records} records in its audit trail")

@@ -1,6 +1,7 @@
-"""The computing party that is led: what it answers when the leader wants to agree on a set, a model, a round.
+"""The computing party that is led: its answers when the leader wants to agree on a set, a model or a round.
 
-Every answer depends on what is on disk alone, and asking twice changes nothing: requests and replies may get lost.
+Every answer depends on the disk alone, and a request that comes twice changes nothing, because requests and replies may
+get lost.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mixbayes.node.rounds.rounds import COLLECTING, SEALED, SERVING, TRAINED, Rounds, sealed_set
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import COLLECTING
 from mixbayes.transport.errors import RoundFailed
 
 HOUR = 3600.0
@@ -41,12 +43,12 @@ class Follower:
         self._rounds = rounds
 
     def seal(self, number: int, chosen: Mapping[str, bytes]) -> Agreed:
-        """Seal what the leader proposes if this party holds the same and the agreement allows it; say what it holds."""
+        """Seal the proposed set if this party holds it and the agreement allows it. Returns what this party holds."""
         rounds = self._rounds
-        now = rounds.in_state(number, COLLECTING, SEALED, TRAINED, SERVING)
-        held = rounds.contributions(number)
-        if now.state != COLLECTING:
-            return Agreed(sealed_set(held), sealed=True)
+        now = rounds.current().propose(number)
+        held = now.contributions
+        if now.state is not COLLECTING:
+            return Agreed(now.sealed_set, sealed=True)
         if different := [name for name, id in chosen.items() if name in held and held[name].id != id]:
             self._fail_for(number, different)
         if set(chosen) <= set(held) and may_seal(rounds, chosen):
@@ -55,7 +57,7 @@ class Follower:
         return Agreed({name: one.id for name, one in held.items()}, sealed=False)
 
     def confirm(self, number: int, run: bytes) -> bool:
-        """The leader has the model of this training on disk. Has this party?"""
+        """The leader has the model of this training on disk. Whether this party has it too."""
         return self._rounds.serve(number, run)
 
     def fail(self, number: int, reason: str) -> None:
@@ -65,7 +67,7 @@ class Follower:
         self._rounds.close(number, actor)
 
     def open(self, number: int, actor: str) -> None:
-        """The leader's last round is over, so this party's is too, if it failed without this party knowing."""
+        """The leader's last round is over. If this party's one is not, the leader has had it failed first."""
         self._rounds.open(number, actor)
 
     def _fail_for(self, number: int, different: list[str]) -> None:

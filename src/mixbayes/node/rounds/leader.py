@@ -1,7 +1,7 @@
 """The computing party that leads: it seals the round, has it trained, and sees to it that both serve the same model.
 
-Each step looks at what is on disk, asks the other party one thing, and writes down what follows. So a step that is
-repeated, after a lost reply or a restart, does no harm.
+Each step looks at the disk, asks the other party one thing, and writes down what follows. A step can therefore be
+repeated, after a lost reply or a restart, and does no harm.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from mixbayes.node.log import Log, logged
-from mixbayes.node.log import told as noted
+from mixbayes.node.log import Log, error_fields, logged
 from mixbayes.node.rounds.follower import Agreed, may_seal
-from mixbayes.node.rounds.rounds import COLLECTING, FAILED, OVER, SEALED, SERVING, TRAINED, Round, Rounds, leaves_behind
+from mixbayes.node.rounds.record import Round
+from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol.errors import MixbayesError, PeerError, PeerGone, PeerSilent, TooManyRows
 from mixbayes.transport.errors import (
     BadState,
@@ -25,14 +26,14 @@ from mixbayes.transport.errors import (
     TooEarly,
     Unreachable,
 )
-from mixbayes.transport.status import told
+from mixbayes.transport.status import public_text
 
 ATTEMPTS = 5
-"""So often a training is tried that breaks off for another reason than a connection."""
+"""A training that breaks off for another reason than a connection is tried this many times."""
 LOOK_EVERY = 60.0
 """Seconds between two looks at whether the other party still serves the same model."""
 _PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, NotAdmitted, BadState)
-"""What time, or an operator, may mend: the round waits."""
+"""The round waits after these errors, because time or an operator may mend them."""
 _FINAL = (RoundFailed, TooManyRows)
 
 
@@ -59,8 +60,9 @@ class Leader:
         self._train = train
         self._log = log
         self._attempts = 0
-        self._told: int | None = None
-        self._said = ""
+        self._failure_reported: int | None = None
+        """The last failed round of which the other party knows."""
+        self._last_error = ""
         self._agreed_on_service: float | None = None
         self.waiting = ""
         """What the round waits for, for people."""
@@ -70,9 +72,9 @@ class Leader:
         try:
             return self._tried()
         except Exception as error:  # noqa: BLE001 - such as a full disk: the next step finds it mended
-            if self._said != (said := f"{type(error)} {error}"):
+            if self._last_error != (text := f"{type(error)} {error}"):
                 logged(self._log, error, "a step failed, and could not be written down")
-            self._said = said
+            self._last_error = text
             return False
 
     def open(self, number: int, actor: str) -> None:
@@ -80,7 +82,7 @@ class Leader:
         now = self._rounds.current()
         if now.state == FAILED:
             self._other.fail(now.number, now.reason)
-        if now.number < number and now.state not in OVER and not leaves_behind(now, number):
+        if now.number < number and not now.over and not now.is_left_behind_by(number):
             raise RefusedByPolicy(
                 f"Round {now.number} is {now.state}. A new one can begin once it is closed or failed: "
                 "`mixbayes round close` ends it."
@@ -94,7 +96,7 @@ class Leader:
         self._rounds.close(number, actor)
 
     def _tried(self) -> bool:
-        """What is waited for is known until a step has got further, and so while it is tried again."""
+        """`waiting` keeps its text until a step has succeeded, also while the step is tried again."""
         now, more, waits = self._rounds.current(), False, ""
         try:
             more = self._step(now)
@@ -109,10 +111,10 @@ class Leader:
         return more
 
     def _waits(self, now: Round, error: Exception) -> str:
-        """It is said once as long as it lasts."""
-        waits = f"waiting: {_told(error)}"
+        """The text for people. The log gets it once, as long as it stays the same."""
+        waits = f"waiting: {_public(error)}"
         if waits != self.waiting:
-            self._log.warning("waiting", round=now.number, state=now.state, **noted(error))
+            self._log.warning("waiting", round=now.number, state=now.state, **error_fields(error))
         return waits
 
     def _tried_in_vain(self, now: Round, error: Exception) -> None:
@@ -129,13 +131,13 @@ class Leader:
             return True
         if now.state == TRAINED or (now.state == SERVING and self._looks_again()):
             return self._confirm(now)
-        if now.state == FAILED and self._told != now.number:
+        if now.state == FAILED and self._failure_reported != now.number:
             self._other.fail(now.number, now.reason)
-            self._told = now.number
+            self._failure_reported = now.number
         return False
 
     def _collect(self, now: Round) -> bool:
-        held = {name: one.id for name, one in self._rounds.contributions(now.number).items()}
+        held = now.sealed_set
         if not may_seal(self._rounds, held):
             return False
         agreed = self._other.seal(now.number, held)
@@ -183,8 +185,11 @@ def _may_pass(now: Round, error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    return error.why if isinstance(error, PeerError) else _told(error)
+    return error.why if isinstance(error, PeerError) else _public(error)
 
 
-def _told(error: Exception) -> str:
-    return told(error) if isinstance(error, MixbayesError) else "this program made a mistake; its log has the place."
+def _public(error: Exception) -> str:
+    """What the other party and hospitals may read of an error."""
+    if isinstance(error, MixbayesError):
+        return public_text(error)
+    return "this program made a mistake; its log has the place."

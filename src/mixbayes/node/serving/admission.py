@@ -17,7 +17,7 @@ import grpc
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
-from mixbayes.node.log import Log, logged, told
+from mixbayes.node.log import Log, error_fields, logged
 from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
@@ -27,15 +27,15 @@ from mixbayes.transport.watch import Watch, in_time
 _OURS = "/mixbayes.wire.v1."
 _STEP = "greeting"
 MOST_CALLS = 64
-"""Of one hospital's at once: every call has a thread as long as it lasts, and threads are for all."""
+"""Calls that one hospital may have open at once. Each call takes a thread, and all callers share the threads."""
 Admit = Callable[[str, str], bool]
 """Whether a node of this name may call this service."""
 
 
 def caller_of(context: grpc.ServicerContext) -> str:
-    """The one DNS name in the certificate of whoever calls. One for several names, or for none, speaks for nobody."""
-    told: Mapping[str, Sequence[bytes]] = context.auth_context()  # type: ignore[assignment]  # typed as if of numbers
-    return _name_in(told["x509_pem_cert"][0]) if told.get("x509_pem_cert") else ""
+    """The one DNS name in the caller's certificate. A certificate with several names, or none, speaks for nobody."""
+    about: Mapping[str, Sequence[bytes]] = context.auth_context()  # type: ignore[assignment]  # typed as if of numbers
+    return _name_in(about["x509_pem_cert"][0]) if about.get("x509_pem_cert") else ""
 
 
 @lru_cache
@@ -47,7 +47,7 @@ def _name_in(pem: bytes) -> str:
 
 
 class Admission(grpc.ServerInterceptor):
-    """Stands before every handler of a node."""
+    """Checks the caller of every call before the node handles it, and turns errors into gRPC statuses."""
 
     def __init__(self, me: str, federation: Federation, admit: Admit, log: Log) -> None:
         self._me = me
@@ -68,7 +68,7 @@ class Admission(grpc.ServerInterceptor):
         self._check(method, context)
         name = caller_of(context)
         if self._federation.role_of(name) != "party":
-            return  # how many calls a mixer has open here is decided by all hospitals together
+            return  # all hospitals together decide how many calls a mixer has open here
         with self._lock:
             if self._open[name] >= MOST_CALLS:
                 title = self._federation.title(name)
@@ -82,7 +82,7 @@ class Admission(grpc.ServerInterceptor):
             self._open[name] -= 1
 
     def _end_in_time(self, context: grpc.ServicerContext) -> None:
-        """A request in pieces that does not come to its end has no thread for ever."""
+        """Cancel a call whose request, which comes in pieces, is not complete in time. It would keep its thread."""
         late = threading.Timer(self._federation.policy.timeout, context.cancel)
         late.daemon = True
         late.start()
@@ -90,7 +90,7 @@ class Admission(grpc.ServerInterceptor):
             late.cancel()
 
     def _only(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
-        """The one request of a call, if it comes in time."""
+        """The single request of a call, if it comes in time."""
         patience = self._federation.policy.timeout
         with closing(in_time(requests, context.cancel, self._watch, patience, patience)) as coming:
             for request in coming:
@@ -117,7 +117,7 @@ class Admission(grpc.ServerInterceptor):
         refuse_difference(self._me, self._federation.title(name), self._federation, context.invocation_metadata())
 
     def _guarded(self, behaviour: Callable[..., Any], method: str, asks: bool, answers: bool) -> Callable[..., Any]:
-        """`asks` and `answers` say where there is a stream of messages."""
+        """The same behaviour, guarded. `asks` and `answers` say whether requests and replies are streams."""
 
         def one(requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
             try:
@@ -147,7 +147,7 @@ class Admission(grpc.ServerInterceptor):
 
     def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> NoReturn:
         caller = self._federation.title(caller_of(context))
-        self._log.warning("refused", caller=caller, call=method, **told(error))
+        self._log.warning("refused", caller=caller, call=method, **error_fields(error))
         context.abort_with_status(status_of(error))
         raise error  # not reached: to abort is to raise
 
@@ -158,8 +158,8 @@ def _mistake(log: Log, error: Exception) -> LocalError:
 
 
 def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:
-    """The same handler with a guard in front, which takes even a single request from a stream: gRPC itself would wait
-    for it in a thread, without a deadline, before anybody could look who calls."""
+    """The same handler, guarded. The guard takes even a single request from a stream: gRPC itself would wait for it
+    in a thread, without a deadline, before the caller could be checked."""
     asks, answers = handler.request_streaming, handler.response_streaming
     kind = f"{'stream' if asks else 'unary'}_{'stream' if answers else 'unary'}"
     make = grpc.stream_stream_rpc_method_handler if answers else grpc.stream_unary_rpc_method_handler

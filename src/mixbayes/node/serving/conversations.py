@@ -1,4 +1,4 @@
-"""Streams that belong to one conversation arrive one by one; when all are there, somebody works with them."""
+"""Conversations at the node that answers: their streams arrive one by one, and the last one starts the work."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FAREWELL = 3.0
 
 @dataclass
 class _Gathering:
-    """One conversation: who must come, who has, and what happens then."""
+    """One conversation: the streams that it needs, those that have arrived, and the work that follows."""
 
     needed: Mapping[str, str]
-    """By the channel's name, who opens it."""
+    """By the channel's name, the title of the node that opens it."""
     work: Work
     timer: threading.Timer
     wires: dict[str, StreamWire] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class _Gathering:
 
 
 class Conversations:
-    """All conversations at one node. `most` of one hospital's at once."""
+    """All conversations at one node. A hospital may have `most` of them at once."""
 
     def __init__(self, deadline: float, log: Log, most: int = 8) -> None:
         self._deadline = deadline
@@ -47,7 +47,7 @@ class Conversations:
         self._changed = threading.Condition(self._lock)
 
     def join(self, whose: str, key: str, channel: str, wire: StreamWire, needed: Mapping[str, str], work: Work) -> None:
-        """One more stream. The first one of a conversation opens it, the last one starts the work."""
+        """A stream has arrived. The first one opens its conversation, the last one starts the work."""
         with self._lock:
             if self._closing:
                 raise _stopping(_STEP)
@@ -100,7 +100,7 @@ class Conversations:
         self._end(gathering, error)
 
     def _left(self, whose: str, key: str, peer: str) -> None:
-        """Somebody hangs up before all have come: the others need not wait, and may come again at once."""
+        """A stream ends before all have arrived. The others end too, and their nodes may open them again at once."""
         with self._lock:
             gathering = self._open.get((whose, key))
             if gathering is None or gathering.at_work:
@@ -114,7 +114,7 @@ class Conversations:
             _break_off(gathering)
 
     def _give_back(self, whose: str, key: str, gathering: _Gathering) -> None:
-        """Nobody can work on it: its place is free again."""
+        """There is no thread for the work: the conversation ends, and another may take its place."""
         with self._lock:
             del self._open[whose, key]
         _break_off(gathering)

@@ -9,13 +9,13 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.identity import Identity
 from mixbayes.node.serving.greeting import greeting
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.transport.peer import Peer
+from mixbayes.transport.peer import Endpoint, Peer
 from mixbayes.transport.probe import explain
 from mixbayes.transport.watch import Watch
 
 
 def address_of(federation: Federation, name: str) -> str:
-    """Where the agreement says that this node listens."""
+    """The address at which this node listens by the agreement."""
     member = federation.mixer(name) if federation.role_of(name) == "mixer" else federation.party(name)
     if not member.address:
         raise Unsupported(f"{federation.title(name)} has no address in the agreement: nobody dials it.")
@@ -24,18 +24,9 @@ def address_of(federation: Federation, name: str) -> str:
 
 @contextmanager
 def dial(federation: Federation, identity: Identity, name: str, watch: Watch, address: str = "") -> Iterator[Peer]:
-    """The other node, as long as the block lasts. It is found when it is first called."""
-    peer = Peer(
-        federation.title(name),
-        name,
-        address or address_of(federation, name),
-        identity.credentials(),
-        greeting(federation),
-        federation.policy.timeout,
-        watch,
-        explain,
-        identity.credentials,
-    )
+    """The other node, as long as the block lasts. The connection is made at the first call."""
+    endpoint = Endpoint(federation.title(name), name, address or address_of(federation, name))
+    peer = Peer(endpoint, identity.credentials, greeting(federation), federation.policy.timeout, watch, explain)
     try:
         yield peer
     finally:

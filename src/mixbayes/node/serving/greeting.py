@@ -10,7 +10,7 @@ from mixbayes.transport.errors import Disagreement
 from mixbayes.transport.peer import Metadata
 
 PROTOCOL = 1
-"""Of the messages and their order. Nodes whose numbers differ do not understand each other."""
+"""The number of the protocol: of its messages and their order. Nodes with different numbers cannot work together."""
 
 
 def _version() -> str:
@@ -48,7 +48,7 @@ def greeting(federation: Federation) -> Metadata:
 def refuse_difference(
     me: str, caller: str, federation: Federation, metadata: Iterable[tuple[str, str | bytes]]
 ) -> None:
-    """Say what differs and whose is which."""
+    """Raise what differs between the two nodes, and which node has what."""
     theirs = {key: value for key, value in metadata if isinstance(value, str)}
     number, software = theirs.get(_PROTOCOL, "none"), theirs.get(_SOFTWARE, "unknown")
     if number != str(PROTOCOL):

@@ -20,7 +20,7 @@ from mixbayes.transport.peer import LIMITS
 from mixbayes.transport.tls import Credentials, for_server
 
 _THREADS = 1024
-"""Every open stream has one; they are made as they are needed."""
+"""Every open stream takes a thread; threads are made as they are needed."""
 _GRACE = 2.0
 _OPTIONS = (
     *LIMITS,
@@ -33,7 +33,7 @@ _OPTIONS = (
 
 
 def refuse_taken(address: str) -> None:
-    """Before anything is changed on disk by a start that would come to nothing."""
+    """Refuse an address that is taken, before a start that cannot succeed changes anything on disk."""
     host, _, port = address.rpartition(":")
     try:
         for family, kind, _, _, where in socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM):
@@ -53,7 +53,7 @@ def _cannot_listen(address: str) -> CannotServe:
 
 
 class _Pool(ThreadPoolExecutor):
-    """If the system has no more threads, those that are there take the call later, and gRPC goes on listening."""
+    """If the system has no more threads, an existing one takes the call later, and gRPC goes on listening."""
 
     def _adjust_thread_count(self) -> None:
         with suppress(RuntimeError):
@@ -61,7 +61,7 @@ class _Pool(ThreadPoolExecutor):
 
 
 class Server:
-    """Listens from its making on; use it as a context."""
+    """Listens as soon as it is made. Use it as a context."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Server:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Say that it ends, let calls finish that are about to, end the others."""
+        """Report that the node stops, give open calls a moment to finish, and end the others."""
         self._say("NOT_SERVING")
         self._server.stop(_GRACE).wait(2 * _GRACE)
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Streams that others open at a node: what they are for, and a wire over each."""
+"""Streams that other nodes open at this one: the metadata that say their purpose, and a wire over each stream."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def opened(
 
 def about(context: grpc.ServicerContext, peer: str, key: str) -> str:
     """One of the metadata that say what a stream is for."""
-    told = dict(context.invocation_metadata()).get(key)
-    if not isinstance(told, str) or len(told) > _LONGEST:
+    value = dict(context.invocation_metadata()).get(key)
+    if not isinstance(value, str) or len(value) > _LONGEST:
         raise WrongStep(peer, "opening a stream", f"it does not say its {key}")
-    return told
+    return value

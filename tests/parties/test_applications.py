@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mixbayes.parties import service
-from mixbayes.parties.service import table_of
+from mixbayes.parties import applications
+from mixbayes.parties.applications import table_of
 from mixbayes.protocol.errors import BadData
 from mixbayes.wire.v1.node_pb2 import Column
 
@@ -21,7 +21,7 @@ def test_rows_as_they_were_sent() -> None:
 
 def test_one_long_cell_among_many_takes_no_memory_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 2 MB that a message may have, numpy would make gigabytes."""
-    monkeypatch.setattr(service, "_MOST_CHARACTERS", 100)
+    monkeypatch.setattr(applications, "_MOST_CHARACTERS", 100)
     assert table_of([Column(name="note", cells=["x" * 20] + [""] * 4)]).rows == 5
     with pytest.raises(BadData, match="Column 'note' has a cell of 21 characters among 5 rows"):
         table_of([Column(name="note", cells=["x" * 21] + [""] * 4)])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.node.disk import audit
-from mixbayes.node.ledger_page import ANSWERS_KEPT, Page
+from mixbayes.node.ledger import ANSWERS_KEPT, Page
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.protocol.errors import MixbayesError
@@ -48,7 +48,7 @@ def answered(page: Page[bytes], question: Question = ASKED, pieces: int = PIECES
 
 
 def left(rounds: Rounds, hospital: str = "north") -> int:
-    return rounds.report_of(rounds.current().number, hospital)[1]
+    return rounds.budget_of(rounds.current().number, hospital)[1]
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_answer_survives_a_restart_and_lies_there_sealed(tmp_path: Path) -> None
 def test_answers_that_were_swapped_on_disk_do_not_open(rounds: Rounds) -> None:
     page = page_of(rounds)
     answered(page)
-    with rounds.database.write() as connection:
+    with rounds.datastore.database.write() as connection:
         connection.execute("UPDATE answer SET piece = 9 WHERE piece = 0")
     with pytest.raises(BadState, match="does not open"):
         page.kept(ASKED)

@@ -1,4 +1,4 @@
-"""The follower, reached over gRPC: what the leader calls, and what answers it there."""
+"""The follower over gRPC: the leader calls a `RemoteFollower`, and the `FollowerService` at the other end answers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import grpc
 
 from mixbayes.node.log import printable
 from mixbayes.node.rounds.follower import Agreed, Follower
-from mixbayes.node.rounds.rounds import Round
+from mixbayes.node.rounds.record import Round
+from mixbayes.node.rounds.status import STEP, Status, decode
 from mixbayes.node.serving.admission import caller_of
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Chunk, Failure, Held, Holdings, ReportRequest, RoundNumber, RoundReport, Trained
 from mixbayes.wire.v1.node_pb2_grpc import PairServicer, PairStub
 
 
-class FollowerThere:
+class RemoteFollower:
     """Mixer b, or the hospital that listens, as its leader sees it."""
 
     def __init__(self, peer: Peer) -> None:
@@ -40,22 +41,22 @@ class FollowerThere:
     def open(self, number: int, actor: str) -> None:
         self.peer.call(self.stub.OpenRound, RoundNumber(round=number, actor=actor), "opening a round")
 
-    def report(self, now: Round | None = None) -> RoundReport:
-        """How the round stands there; `now` is how it stands here, if it is to know."""
-        request = ReportRequest(round=now.number, state=now.state) if now else ReportRequest()
-        return self.peer.call(self.stub.Report, request, "asking for the status")
+    def report(self, now: Round | None = None) -> Status:
+        """The status of the round there. `now` is the round here, if the follower is to know it."""
+        request = ReportRequest(round=now.number, state=now.state.value) if now else ReportRequest()
+        return decode(self.peer.call(self.stub.Report, request, STEP), self.peer.title)
 
 
-class FollowerHere(PairServicer):
-    """Answers the leader. What the two say in conversations is the subclass's."""
+class FollowerService(PairServicer):
+    """Answers the leader. The subclass holds the conversations between the two."""
 
     def __init__(self, follower: Follower) -> None:
         self.follower = follower
 
     def Seal(self, request: Holdings, context: grpc.ServicerContext) -> Holdings:
-        told = _by_hospital(request)
-        self.before_sealing(request.round, told)
-        agreed = self.follower.seal(request.round, told)
+        proposed = _by_hospital(request)
+        self.before_sealing(request.round, proposed)
+        agreed = self.follower.seal(request.round, proposed)
         return _holdings(request.round, agreed.chosen, agreed.sealed)
 
     def Confirm(self, request: Trained, context: grpc.ServicerContext) -> Trained:
@@ -75,7 +76,7 @@ class FollowerHere(PairServicer):
         return self.report_for(caller_of(context))
 
     def Report(self, request: ReportRequest, context: grpc.ServicerContext) -> RoundReport:
-        self.hear(request.round, request.state)
+        self.leader_stands_at(request.round, request.state)
         return self.report_for(caller_of(context))
 
     @abstractmethod
@@ -83,13 +84,13 @@ class FollowerHere(PairServicer):
 
     @abstractmethod
     def report_for(self, caller: str) -> RoundReport:
-        """How the round stands."""
+        """The status of the round, for this caller."""
 
-    def hear(self, number: int, state: str) -> None:
-        """The leader has said where its last round stands."""
+    def leader_stands_at(self, number: int, state: str) -> None:
+        """The leader's last round, and its state in the leader's own words."""
 
-    def before_sealing(self, number: int, told: Mapping[str, bytes]) -> None:
-        """The leader has said what it holds."""
+    def before_sealing(self, number: int, proposed: Mapping[str, bytes]) -> None:
+        """Called with the set that the leader proposes, before the follower answers."""
 
 
 def _holdings(number: int, chosen: Mapping[str, bytes], sealed: bool) -> Holdings:

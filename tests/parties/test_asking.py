@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.questions import ID_BYTES, Kind
-from mixbayes.parties.numbering import numbering
+from mixbayes.parties.asking import numbering
 
 NORTH, SOUTH = (numbering(Seal(bytes([key]) * 32)) for key in (1, 2))
 ROWS = np.array([[0, 1, 2], [3, 0, -1]])

@@ -1,0 +1,65 @@
+"""What every hospital needs to ask: ids for its questions, and a turn for each of its applications."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from mixbayes.node.disk.sealing import Seal
+from mixbayes.node.questions import ID_BYTES, Kind
+from mixbayes.protocol.arrays import Values
+from mixbayes.transport.errors import TooEarly
+
+WARM_EVERY = 240.0
+"""Seconds between two signs of life. A conversation that is silent for much longer is ended."""
+Numbering = Callable[[bytes, int, Kind, Values], bytes]
+"""Makes a question's id from the application's id, the part of its table, how the question is asked, and its rows."""
+
+
+def numbering(seal: Seal) -> Numbering:
+    """Under one id of an application the same rows get the same question id. Without an id, every question id is new.
+
+    Mixers see the ids of questions, so they are made of the rows under a key that only this hospital has.
+    """
+
+    def numbered(id: bytes, part: int, kind: Kind, codes: Values) -> bytes:
+        if not id:
+            return fresh_id()
+        about = b"question" + id + bytes([kind]) + part.to_bytes(8, "little")
+        return seal.tag(about + codes.astype("<i8").tobytes())[:ID_BYTES]
+
+    return numbered
+
+
+def fresh_id() -> bytes:
+    return secrets.token_bytes(ID_BYTES)
+
+
+class Turn:
+    """The turn to ask: a hospital's applications ask one after the other, and none waits longer than the deadline."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def mine(self) -> Iterator[None]:
+        """For one question."""
+        if not self._lock.acquire(timeout=self._deadline):
+            raise TooEarly(f"Another application of this hospital has been asking for more than {self._deadline:g} s.")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def if_nobody_asks(self, patience: float = 0.0) -> Iterator[bool]:
+        """Whether the turn was free within this many seconds."""
+        free = self._lock.acquire(timeout=patience)
+        try:
+            yield free
+        finally:
+            if free:
+                self._lock.release()

@@ -1,0 +1,187 @@
+"""A hospital contributes: its counts in two shares, kept on disk until both mixers have them, once to every round.
+
+`messages` makes the two messages of a contribution, `Outbox` keeps them so that a restart sends the same bytes again,
+and `Contributor` brings them to the mixers whenever a round collects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import About, Clock, ContributionTables, Datastore
+from mixbayes.node.log import Log, logged
+from mixbayes.node.rounds.state import COLLECTING, OVER
+from mixbayes.node.rounds.status import Status, combined
+from mixbayes.parties.with_mixers.both_mixers import BothMixers
+from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.errors import MixbayesError, OutOfRange
+from mixbayes.protocol.randomness import SEED_BYTES, Randomness
+from mixbayes.protocol.shares import split
+from mixbayes.transport.contribution import ID_BYTES, Contribution, encode
+from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted, RefusedByPolicy
+
+HOPELESS = Disagreement, NotAdmitted
+"""The other end has looked at this node and refuses it: waiting does not mend that."""
+
+
+@dataclass(frozen=True)
+class Messages:
+    """One contribution, as it goes to mixer a and to mixer b."""
+
+    id: bytes
+    to_a: bytes = field(repr=False)
+    to_b: bytes = field(repr=False)
+
+
+def messages(hospital: str, agreement: str, number: int, vector: Words, random: Randomness) -> Messages:
+    """For mixer a a new seed, for mixer b the counts masked by it; both under one new id."""
+    share, contribution = split(vector, random.bytes(SEED_BYTES)), random.bytes(ID_BYTES)
+    to_a, to_b = (
+        encode(Contribution(bytes.fromhex(agreement), number, hospital, contribution, part))
+        for part in (share.seed, share.masked)
+    )
+    return Messages(contribution, to_a, to_b)
+
+
+class Outbox:
+    """A hospital's contributions on disk. `me` is its title."""
+
+    def __init__(self, database: Database, me: str, agreement: str, clock: Clock, most: int) -> None:
+        """The hospital contributes to at most `most` sealed rounds under this agreement, whatever mixers ask for."""
+        self._datastore = Datastore(database, ContributionTables, me, clock)
+        self._me = me
+        self._agreement = agreement
+        self._most = most
+
+    def due(self, number: int, make: Callable[[], Messages]) -> dict[str, bytes]:
+        """The messages that are not acknowledged, by mixer. They are made once for a round, and lie on disk first."""
+        with self._datastore.write() as tables:
+            if not tables.has_contribution(self._agreement, number):
+                self._refuse_too_many(tables)
+                made = make()
+                for mixer, message in (("a", made.to_a), ("b", made.to_b)):
+                    tables.add_message(self._agreement, number, mixer, made.id, message)
+            return tables.due_messages(self._agreement, number)
+
+    def acknowledged(self, number: int, mixer: str, receipt: bytes, size: int) -> None:
+        """A mixer has its message on disk. Once both have theirs, both messages are deleted here."""
+        with self._datastore.write() as tables:
+            if not tables.acknowledge(self._agreement, number, mixer, receipt):
+                raise OutOfRange(f"mixer {mixer}", "contribution", "it acknowledged something else")
+            done = tables.all_acknowledged(self._agreement, number)
+            if done:
+                tables.delete_messages(self._agreement, number)
+            about: About = {"round": number, "bytes": size, "contribution": receipt.hex()}
+            tables.note(self._me, "contributed", f"mixer {mixer}", about)
+        if done:
+            self._datastore.empty_log()
+
+    def sealed(self, number: int) -> None:
+        """The mixers have fixed the set of this round: it counts among the rounds that the agreement allows."""
+        with self._datastore.write() as tables:
+            tables.count_as_sealed(self._agreement, number)
+
+    def asked(self, number: int, rows: int, *, shown: bool) -> None:
+        """An application of this hospital has had rows classified."""
+        self.note("asked", "both mixers", {"round": number, "rows shown" if shown else "rows hidden": rows})
+
+    def note(self, verb: str, subject: str, about: About) -> None:
+        """An audit entry of something that this hospital has done."""
+        with self._datastore.write() as tables:
+            tables.note(self._me, verb, subject, about)
+
+    def _refuse_too_many(self, tables: ContributionTables) -> None:
+        sealed = tables.sealed_rounds(self._agreement)
+        if sealed >= self._most:
+            raise RefusedByPolicy(
+                f"{self._me} has contributed to {sealed} rounds, as many as the agreement allows. Agree on more "
+                "(policy, rounds)."
+            )
+
+
+class Contributor:
+    """Contributes once to every round that collects: to both mixers, and the same bytes however often it is tried."""
+
+    def __init__(
+        self, name: str, mixers: BothMixers, outbox: Outbox, make: Callable[[int], Messages], log: Log
+    ) -> None:
+        self._name = name
+        self._mixers = mixers
+        self._outbox = outbox
+        self._make = make
+        self._log = log
+        self._last_line: tuple[object, ...] = ()
+        self._sealed = self._sent = self._lost = 0
+        """The last round that was seen sealed, that has this contribution, and of which a mixer lost it."""
+
+    def step(self) -> str:
+        """Send both mixers what is due. Returns the state of the round, or nothing if a mixer does not answer."""
+        answered, silent = self._mixers.reports()
+        for error in silent.values():
+            if isinstance(error, HOPELESS):
+                raise error
+        for mixer, status in answered.items():
+            self._contribute(mixer, status)
+        if len(answered) < 2:
+            self._log_once("waiting", why="; ".join(str(error) for error in silent.values()))
+            return ""
+        status = combined(list(answered.values()), silent)
+        self._log_once(status.state, round=status.round, missing=", ".join(status.missing), reason=status.reason)
+        self._notice_sealing(status)
+        return status.state
+
+    def begin(self) -> None:
+        """The first step. Only an error that waiting cannot mend ends the node."""
+        try:
+            self.step()
+        except HOPELESS:
+            raise
+        except MixbayesError as error:
+            logged(self._log, error, "tried in vain")
+
+    def _contribute(self, mixer: str, status: Status) -> None:
+        """Send this mixer its message, if its round collects and it has none."""
+        if status.state == COLLECTING and self._name not in status.contributed:
+            self._send(mixer, status.round)
+        elif self._name in status.contributed and self._sent != status.round:
+            self._sent = status.round
+            self._log.info("counted already", round=status.round, why="what was sent before counts in this round")
+
+    def _notice_sealing(self, status: Status) -> None:
+        """Count each sealed round once. One that was sealed without this hospital counts too: it may ask there."""
+        if status.state in (COLLECTING, *OVER) or self._sealed == status.round:
+            return
+        self._sealed = status.round
+        self._outbox.sealed(status.round)
+        if self._name not in status.missing:
+            return
+        why = "its contribution was not at both mixers when the round was sealed; the next round counts it again"
+        self._log.warning("left out of the round", round=status.round, why=why)
+
+    def _send(self, mixer: str, number: int) -> None:
+        due = self._outbox.due(number, lambda: self._make(number))
+        if mixer not in due:
+            self._warn_of_loss(mixer, number)
+            return
+        try:
+            receipt = self._mixers.contribute(mixer, due[mixer])
+        except AlreadyContributed as error:
+            logged(self._log, error, "not contributed", round=number)
+            return
+        self._sent = number
+        self._outbox.acknowledged(number, mixer, receipt, len(due[mixer]))
+        self._log.info("contributed", round=number, to=f"mixer {mixer}", bytes=len(due[mixer]))
+
+    def _warn_of_loss(self, mixer: str, number: int) -> None:
+        if self._lost != number:
+            self._lost = number
+            why = f"mixer {mixer} had acknowledged a contribution and has none; the next round will count this hospital"
+            self._log.warning("lost", round=number, why=why, remedy="mixbayes round close, then mixbayes round new")
+
+    def _log_once(self, event: str, **about: str | int) -> None:
+        """A line in the log, unless the last one said the same."""
+        if self._last_line != (line := (event, *about.values())):
+            self._last_line = line
+            self._log.info(event, **about)

@@ -1,0 +1,432 @@
+"""Every query of a node's tables, each with a name, and the one place where records become rows and back.
+
+`Datastore` opens transactions: `RoundTables` is one of a computing party, `ContributionTables` one of a hospital with
+mixers. Shares, models and messages are encrypted, each value for its own place, under a key that only the node has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any, Generic, TypeVar
+
+from mixbayes.node.disk import audit
+from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.schema import Schema
+from mixbayes.node.disk.sealing import Seal, place
+from mixbayes.node.disk.sqlite import looking
+from mixbayes.node.rounds.record import LEFT_OUT, Held, Inclusion, Round
+from mixbayes.node.rounds.state import State
+from mixbayes.transport.errors import BadState
+
+About = Mapping[str, int | str]
+Clock = Callable[[], float]
+"""Seconds since 1970."""
+
+ROUNDS = """
+CREATE TABLE round (
+    number INTEGER PRIMARY KEY,
+    agreement TEXT NOT NULL,
+    state TEXT NOT NULL,
+    reason TEXT NOT NULL DEFAULT '',
+    opened REAL NOT NULL,
+    sealed INTEGER NOT NULL DEFAULT 0,
+    trainings INTEGER NOT NULL DEFAULT 0,
+    run BLOB,
+    model BLOB
+) STRICT;
+CREATE TABLE contribution (
+    round INTEGER NOT NULL REFERENCES round,
+    hospital TEXT NOT NULL,
+    id BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    message BLOB NOT NULL,
+    verdict TEXT NOT NULL,
+    PRIMARY KEY (round, hospital)
+) STRICT;
+CREATE TABLE question (
+    id BLOB PRIMARY KEY,
+    round INTEGER NOT NULL REFERENCES round,
+    hospital TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    rows INTEGER NOT NULL,
+    pieces INTEGER NOT NULL,
+    UNIQUE (round, hospital, number)
+) STRICT;
+CREATE TABLE answer (
+    question BLOB NOT NULL REFERENCES question,
+    piece INTEGER NOT NULL,
+    share BLOB NOT NULL,
+    PRIMARY KEY (question, piece)
+) STRICT;
+CREATE TABLE spent (
+    round INTEGER NOT NULL REFERENCES round,
+    hospital TEXT NOT NULL,
+    questions INTEGER NOT NULL,
+    rows INTEGER NOT NULL,
+    PRIMARY KEY (round, hospital)
+) STRICT;
+"""
+COMPUTING_PARTY = Schema("computing party", (ROUNDS,))
+
+OUTBOX = """
+CREATE TABLE outbox (
+    agreement TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    mixer TEXT NOT NULL,
+    id BLOB NOT NULL,
+    acknowledged INTEGER NOT NULL DEFAULT 0,
+    sealed INTEGER NOT NULL DEFAULT 0,
+    message BLOB,
+    PRIMARY KEY (agreement, round, mixer)
+) STRICT;
+"""
+HOSPITAL = Schema("party", (OUTBOX,))
+
+
+class Tables:
+    """One transaction at a node with the title `me`: what every node has is the audit trail and encrypted values."""
+
+    def __init__(self, connection: Connection, seal: Seal, me: str, clock: Clock) -> None:
+        self._connection = connection
+        self._seal = seal
+        self._me = me
+        self._clock = clock
+
+    def note(self, actor: str, verb: str, subject: str, about: About) -> None:
+        """An audit entry of what this transaction does."""
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        audit.append(self._connection, audit.Entry(now, self._me, actor, verb, subject, about))
+
+    def _one(self, query: str, *values: object) -> Any:
+        """The first row, or None."""
+        return self._connection.execute(query, values).fetchone()
+
+    def _all(self, query: str, *values: object) -> list[Any]:
+        return self._connection.execute(query, values).fetchall()
+
+    def _do(self, statement: str, *values: object) -> int:
+        """The number of rows that it changed."""
+        return self._connection.execute(statement, values).rowcount
+
+
+AnyTables = TypeVar("AnyTables", bound=Tables)
+
+
+class Datastore(Generic[AnyTables]):
+    """The tables of one node, by transactions of this kind."""
+
+    def __init__(self, database: Database, kind: type[AnyTables], me: str, clock: Clock) -> None:
+        self.database = database
+        self._kind = kind
+        self._me = me
+        self._clock = clock
+
+    @contextmanager
+    def write(self) -> Iterator[AnyTables]:
+        """One transaction, alone: on the disk as a whole when the block ends, and not at all when it raises."""
+        with self.database.write() as connection:
+            yield self._kind(connection, self.database.seal, self._me, self._clock)
+
+    @contextmanager
+    def read(self) -> Iterator[AnyTables]:
+        """What was last committed."""
+        with self.database.read() as connection:
+            yield self._kind(connection, self.database.seal, self._me, self._clock)
+
+    def empty_log(self) -> None:
+        """See `Database.empty_log`."""
+        self.database.empty_log()
+
+
+@dataclass(frozen=True)
+class Charged:
+    """A question that was charged, as it lies on disk."""
+
+    hospital: str
+    round: int
+    kind: int
+    rows: int
+    pieces: int
+    """The messages of which its answer consists."""
+
+
+class RoundTables(Tables):
+    """A computing party's transaction: rounds, contributions, models, questions and answers."""
+
+    # Rounds
+
+    def last_round(self) -> Round:
+        return _last_round(self._connection, self._me)
+
+    def last_agreement(self) -> str | None:
+        """The agreement of the last round, or None if there was no round."""
+        row = self._one("SELECT agreement FROM round ORDER BY number DESC LIMIT 1")
+        return row and row[0]
+
+    def add_round(self, new: Round, agreement: str) -> None:
+        self._do(
+            "INSERT INTO round (number, agreement, state, opened) VALUES (?, ?, ?, ?)",
+            new.number,
+            agreement,
+            new.state.value,
+            new.opened,
+        )
+
+    def save_round(self, before: Round, after: Round) -> None:
+        """Write down what an event has changed in a record."""
+        self._do(
+            "UPDATE round SET state = ?, reason = ?, run = ? WHERE number = ?",
+            after.state.value,
+            after.reason,
+            after.run,
+            after.number,
+        )
+        for name, held in after.contributions.items():
+            if held != before.contributions[name]:
+                self._do(
+                    "UPDATE contribution SET verdict = ? WHERE round = ? AND hospital = ?",
+                    held.verdict.value,
+                    after.number,
+                    name,
+                )
+
+    def count_as_sealed(self, number: int) -> None:
+        """The round counts among those that the agreement allows."""
+        self._do("UPDATE round SET sealed = 1 WHERE number = ?", number)
+
+    def sealed_rounds(self, agreement: str) -> int:
+        """The number of rounds that were sealed under this agreement."""
+        return int(self._one("SELECT COUNT(*) FROM round WHERE agreement = ? AND sealed", agreement)[0])
+
+    def trainings(self, number: int) -> int:
+        """How often a training of the round was begun."""
+        return int(self._one("SELECT trainings FROM round WHERE number = ?", number)[0])
+
+    def count_training(self, number: int) -> None:
+        self._do("UPDATE round SET trainings = trainings + 1 WHERE number = ?", number)
+
+    # Models
+
+    def put_model(self, number: int, model: bytes) -> None:
+        self._do("UPDATE round SET model = ? WHERE number = ?", self._close_model(number, model), number)
+
+    def model(self, number: int) -> tuple[bytes, bytes] | None:
+        """Which training the round's model comes from, and the model."""
+        row = self._one("SELECT run, model FROM round WHERE number = ?", number)
+        if not row or row[1] is None:
+            return None
+        return row[0], self._seal.open(row[1], place("round", "model", number))
+
+    def delete_model(self, number: int) -> None:
+        self._do("UPDATE round SET model = NULL WHERE number = ?", number)
+
+    def _close_model(self, number: int, model: bytes) -> bytes:
+        return self._seal.close(model, place("round", "model", number))
+
+    # Contributions
+
+    def contributions(self, number: int) -> dict[str, Held]:
+        """By hospital."""
+        return _contributions(self._connection, number)
+
+    def messages(self, number: int) -> dict[str, bytes]:
+        """What the hospitals sent that are not left out, by hospital."""
+        found = self._all(
+            "SELECT hospital, message FROM contribution WHERE round = ? AND verdict <> ?", number, LEFT_OUT.value
+        )
+        return {name: self._seal.open(message, _place_of_message(number, name)) for name, message in found}
+
+    def message_tag(self, number: int, hospital: str) -> bytes | None:
+        """The tag of the message that this hospital sent, or None if it sent none."""
+        row = self._one("SELECT digest FROM contribution WHERE round = ? AND hospital = ?", number, hospital)
+        return row and row[0]
+
+    def tag_of(self, message: bytes) -> bytes:
+        """A tag under this node's key: with a plain digest of a share the other party could test guesses."""
+        return self._seal.tag(message)
+
+    def add_contribution(self, number: int, hospital: str, held: Held, message: bytes) -> None:
+        self._do(
+            "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
+            number,
+            hospital,
+            held.id,
+            self.tag_of(message),
+            self._seal.close(message, _place_of_message(number, hospital)),
+            held.verdict.value,
+        )
+
+    def delete_messages(self, number: int) -> None:
+        """The contributions' ids and tags stay."""
+        self._do("UPDATE contribution SET message = x'' WHERE round = ?", number)
+
+    # Questions and answers
+
+    def question(self, id: bytes) -> Charged | None:
+        row = self._one("SELECT hospital, round, kind, rows, pieces FROM question WHERE id = ?", id)
+        return Charged(*row) if row else None
+
+    def add_question(self, id: bytes, ordinal: int, charged: Charged) -> None:
+        """`ordinal` counts the hospital's questions in this round."""
+        self._do(
+            "INSERT INTO question VALUES (?, ?, ?, ?, ?, ?, ?)",
+            id,
+            charged.round,
+            charged.hospital,
+            ordinal,
+            charged.kind,
+            charged.rows,
+            charged.pieces,
+        )
+
+    def spent(self, number: int, hospital: str) -> tuple[int, int]:
+        """The questions and the rows that a hospital was charged in this round."""
+        row = self._one("SELECT questions, rows FROM spent WHERE round = ? AND hospital = ?", number, hospital)
+        return row or (0, 0)
+
+    def put_spent(self, number: int, hospital: str, questions: int, rows: int) -> None:
+        self._do("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?)", number, hospital, questions, rows)
+
+    def add_answer(self, id: bytes, piece: int, share: bytes) -> None:
+        self._do("INSERT INTO answer VALUES (?, ?, ?)", id, piece, self._seal.close(share, _place_of_share(id, piece)))
+
+    def answers(self, id: bytes) -> list[bytes]:
+        """The pieces of a question's answer that are kept."""
+        rows = self._all("SELECT piece, share FROM answer WHERE question = ? ORDER BY piece", id)
+        return [self._seal.open(share, _place_of_share(id, piece)) for piece, share in rows]
+
+    def answer_pieces(self, id: bytes) -> int:
+        """The number of those pieces."""
+        return int(self._one("SELECT COUNT(*) FROM answer WHERE question = ?", id)[0])
+
+    def delete_answer(self, number: int, hospital: str, ordinal: int) -> None:
+        """The answer to one of a hospital's questions in this round, by its ordinal."""
+        self._do(
+            "DELETE FROM answer WHERE question IN "
+            "(SELECT id FROM question WHERE round = ? AND hospital = ? AND number = ?)",
+            number,
+            hospital,
+            ordinal,
+        )
+
+    def delete_answers(self) -> None:
+        """All answers of all rounds. The ids of questions stay."""
+        self._do("DELETE FROM answer")
+
+
+class ContributionTables(Tables):
+    """A transaction of a hospital with mixers: what it sends to each of them, by agreement and round."""
+
+    def has_contribution(self, agreement: str, number: int) -> bool:
+        return self._one("SELECT 1 FROM outbox WHERE agreement = ? AND round = ?", agreement, number) is not None
+
+    def add_message(self, agreement: str, number: int, mixer: str, id: bytes, message: bytes) -> None:
+        """One mixer's message of the contribution with this id."""
+        sealed = self._seal.close(message, _place_in_outbox(agreement, number, mixer))
+        self._do(
+            "INSERT INTO outbox (agreement, round, mixer, id, message) VALUES (?, ?, ?, ?, ?)",
+            agreement,
+            number,
+            mixer,
+            id,
+            sealed,
+        )
+
+    def due_messages(self, agreement: str, number: int) -> dict[str, bytes]:
+        """What is not acknowledged, by mixer."""
+        rows = self._all(
+            "SELECT mixer, message FROM outbox WHERE agreement = ? AND round = ? AND NOT acknowledged",
+            agreement,
+            number,
+        )
+        return {mixer: self._seal.open(sealed, _place_in_outbox(agreement, number, mixer)) for mixer, sealed in rows}
+
+    def all_acknowledged(self, agreement: str, number: int) -> bool:
+        query = "SELECT 1 FROM outbox WHERE agreement = ? AND round = ? AND NOT acknowledged"
+        return self._one(query, agreement, number) is None
+
+    def acknowledge(self, agreement: str, number: int, mixer: str, id: bytes) -> bool:
+        """Whether there is such a message."""
+        return bool(
+            self._do(
+                "UPDATE outbox SET acknowledged = 1 WHERE agreement = ? AND round = ? AND mixer = ? AND id = ?",
+                agreement,
+                number,
+                mixer,
+                id,
+            )
+        )
+
+    def delete_messages(self, agreement: str, number: int) -> None:
+        """The contribution's id stays."""
+        self._do("UPDATE outbox SET message = NULL WHERE agreement = ? AND round = ?", agreement, number)
+
+    def count_as_sealed(self, agreement: str, number: int) -> None:
+        """The round counts among those that the agreement allows."""
+        self._do("UPDATE outbox SET sealed = 1 WHERE agreement = ? AND round = ?", agreement, number)
+
+    def sealed_rounds(self, agreement: str) -> int:
+        """The number of sealed rounds to which this hospital has a contribution."""
+        query = "SELECT COUNT(DISTINCT round) FROM outbox WHERE agreement = ? AND sealed"
+        return int(self._one(query, agreement)[0])
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose tables lie in a folder, which key closed them, and how long their audit trail is."""
+
+    kind: str
+    owner: str
+    key: str
+    """The fingerprint of the state key."""
+    records: int
+
+
+def owner_of(folder: Path) -> Owner | None:
+    """Read beside a node that may be running; None if no node made these tables."""
+    with looking(folder) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        if "about" not in tables:
+            return None
+        records = connection.execute("SELECT count(*) FROM audit").fetchone()[0]
+        kind, owner, key = connection.execute("SELECT kind, owner, key FROM about").fetchone()
+        return Owner(kind, owner, key, records)
+
+
+def last_round_in(folder: Path) -> Round:
+    """A computing party's last round, read beside the node that may be running."""
+    with looking(folder) as connection:
+        return _last_round(connection)
+
+
+def _last_round(connection: Connection, at: str = "") -> Round:
+    row = connection.execute(
+        "SELECT number, state, reason, opened, run FROM round ORDER BY number DESC LIMIT 1"
+    ).fetchone()
+    if not row:
+        raise BadState("The state folder holds no round. Put it aside and take part in a new round with an empty one.")
+    number, state, reason, opened, run = row
+    return Round(number, State(state), reason, opened, run, _contributions(connection, number), at)
+
+
+def _contributions(connection: Connection, number: int) -> dict[str, Held]:
+    rows = connection.execute("SELECT hospital, id, verdict FROM contribution WHERE round = ?", (number,))
+    return {name: Held(id, Inclusion(verdict)) for name, id, verdict in rows}
+
+
+def _place_of_message(number: int, hospital: str) -> str:
+    return place("contribution", "message", number, hospital)
+
+
+def _place_of_share(id: bytes, piece: int) -> str:
+    return place("answer", "share", id.hex(), piece)
+
+
+def _place_in_outbox(agreement: str, number: int, mixer: str) -> str:
+    return place("outbox", "message", agreement, number, mixer)

@@ -1,0 +1,148 @@
+"""The status of a round, as a computing party reports it to a hospital, and the one codec of it on the wire.
+
+A `Status` is made of the `Round` on disk and of the hospital's budget. It travels as a RoundReport, and a hospital that
+asks both mixers combines what they report into one status of the same form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mixbayes.agreement.agreement import Federation
+from mixbayes.node.log import printable
+from mixbayes.node.rounds.record import LEFT_OUT, REFUSED, Round
+from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, State
+from mixbayes.node.serving.greeting import SOFTWARE
+from mixbayes.protocol.errors import MixbayesError, OutOfRange
+from mixbayes.transport.errors import DifferentSets, OverBudget, TooEarly
+from mixbayes.wire.v1.node_pb2 import RoundReport
+
+STEP = "asking for the status"
+_PROGRESS = (FAILED, CLOSED, COLLECTING, SEALED, TRAINED, SERVING)
+"""The state that holds for both computing parties is the one that comes first here."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a round stands for one hospital, as far as the computing parties that answered know."""
+
+    round: int
+    state: State
+    reason: str = ""
+    """Why the round failed, or what it waits for."""
+    contributed: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """The hospitals whose contribution is not the counts of any table."""
+    budget: int = 0
+    """The rows that the hospital may ask about in this round."""
+    budget_left: int = 0
+    protection: str = ""
+    """What the hospital's own node did to its table before it counted it."""
+    unreachable: Mapping[str, MixbayesError] = field(default_factory=dict)
+    """The computing parties that did not answer, and why."""
+
+    def refuse_over_budget(self, rows: int) -> Status:
+        """Refuse a question of this many rows before any of them is charged; returns this status."""
+        if rows > self.budget_left:
+            raise OverBudget(
+                f"{rows} rows are asked about, and of the {self.budget} that this hospital may ask about in round "
+                f"{self.round} {self.budget_left} are left. Nothing was charged. Ask about fewer."
+            )
+        return self
+
+    def refuse_unless_serving(self, federation: Federation) -> None:
+        """Raise why the round answers no questions."""
+        if self.state == SERVING:
+            return
+        if self.state == COLLECTING and self.missing:
+            who = ", ".join(federation.title(name) for name in self.missing)
+            have = "has" if len(self.missing) == 1 else "have"
+            raise TooEarly(
+                f"Round {self.round} is still collecting: {who} {have} not contributed yet. "
+                f"{_sentence(self.reason) or 'Try again later.'}"
+            )
+        if self.state in (FAILED, CLOSED):
+            raise TooEarly(
+                f"Round {self.round} has {'failed: ' + self.reason if self.state == FAILED else 'been closed.'} "
+                "`mixbayes round new` begins another, to which all hospitals contribute again."
+            )
+        raise TooEarly(
+            f"Round {self.round} is {self.state}: its training is not finished. {_sentence(self.reason)}".strip()
+        )
+
+
+def status_of(now: Round, hospitals: Iterable[str], budget: int, budget_left: int, waiting: str = "") -> Status:
+    """The status of a round on disk. `waiting` says what the round waits for."""
+    held = now.contributions
+    refused = [name for name, one in held.items() if one.verdict is REFUSED]
+    contributed = [name for name, one in held.items() if one.verdict not in (REFUSED, LEFT_OUT)]
+    missing = [name for name in hospitals if name not in contributed and name not in refused]
+    return Status(now.number, now.state, now.reason or waiting, contributed, missing, refused, budget, budget_left)
+
+
+def encode(status: Status, clock: float = 0.0) -> RoundReport:
+    """The message of a status. `clock` is this node's time in seconds since 1970, if it tells its time."""
+    return RoundReport(
+        round=status.round,
+        state=status.state.value,
+        reason=status.reason,
+        contributed=status.contributed,
+        missing=status.missing,
+        refused=status.refused,
+        budget=status.budget,
+        budget_left=status.budget_left,
+        clock=clock,
+        software=SOFTWARE,
+        protection=status.protection,
+    )
+
+
+def decode(report: RoundReport, peer: str) -> Status:
+    """The status in a message of this peer."""
+    if report.state not in list(State):
+        raise OutOfRange(peer, STEP, "it names a state that does not exist")
+    return Status(
+        round=report.round,
+        state=State(report.state),
+        reason=printable(report.reason),
+        contributed=list(map(printable, report.contributed)),
+        missing=list(map(printable, report.missing)),
+        refused=list(map(printable, report.refused)),
+        budget=report.budget,
+        budget_left=report.budget_left,
+        protection=report.protection,
+    )
+
+
+def combined(reported: Sequence[Status], unreachable: Mapping[str, MixbayesError]) -> Status:
+    """One status from those of several computing parties."""
+    if len({status.round for status in reported}) > 1:
+        at_a, at_b = (status.round for status in reported)
+        raise DifferentSets(
+            "mixer a and mixer b",
+            STEP,
+            f"they are at different rounds: mixer a is at round {at_a}, mixer b at round {at_b}",
+            "`mixbayes round close` and `mixbayes round new` bring them together",
+        )
+    behind = min(reported, key=lambda status: _PROGRESS.index(status.state))
+    in_all = [name for name in behind.contributed if all(name in status.contributed for status in reported)]
+    refused = sorted({name for status in reported for name in status.refused})
+    listed = [*behind.contributed, *behind.missing]
+    return Status(
+        round=behind.round,
+        state=behind.state,
+        reason=next((status.reason for status in reported if status.reason), ""),
+        contributed=in_all,
+        missing=[name for name in listed if name not in in_all and name not in refused],
+        refused=refused,
+        budget=behind.budget,
+        budget_left=min(status.budget_left for status in reported),
+        protection=reported[0].protection,
+        unreachable=unreachable,
+    )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
