@@ -1,7 +1,5 @@
 """What holds for the repository as a whole."""
 
-import importlib
-import pkgutil
 import re
 import subprocess
 import tomllib
@@ -10,9 +8,6 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-import mixbayes
-from mixbayes.protocol.errors import MixbayesError
 
 ROOT = Path(__file__).parents[1]
 
@@ -72,18 +67,3 @@ def test_room_is_linked_relatively(room: str) -> None:
 def test_proto_holds_no_python() -> None:
     """With a module in it, the folder would hide the installed package of the same name."""
     assert [path for path in (ROOT / "proto").rglob("*") if path.is_file() and path.suffix != ".proto"] == []
-
-
-def error_codes() -> set[str]:
-    for module in pkgutil.walk_packages(mixbayes.__path__, "mixbayes."):
-        if not module.name.endswith(".__main__"):
-            importlib.import_module(module.name)
-    kinds: list[type[MixbayesError]] = [MixbayesError]
-    for kind in kinds:  # grows while it is walked
-        kinds += kind.__subclasses__()
-    return {kind.code for kind in kinds if kind.__module__.startswith("mixbayes.")}
-
-
-def test_every_error_code_has_its_page_and_every_page_its_code() -> None:
-    pages = {page.stem for page in (ROOT / "docs" / "errors").glob("*.md")}
-    assert pages - {"README", "index"} == error_codes()
