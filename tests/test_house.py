@@ -1,7 +1,5 @@
 """What holds for the repository as a whole."""
 
-import importlib
-import pkgutil
 import re
 import subprocess
 import tomllib
@@ -10,9 +8,6 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-import mixbayes
-from mixbayes.protocol.errors import MixbayesError
 
 ROOT = Path(__file__).parents[1]
 
@@ -83,18 +78,3 @@ def test_sql_stands_in_one_folder() -> None:
     found = {path for path in modules if re.search(SQL, path.read_text())}
     assert disk / "datastore.py" in found
     assert {path for path in found if path.parent != disk} == set()
-
-
-def error_codes() -> set[str]:
-    for module in pkgutil.walk_packages(mixbayes.__path__, "mixbayes."):
-        if not module.name.endswith(".__main__"):
-            importlib.import_module(module.name)
-    kinds: list[type[MixbayesError]] = [MixbayesError]
-    for kind in kinds:  # grows while it is walked
-        kinds += kind.__subclasses__()
-    return {kind.code for kind in kinds if kind.__module__.startswith("mixbayes.")}
-
-
-def test_every_error_code_has_its_page_and_every_page_its_code() -> None:
-    pages = {page.stem for page in (ROOT / "docs" / "errors").glob("*.md")}
-    assert pages - {"README", "index"} == error_codes()

@@ -12,6 +12,10 @@ import typer
 from mixbayes.cli.app import app
 
 WIDTH = 80
+TYPE = re.compile(
+    r"\b(TEXT|INTEGER|FLOAT|PATH|RANGE|BOOLEAN)\b|x[<>]=|<=x|<[^>]*\b(bool|date|datetime|float|int|path|range|str)\b"
+)
+"""As click or typer show one where nobody has said in words what is to be typed."""
 
 
 def commands(at: Any, path: tuple[str, ...] = ("mixbayes",)) -> Iterator[tuple[str, Any]]:
@@ -41,6 +45,21 @@ def test_nothing_is_cut_off(shown: str, command: str) -> None:
         name for one in COMMANDS[command].params for name in [*one.opts, *one.secondary_opts] if name.startswith("-")
     ]
     assert [name for name in options if not re.search(rf"(^|\s){name}\b", shown)] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_type_of_python_is_shown(shown: str, command: str) -> None:
+    assert [line for line in shown.splitlines() if TYPE.search(line)] == []
+
+
+@pytest.mark.parametrize("command", ["mixbayes simulate"])
+def test_what_an_option_takes_is_said_in_words(shown: str, command: str) -> None:
+    text = " ".join(shown.split())
+    assert text.startswith("Usage: mixbayes simulate [OPTIONS] [TABLE]... ")
+    assert "Arguments: TABLE None: a table" in text
+    assert "--hospitals N Over how many hospitals one table is split. [at least 2]" in text
+    assert "[default: 0.3; 0.0 to 0.9]" in text
+    assert "--protocol <shares|paillier>" in text
 
 
 def test_there_are_commands_in_groups() -> None:

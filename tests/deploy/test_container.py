@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from tests.deploy import plain_yaml
 from tests.deploy.helpers import COMMAND, HOSPITALS, NODES, ROOT, Node, World, run, stopped
 from tests.ports import free_port
 
 FOLDER = ROOT / "deploy" / "container"
-COMPOSE = plain_yaml.read((FOLDER / "compose.yaml").read_text())
+COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 NAMES = {f"mixer-{name}" if name in "ab" else name: name for name in NODES}
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.wire.v1.contribution_pb2 import Contribution
 from tests.fuzz.decoders import DECODERS, seeds
 
 SCRIPT = Path(__file__).with_name("fuzz_decoders.py")
@@ -36,6 +37,21 @@ def test_right_ones_with_some_bytes_changed(name: str, data: st.DataObject) -> N
         raw[at : at + data.draw(st.integers(0, 8))] = data.draw(st.binary(max_size=8))
     with warnings.catch_warnings(action="ignore"):
         DECODERS[name](bytes(raw))
+
+
+@given(
+    digest=st.binary(max_size=33),
+    id=st.binary(max_size=17),
+    share=st.tuples(st.sampled_from(["seed", "words"]), st.binary(max_size=33)),
+    right=st.booleans(),
+)
+def test_contributions_whose_fields_have_any_size(
+    digest: bytes, id: bytes, share: tuple[str, bytes], right: bool
+) -> None:
+    """Changed bytes alone seldom come to this, because a field says its size."""
+    message = Contribution(federation_digest=bytes(32) if right else digest, id=bytes(16) if right else id, round=1)
+    setattr(message, *share)
+    DECODERS["contribution"](message.SerializeToString())
 
 
 @pytest.mark.parametrize("name", sorted(set(SEEDS) - {"agreement", "messages", "pem"}))

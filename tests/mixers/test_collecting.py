@@ -107,21 +107,6 @@ def test_share_of_another_layout_is_refused() -> None:
         received(B, sendings("va", longer)[B])
 
 
-@given(st.binary(max_size=150), st.sampled_from([A, B]))
-def test_noise_of_any_length_blames_the_hospital(raw: bytes, role: int) -> None:
-    with pytest.raises(PeerError, match=r"^party va, at contribution: ") as caught:
-        received(role, raw)
-    assert caught.value.peer == "party va"
-
-
-@given(st.data(), st.sampled_from([A, B]))
-def test_noise_of_the_right_length_blames_the_hospital(data: st.DataObject, role: int) -> None:
-    due = len(sendings("va", ZEROS)[role])
-    raw = data.draw(st.binary(min_size=due, max_size=due))
-    with pytest.raises(PeerError, match=r"^party va, at contribution: "):
-        received(role, raw)
-
-
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), st.integers(0, 2**32 - 1))
 def test_no_contribution_is_longer_than_the_longest(name: str, number: int) -> None:
     for role, raw in zip((A, B), sendings(name, ZEROS, number=number), strict=True):

@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from mixbayes.node.disk.audit import entries
 from mixbayes.node.serving import admission
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerError, WrongLength
-from mixbayes.transport.contribution import decode, encode
 from mixbayes.transport.errors import AlreadyContributed, RoundOver, TooEarly
 from mixbayes.transport.peer import chunks, joined
 from mixbayes.transport.status import error_from
-from mixbayes.wire.v1.contribution_pb2 import Contribution
 from mixbayes.wire.v1.node_pb2 import Chunk
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 from tests.services.helpers import PATIENCE, Site, make_site, wait_until
@@ -192,38 +190,6 @@ def test_what_is_counted_is_in_the_audit_trail(site: Site) -> None:
         site.hand_in("north", "a")
     told = [(record.entry.actor, record.entry.verb) for record in entries(site.state("a"))]
     assert ("party north", "contributed") in told
-
-
-@given(raw=st.binary(max_size=400), cells=st.integers(0, 40))
-def test_no_bytes_crash_the_decoder(raw: bytes, cells: int) -> None:
-    try:
-        found = decode(raw, "party north", cells)
-    except (OutOfRange, WrongLength):
-        return
-    assert decode(encode(found), "party north", cells).id == found.id
-
-
-@given(
-    digest=st.binary(max_size=33),
-    id=st.binary(max_size=17),
-    seed=st.binary(max_size=17),
-    words=st.binary(max_size=33),
-    hospital=st.text(max_size=8),
-    number=st.integers(0, 2**32 - 1),
-)
-def test_no_message_of_the_right_form_crashes_the_decoder(
-    digest: bytes, id: bytes, seed: bytes, words: bytes, hospital: str, number: int
-) -> None:
-    message = Contribution(federation_digest=digest, id=id, hospital=hospital, round=number)
-    if seed:
-        message.seed = seed
-    else:
-        message.words = words
-    try:
-        found = decode(message.SerializeToString(), "party north", 4)
-    except (OutOfRange, WrongLength):
-        return
-    assert (len(found.digest), len(found.id)) == (32, 16)
 
 
 def test_pieces_are_joined_whatever_their_sizes() -> None:

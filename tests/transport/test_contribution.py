@@ -61,29 +61,6 @@ def test_one_contribution_is_one_message(contribution: Contribution) -> None:
     assert encode(contribution) == encode(again)
 
 
-@st.composite
-def damaged(draw: st.DrawFn) -> bytes:
-    """A message in which a few bytes are others, are gone or are too many."""
-    raw = bytearray(encode(draw(contributions)))
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(raw) - 1))
-        raw[at : at + draw(st.integers(0, 2))] = draw(st.binary(max_size=2))
-    return bytes(raw)
-
-
-@given(st.one_of(st.binary(max_size=200), damaged()))
-def test_noise_is_refused_or_has_the_right_sizes(raw: bytes) -> None:
-    try:
-        contribution = decode(raw, PEER, CELLS)
-    except PeerError as error:
-        blamed: PeerError | None = error
-    else:
-        blamed = None
-        assert (len(contribution.digest), len(contribution.id)) == (DIGEST_BYTES, ID_BYTES)
-        assert len(contribution.share) == (SEED_BYTES if isinstance(contribution.share, bytes) else CELLS)
-    assert blamed is None or str(blamed).startswith(f"{PEER}, at contribution: ")
-
-
 @given(contributions, st.data())
 def test_truncation_is_refused(contribution: Contribution, data: st.DataObject) -> None:
     raw = encode(contribution)

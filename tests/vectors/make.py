@@ -8,7 +8,6 @@ front or the end, and says with which code A refuses it.
 from __future__ import annotations
 
 import hashlib
-import json
 import queue
 import sys
 from collections.abc import Callable, Sequence
@@ -29,6 +28,7 @@ from mixbayes.protocol.errors import MixbayesError, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer.pool import Marks, connect_answerer, connect_asker, connect_pair
+from mixbayes.research.records import one_a_line
 
 HERE = Path(__file__).parent
 MARKS = Marks(low=128, high=128)
@@ -350,7 +350,7 @@ FILES: dict[str, Callable[[], Content]] = {
 
 
 def text(name: str) -> str:
-    return json.dumps(FILES[name](), indent=1) + "\n"
+    return one_a_line(FILES[name]())
 
 
 def main() -> None:

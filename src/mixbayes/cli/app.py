@@ -24,6 +24,7 @@ from mixbayes.cli import (
     study,
     tune,
 )
+from mixbayes.cli.help import Command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,7 +38,7 @@ app = typer.Typer(
 def _add(name: str, command: Callable[..., None], examples: str) -> None:
     """In the list of commands its docstring's first paragraph is shown whole, which otherwise is cut off."""
     paragraph = (inspect.getdoc(command) or "").split("\n\n")[0]
-    app.command(name=name, epilog=examples, short_help=" ".join(paragraph.split()))(command)
+    app.command(cls=Command, name=name, epilog=examples, short_help=" ".join(paragraph.split()))(command)
 
 
 _add("simulate", simulate.simulate, simulate.EXAMPLES)

@@ -16,6 +16,7 @@ from rich.text import Text
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.cli.doubts import tell_unknown
+from mixbayes.cli.help import Command
 from mixbayes.cli.nodes import Agreed, Keys, Name
 from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_whole
 from mixbayes.cli.progress import Talk
@@ -133,7 +134,7 @@ def status(
         raise error
 
 
-@rounds.command(name="new", epilog=NEW_EXAMPLES)
+@rounds.command(cls=Command, name="new", epilog=NEW_EXAMPLES)
 def new(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
     """Begin a new round of the same parties.
 
@@ -144,7 +145,7 @@ def new(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
         _tell(agreed, behind.status(), as_json=False)
 
 
-@rounds.command(name="close", epilog=CLOSE_EXAMPLES)
+@rounds.command(cls=Command, name="close", epilog=CLOSE_EXAMPLES)
 def close(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
     """End the current round for everybody.
 

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from mixbayes.cli.help import Command
 from mixbayes.node.disk.audit import Record, Verdict, entries, utc_text
 from mixbayes.node.disk.audit import verify as verify_trail
 from mixbayes.node.log import printable
@@ -53,15 +54,17 @@ def _head(text: str | None) -> str | None:
     return text and text.lower()
 
 
-@app.command(epilog=SHOW_EXAMPLES)
+@app.command(cls=Command, epilog=SHOW_EXAMPLES)
 def show(
     state: State,
     since: Annotated[
         datetime | None,
         typer.Option(parser=_moment, metavar="DATE", help="From then on; UTC if it does not say."),
     ] = None,
-    verb: Annotated[str | None, typer.Option(help="Only what was done in this way.")] = None,
-    actor: Annotated[str | None, typer.Option(help='Only what this one did, e.g. "party north".')] = None,
+    verb: Annotated[str | None, typer.Option(metavar="VERB", help="Only what was done in this way.")] = None,
+    actor: Annotated[
+        str | None, typer.Option(metavar="ACTOR", help='Only what this one did, e.g. "party north".')
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the audit trail, oldest first.
@@ -82,7 +85,7 @@ def show(
         typer.echo(line)
 
 
-@app.command(epilog=VERIFY_EXAMPLES)
+@app.command(cls=Command, epilog=VERIFY_EXAMPLES)
 def verify(
     state: State,
     head: Annotated[

@@ -26,7 +26,7 @@ mixbayes bench --nodes
 
 
 def bench(
-    repeats: Annotated[int, typer.Option(min=1, help="Runs of every task; the median counts.")] = 7,
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Runs of every task; the median counts.")] = 7,
     nodes: Annotated[bool, typer.Option("--nodes", help="Ask the real nodes, over gRPC with TLS, instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

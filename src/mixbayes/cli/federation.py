@@ -23,6 +23,7 @@ from mixbayes.agreement.agreement import (
 )
 from mixbayes.agreement.files import read_federation, written
 from mixbayes.cli.doubts import tell_doubts
+from mixbayes.cli.help import Command
 from mixbayes.cli.options import Protocol, names_in, smoothing_text
 from mixbayes.cli.output import write_whole
 from mixbayes.node.log import printable
@@ -55,10 +56,10 @@ USUAL = Policy(minimum=2)
 app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agree on.")
 
 
-@app.command(epilog=NEW_EXAMPLES)
+@app.command(cls=Command, epilog=NEW_EXAMPLES)
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="federation.toml is written there.")],
-    name: Annotated[str, typer.Option(help="What the federation is called.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="What the federation is called.")],
     party: Annotated[
         list[str],
         typer.Option(
@@ -69,29 +70,41 @@ def new(
     mixer: Annotated[
         list[str] | None, typer.Option(metavar="a=HOST:PORT", help="Where all nodes reach mixer a, and mixer b.")
     ] = None,
-    class_column: Annotated[str | None, typer.Option(help="Default: `class`, else the last column.")] = None,
+    class_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Default: `class`, else the last column.")
+    ] = None,
     protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
-    bins: Annotated[int | None, typer.Option(min=1, help="Cut numeric attributes into so many bins.")] = None,
-    smoothing: Annotated[str, typer.Option(callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")] = "1",
+    bins: Annotated[int | None, typer.Option(metavar="N", min=1, help="Cut numeric attributes into N bins.")] = None,
+    smoothing: Annotated[
+        str, typer.Option(metavar="NUMBER", callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")
+    ] = "1",
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
     minimum: Annotated[
-        int | None, typer.Option(min=2, help="Hospitals that a round needs.", show_default="all of them")
+        int | None, typer.Option(metavar="N", min=2, help="Hospitals that a round needs.", show_default="all of them")
     ] = None,
     budget: Annotated[
         int, typer.Option(min=1, max=MOST_ROWS, metavar="ROWS", help="Rows a hospital may ask about in one round.")
     ] = USUAL.budget,
     max_rows: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_ROWS, help="Rows that all hospitals together may have.", show_default="1048576"),
+        typer.Option(
+            metavar="ROWS",
+            min=1,
+            max=MOST_ROWS,
+            help="Rows that all hospitals together may have.",
+            show_default="1048576",
+        ),
     ] = None,
     collect_hours: Annotated[
-        float, typer.Option(max=LONGEST_COLLECTION, help="Then a round starts without those missing.")
+        float, typer.Option(metavar="HOURS", max=LONGEST_COLLECTION, help="Then a round starts without those missing.")
     ] = USUAL.collect_hours,
     timeout: Annotated[
-        float, typer.Option(max=LONGEST_WAIT, metavar="S", help="Seconds within which every wait ends.")
+        float, typer.Option(max=LONGEST_WAIT, metavar="SECONDS", help="Seconds within which every wait ends.")
     ] = USUAL.timeout,
-    rounds: Annotated[int, typer.Option(min=1, max=MOST_ROUNDS, help="How many rounds there may be.")] = USUAL.rounds,
+    rounds: Annotated[
+        int, typer.Option(metavar="N", min=1, max=MOST_ROUNDS, help="How many rounds there may be.")
+    ] = USUAL.rounds,
 ) -> None:
     """Write an agreement: DIR/federation.toml.
 
@@ -126,7 +139,7 @@ def new(
         typer.echo(line, err=True)
 
 
-@app.command(epilog=SHOW_EXAMPLES)
+@app.command(cls=Command, epilog=SHOW_EXAMPLES)
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A federation.toml.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,

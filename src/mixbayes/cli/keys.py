@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mixbayes.cli.help import Command
 from mixbayes.keys.authority import (
     AUTHORITY_DAYS,
     AUTHORITY_NAME,
@@ -38,11 +39,13 @@ mixbayes keys sign north.csr --authority authority --out north.pem --days 90
 app = typer.Typer(no_args_is_help=True, help="The keys by which nodes know each other.")
 
 
-@app.command(epilog=AUTHORITY_EXAMPLES)
+@app.command(cls=Command, epilog=AUTHORITY_EXAMPLES)
 def authority(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="It is made if it is not there.")],
-    name: Annotated[str, typer.Option(help="What its certificate is called.")] = AUTHORITY_NAME,
-    days: Annotated[int, typer.Option(min=1, max=LONGEST_DAYS, help="How long it is valid.")] = AUTHORITY_DAYS,
+    name: Annotated[str, typer.Option(metavar="NAME", help="What its certificate is called.")] = AUTHORITY_NAME,
+    days: Annotated[
+        int, typer.Option(metavar="DAYS", min=1, max=LONGEST_DAYS, help="How long it is valid.")
+    ] = AUTHORITY_DAYS,
 ) -> None:
     """Make the authority of a federation.
 
@@ -53,9 +56,11 @@ def authority(
     _say_what_to_compare(made)
 
 
-@app.command(epilog=REQUEST_EXAMPLES)
+@app.command(cls=Command, epilog=REQUEST_EXAMPLES)
 def request(
-    name: Annotated[str, typer.Argument(help="The node's name in the federation file: a, b, or a hospital's.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The node's name in the federation file: a, b, or a hospital's.")
+    ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The node's --keys folder, made if it is not there.")],
 ) -> None:
     """Make a node's keys, and a request for a certificate.
@@ -71,12 +76,14 @@ def request(
     _say("Read the fingerprint to them by telephone, and compare it with what `mixbayes keys sign` shows them.")
 
 
-@app.command(epilog=SIGN_EXAMPLES)
+@app.command(cls=Command, epilog=SIGN_EXAMPLES)
 def sign(
     request: Annotated[Path, typer.Argument(metavar="NAME.csr", help="The request, as the node's operator sent it.")],
     authority: Annotated[Path, typer.Option(metavar="DIR", help="The folder that `mixbayes keys authority` made.")],
     out: Annotated[Path, typer.Option(metavar="NAME.pem", help="The certificate; an older one is replaced.")],
-    days: Annotated[int, typer.Option(min=1, max=LONGEST_DAYS, help="How long it is valid.")] = NODE_DAYS,
+    days: Annotated[
+        int, typer.Option(metavar="DAYS", min=1, max=LONGEST_DAYS, help="How long it is valid.")
+    ] = NODE_DAYS,
 ) -> None:
     """Sign a request. Whoever holds the certificate speaks for that name: compare the fingerprint before sending it."""
     signed = sign_request(request, authority, out, days)

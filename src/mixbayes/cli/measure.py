@@ -60,7 +60,9 @@ def measure(
         Path | None,
         typer.Option(metavar="TABLE", help="Judge classifiers on these rows. Default: cross-validation of ORIGINAL."),
     ] = None,
-    class_col: Annotated[str | None, typer.Option("--class-column", help="Default: `class`, if there is one.")] = None,
+    class_col: Annotated[
+        str | None, typer.Option("--class-column", metavar="COLUMN", help="Default: `class`, if there is one.")
+    ] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
     quasi_identifiers: Annotated[
@@ -69,8 +71,10 @@ def measure(
     unknown: Annotated[
         Unknown, typer.Option(help="What a missing cell is to an attacker who asks about it.")
     ] = Unknown.WILDCARD,
-    clusters: Annotated[int | None, typer.Option(min=1, help="Default: as many as classes, else 4.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of queries, folds and clusters.")] = 0,
+    clusters: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Default: as many as classes, else 4.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of queries, folds and clusters.")] = 0,
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

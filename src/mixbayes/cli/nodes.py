@@ -39,7 +39,7 @@ mixbayes party --federation f.toml --name north --keys keys --data p.csv --state
 Agreed = Annotated[
     Path, typer.Option("--federation", metavar="FILE", help="The agreement.", envvar="MIXBAYES_FEDERATION")
 ]
-Name = Annotated[str, typer.Option(help="This node's name in the agreement.", envvar="MIXBAYES_NAME")]
+Name = Annotated[str, typer.Option(metavar="NAME", help="This node's name in the agreement.", envvar="MIXBAYES_NAME")]
 Keys = Annotated[
     Path, typer.Option(metavar="DIR", help="Holds NAME.key, NAME.pem and authority.pem.", envvar="MIXBAYES_KEYS")
 ]

@@ -61,14 +61,18 @@ MEANINGS = {
 def protect(
     source: Annotated[Path, typer.Argument(metavar="IN", help="The table to protect.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="Where the released table goes; a folder for dmpd.")],
-    method: Annotated[str, typer.Option(help="What to do to it; a name that does not exist lists those that do.")],
+    method: Annotated[
+        str, typer.Option(metavar="METHOD", help="What to do to it; a name that does not exist lists those that do.")
+    ],
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the method; repeatable.")
     ] = None,
-    class_col: Annotated[str | None, typer.Option("--class-column", help="Default: `class`, if there is one.")] = None,
+    class_col: Annotated[
+        str | None, typer.Option("--class-column", metavar="COLUMN", help="Default: `class`, if there is one.")
+    ] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same release.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same release.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Make a table that may be shown out of one that may not, and check that it keeps its promise."""

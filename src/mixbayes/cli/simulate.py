@@ -45,17 +45,24 @@ def simulate(
     tables: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[TABLE...]",
+            metavar="TABLE",
             help="None: a table that scikit-learn carries. One: split at random. Several: one hospital each.",
         ),
     ] = None,
-    hospitals: Annotated[int | None, typer.Option(min=2, help="Over how many hospitals one table is split.")] = None,
+    hospitals: Annotated[
+        int | None, typer.Option(metavar="N", min=2, help="Over how many hospitals one table is split.")
+    ] = None,
     two_party: Annotated[bool, typer.Option("--two-party", help="Two hospitals alone, without mixers.")] = False,
     protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
-    bins: Annotated[int | None, typer.Option(min=1, help="Cut numeric attributes into so many bins.")] = None,
-    smoothing: Annotated[str, typer.Option(callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")] = "1",
+    bins: Annotated[int | None, typer.Option(metavar="N", min=1, help="Cut numeric attributes into N bins.")] = None,
+    smoothing: Annotated[
+        str, typer.Option(metavar="NUMBER", callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")
+    ] = "1",
     max_rows: Annotated[
-        int | None, typer.Option(min=1, help="Rows that all hospitals together may have; sets the width of numbers.")
+        int | None,
+        typer.Option(
+            metavar="ROWS", min=1, help="Rows that all hospitals together may have; sets the width of numbers."
+        ),
     ] = None,
     private: Annotated[
         bool,
@@ -66,10 +73,15 @@ def simulate(
     ] = True,
     classify: Annotated[Path | None, typer.Option(metavar="TABLE", help="Classify these rows.")] = None,
     holdout: Annotated[
-        float, typer.Option(min=0.0, max=0.9, help="Without --classify: the share of rows kept back to be classified.")
+        float,
+        typer.Option(
+            metavar="SHARE", min=0.0, max=0.9, help="Without --classify: the share of rows kept back to be classified."
+        ),
     ] = 0.3,
     labels: Annotated[Path | None, typer.Option(metavar="OUT.csv", help="Write the labels there.")] = None,
-    class_column: Annotated[str | None, typer.Option(help="Default: `class`, else the last column.")] = None,
+    class_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Default: `class`, else the last column.")
+    ] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
     protect: Annotated[
@@ -79,7 +91,9 @@ def simulate(
             help="What hospitals, or one of them, do to their tables before they are counted; repeatable.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Who holds which rows; never the protocol's randomness.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Who holds which rows; never the protocol's randomness.")
+    ] = 0,
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

@@ -28,10 +28,12 @@ def study(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write four-hospitals.md there, its picture and its measurements."),
+        typer.Option(metavar="DIR", help="Write four-hospitals.md there, its picture and its measurements."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few seconds, to try it; figures that say nothing.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of folds and methods; never the protocol's randomness.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Of folds and methods; never the protocol's randomness.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the text.")] = False,
 ) -> None:
     """What four real hospitals gain by joining, and what each protection of their tables costs; takes minutes.

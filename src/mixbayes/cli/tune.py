@@ -76,16 +76,21 @@ class Classifier(StrEnum):
 def tune(
     context: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="IN", help="The table to be protected.")],
-    method: Annotated[str, typer.Option(help=f"What is tuned: {TUNED} or {METHOD}.")],
+    method: Annotated[str, typer.Option(metavar="METHOD", help=f"What is tuned: {TUNED} or {METHOD}.")],
     search: Annotated[Search, typer.Option(help="A few sizes by rule, or many at equal distances.")] = Search.RULE,
     objective: Annotated[
         Objective | None, typer.Option(help="For dmpd: anonymity against accuracy, at all levels.")
     ] = None,
-    threshold: Annotated[int, typer.Option("--threshold", "-t", help="The smallest group size.")] = 20,
+    threshold: Annotated[int, typer.Option("--threshold", "-t", metavar="N", help="The smallest group size.")] = 20,
     gap: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="The loss, in shares of the accuracy, that privacy is worth.")
+        float,
+        typer.Option(
+            metavar="SHARE", min=0.0, max=1.0, help="The loss, in shares of the accuracy, that privacy is worth."
+        ),
     ] = 0.05,
-    most_sizes: Annotated[int, typer.Option(min=2, help="How many sizes an exhaustive search tries.")] = 100,
+    most_sizes: Annotated[
+        int, typer.Option(metavar="N", min=2, help="How many sizes an exhaustive search tries.")
+    ] = 100,
     classifier: Annotated[
         Classifier | None,
         typer.Option(help="What is trained on the release. Default: nearest-neighbour; for dmpd naive-bayes."),
@@ -94,15 +99,21 @@ def tune(
         str,
         typer.Option("--quasi-identifiers", metavar="A,B", help="For dmpd: what outsiders may know. Default: all."),
     ] = "",
-    population: Annotated[int, typer.Option(min=2, help="For dmpd: partitions in a generation.")] = 50,
-    generations: Annotated[int, typer.Option(min=0, help="For dmpd: how many generations.")] = 100,
-    repeats: Annotated[int, typer.Option(min=1, help="How often each size is tried, or the search is run.")] = 3,
-    jobs: Annotated[int, typer.Option(help="Processes that try sizes at the same time; -1 for all cores.")] = 1,
-    class_col: Annotated[str | None, typer.Option("--class-column", help="Default: `class`, if there is one.")] = None,
+    population: Annotated[int, typer.Option(metavar="N", min=2, help="For dmpd: partitions in a generation.")] = 50,
+    generations: Annotated[int, typer.Option(metavar="N", min=0, help="For dmpd: how many generations.")] = 100,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How often each size is tried, or the search is run.")
+    ] = 3,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", help="Processes that try sizes at the same time; -1 for all cores.")
+    ] = 1,
+    class_col: Annotated[
+        str | None, typer.Option("--class-column", metavar="COLUMN", help="Default: `class`, if there is one.")
+    ] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
     plot: Annotated[Path | None, typer.Option(metavar="OUT.png", help="Draw accuracy and privacy.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed tries the same releases.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed tries the same releases.")] = 0,
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

@@ -18,7 +18,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report. `code` names a page in docs/errors, `exit_code` is what a problem ends with."""
+    """One line of the report. `code` names a section of docs/errors.md, `exit_code` is what a problem ends with."""
 
     what: str
     verdict: Verdict

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
+from mixbayes.research.records import one_a_line
 from mixbayes.research.study.intervals import Interval
 from mixbayes.simulation.outcome import Rounds, Seconds, Volumes
 
@@ -187,8 +188,8 @@ _ADAPTER = TypeAdapter(Results)
 
 
 def as_json(results: Results) -> str:
-    """One JSON document."""
-    return _ADAPTER.dump_json(results, indent=1).decode() + "\n"
+    """One JSON document, a record on a line."""
+    return one_a_line(_ADAPTER.dump_python(results, mode="json"))
 
 
 def from_json(text: str) -> Results:
