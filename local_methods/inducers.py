@@ -19,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from mixbayes.local_methods.coded import Coded
 from mixbayes.local_methods.combination import log_laplace
 from mixbayes.local_methods.coordinates import MOST_INDICATORS
+from mixbayes.local_methods.logarithms import log2
 from mixbayes.local_methods.tables import Codes, Floats
 
 NAIVE_BAYES = "naive-bayes"
@@ -73,7 +74,7 @@ class Tree(Inducer):
         tree: Any = DecisionTreeClassifier(
             criterion="entropy",
             min_weight_fraction_leaf=min(1.5 / rows, 0.5),  # two whole rows
-            ccp_alpha=np.log2(rows) / rows,
+            ccp_alpha=float(log2(rows)) / rows,
             random_state=0,
         )
         tree.fit(points[at], label, sample_weight=weight, check_input=False)
