@@ -68,8 +68,6 @@ KERNELS = [
 def released(settings: dict[str, str]) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.local_methods.releases"]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, check=False)
-        command, cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, timeout=240, check=False
-    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
