@@ -2,9 +2,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PROTO_OUT ?= src
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+KERNEL_TESTS := tests/local_methods tests/docs/test_notebooks.py tests/study --ignore tests/local_methods/test_every_processor.py
 REAL_TABLES := $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test ci lint fresh browser bench proto lock venv
+.PHONY: demo test kernels ci lint fresh browser bench proto lock venv
 
 demo: venv
 	$(BIN)/mixbayes simulate
@@ -12,11 +13,21 @@ demo: venv
 test: venv
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
+# What an old, a newer and a new processor compute: the kernels of BLAS, and the instructions that numpy does without.
+# A kernel that this processor cannot run is left out. What `make test` runs is the processor's own.
+kernels: venv
+	@set -eu; for kernel in Prescott Haswell SkylakeX; do \
+		settings=$$($(BIN)/python -m tests.local_methods.test_every_processor $$kernel) || { \
+			echo "not on this processor: $$kernel"; continue; }; \
+		echo "as a processor with $$kernel: $$settings"; \
+		env $$settings $(BIN)/python -m pytest --numprocesses 2 --dist loadfile -q -m "not real_tables" $(KERNEL_TESTS); \
+	done
+
 ci: export CI = true
 ifneq ($(REAL_TABLES),)
 ci: export MIXBAYES_DATA ?= $(REAL_TABLES)
 endif
-ci: lint fresh browser test
+ci: lint fresh browser test kernels
 
 lint: venv
 	$(BIN)/ruff check .

@@ -109,7 +109,7 @@ def group_means(values: Floats, groups: Indices) -> Floats:
 
 def _means(ordered: Floats, starts: Indices, sizes: Indices) -> Floats:
     low, high = np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)
-    return np.clip(np.add.reduceat(ordered, starts) / sizes, low, high)
+    return np.clip(np.add.reduceat(ordered, starts) / sizes, low, high) + 0.0  # a zero has no sign
 
 
 def grouped_alike(missing: Mask, least: int, group: Callable[[Indices, Indices], Indices]) -> Indices:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.multiclass import OneVsOneClassifier
-from sklearn.naive_bayes import CategoricalNB, GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from mixbayes.local_methods.arithmetic.logarithms import log, log2
+from mixbayes.local_methods.arithmetic.nearest_neighbour import NearestNeighbour
+from mixbayes.local_methods.arithmetic.scaling import ranges
 from mixbayes.local_methods.coordinates import APART, indicator_block, indicator_of_value, nominals
-from mixbayes.local_methods.scaling import ranges
 from mixbayes.local_methods.tables import Codes, Floats, Nominal, Table
 
 Predict = Callable[[Table], Codes]
@@ -29,6 +29,9 @@ FAR = 1e30
 """Further out no point stands: trees read single precision."""
 INTERCEPT = 10
 """liblinear charges for the intercept as for any weight; a large constant feature makes it nearly free."""
+
+SMOOTHING = 1e-9
+"""Of the largest variance, added to every one."""
 
 CLASSIFIERS = (NEAREST_NEIGHBOUR, NAIVE_BAYES, TREE, SVM)
 
@@ -47,12 +50,12 @@ def train(classifier: str | ClassifierMixin, table: Table, labels: Nominal, seed
 
 
 def _nearest_neighbour(rows: int, seed: int) -> Any:
-    return KNeighborsClassifier(n_neighbors=1)
+    return NearestNeighbour()
 
 
 def _tree(rows: int, seed: int) -> Any:
     """In the place of C4.5: entropy, two rows to a leaf, and a leaf saves more than the log₂ n bits of naming it."""
-    price = np.log2(rows) / rows
+    price = float(log2(rows)) / rows
     return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, ccp_alpha=price, random_state=seed)
 
 
@@ -113,36 +116,65 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class MixedNaiveBayes:
-    """Numbers under a bell curve for each class, nominal values counted, and all of them multiplied."""
+    """Numbers under a bell curve for each class, nominal values counted, and all of them multiplied.
+
+    As scikit-learn has them, but with sums in one order, and with logarithms that are the same on every processor.
+    """
 
     classes: Codes
     log_prior: Floats
     points: Points
-    bell: Any
-    counted: Any
+    bells: Sequence[Bells]
+    counted: Sequence[Floats]
+    """For each nominal column the logarithms of the shares: values × classes."""
 
     @staticmethod
     def learn(table: Table, labels: Nominal) -> MixedNaiveBayes:
         """From a table and its classes."""
-        classes, counts = np.unique(labels.codes, return_counts=True)
+        classes, of_rows = np.unique(labels.codes, return_inverse=True)
         points = Points.of(table)
         scaled = points.scaled(table)
-        bell = GaussianNB().fit(scaled, labels.codes) if np.ptp(scaled, axis=0).any() else None
-        lists = [len(column.values) + 1 for _, column in nominals(table)]
-        counted = CategoricalNB(min_categories=lists).fit(_from_one(table), labels.codes) if lists else None
-        return MixedNaiveBayes(classes, np.log(counts / counts.sum()), points, bell, counted)
+        bells = [Bells.learn(scaled, of_rows, len(classes))] if np.ptp(scaled, axis=0).any() else []
+        counted = [_log_shares(column, of_rows, len(classes)) for _, column in nominals(table)]
+        return MixedNaiveBayes(classes, log(np.bincount(of_rows) / len(of_rows)), points, bells, counted)
 
     def predict(self, table: Table) -> Codes:
         """The likeliest class of each row."""
-        if not table.rows:
-            return np.empty(0, np.int64)
         score = np.tile(self.log_prior, (table.rows, 1))
-        for half, rows in ((self.bell, self.points.scaled), (self.counted, _from_one)):
-            if half is not None:
-                score += half.predict_joint_log_proba(rows(table)) - self.log_prior
+        for bells in self.bells:
+            score += bells(self.points.scaled(table))
+        for shares, (_, column) in zip(self.counted, nominals(table), strict=True):
+            score += shares[column.codes + 1]
         return self.classes[score.argmax(axis=1)]
 
 
-def _from_one(table: Table) -> Codes:
-    """The codes of the nominal columns, counted from one; a missing cell is 0."""
-    return np.column_stack([column.codes + 1 for _, column in nominals(table)])
+@dataclass(frozen=True, eq=False)
+class Bells:
+    """The mean and the variance of each number in each class: classes × columns."""
+
+    means: Floats
+    variances: Floats
+
+    @staticmethod
+    def learn(numbers: Floats, classes: Codes, count: int) -> Bells:
+        """No variance is zero: a little of the largest is added to all."""
+        parts = [numbers[classes == at] for at in range(count)]
+        added = SMOOTHING * numbers.var(axis=0).max()
+        return Bells(
+            np.array([part.mean(axis=0) for part in parts]), np.array([part.var(axis=0) for part in parts]) + added
+        )
+
+    def __call__(self, numbers: Floats) -> Floats:
+        """The logarithms of the densities of rows: rows × classes."""
+        heights = -0.5 * log(2 * np.pi * self.variances).sum(axis=1)
+        of_class = zip(self.means, self.variances, heights, strict=True)
+        return np.stack(
+            [high - 0.5 * ((numbers - mean) ** 2 / var).sum(axis=1) for mean, var, high in of_class], axis=1
+        )
+
+
+def _log_shares(column: Nominal, classes: Codes, count: int) -> Floats:
+    """The logarithms of the shares of each value in each class, one added to every count; first, a missing cell's."""
+    values = len(column.values) + 1
+    counts = np.bincount((column.codes + 1) * count + classes, minlength=values * count).reshape(values, count)
+    return log(counts + 1) - log(counts.sum(axis=0) + values)

@@ -9,15 +9,13 @@ down in every cell, there may be a few groups fewer.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
+from mixbayes.local_methods.arithmetic.k_means import k_means
 from mixbayes.local_methods.tables import Floats
 
 Groups = NDArray[np.intp]
@@ -47,7 +45,8 @@ def filled_clusters(points: Floats, k: int, clusters: int, random: np.random.Gen
     Smallest clusters first, an undersized one takes the points nearest to its centre from larger ones (steps 1-2 to
     1-5 of Figure 3). The figure lets a donor fall below k; here a donor gives only what it has beyond k.
     """
-    groups, centres = _kmeans(points, clusters, random)
+    found = k_means(points, clusters, int(random.integers(2**31)), rounds=KMEANS_STEPS)
+    groups, centres = found.groups, found.centres
     sizes = np.bincount(groups, minlength=clusters)
     for cluster in np.argsort(sizes, kind="stable"):
         if sizes[cluster] < k:
@@ -101,14 +100,6 @@ def _in_cells(
     return groups
 
 
-def _kmeans(points: Floats, clusters: int, random: np.random.Generator) -> tuple[Groups, Floats]:
-    means: Any = KMeans(clusters, max_iter=KMEANS_STEPS, random_state=int(random.integers(2**31)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters: filled below
-        means.fit(points)
-    return means.labels_.astype(np.intp), means.cluster_centers_
-
-
 def _nearest_spare(
     points: Floats, groups: Groups, sizes: NDArray[np.integer[Any]], centre: Floats, k: int
 ) -> NDArray[np.intp]:
@@ -133,4 +124,4 @@ def _squared_distances(points: Floats, to: Floats) -> Floats:
 
 
 def _nearest(points: Floats, seeds: Floats) -> NDArray[np.intp]:
-    return ((seeds**2).sum(axis=1) - 2 * points @ seeds.T).argmin(axis=1)
+    return np.stack([_squared_distances(points, seed) for seed in seeds]).argmin(axis=0)

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from threadpoolctl import threadpool_limits
 
+from mixbayes.local_methods.arithmetic.scaling import largest_exponents
 from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Progress, Records, Released, Work
 from mixbayes.local_methods.condensation.resynthesis import resynthesised
 from mixbayes.local_methods.condensation.synthesis import DISTRIBUTIONS
@@ -19,7 +20,6 @@ from mixbayes.local_methods.coordinates import nominals, numerics
 from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.originals import in_original, without_originals
-from mixbayes.local_methods.scaling import largest_exponents
 from mixbayes.local_methods.tables import Codes, Floats, Mask, Nominal, Table
 
 LEAST_ROWS = 3

@@ -13,10 +13,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
+from mixbayes.local_methods.arithmetic.nearest_neighbour import NearestNeighbour
 from mixbayes.local_methods.base import Progress, RandomState, columns_with_cells, generator, refuse_parameters, silent
 from mixbayes.local_methods.classifiers import NAIVE_BAYES, SVM, TREE, train
 from mixbayes.local_methods.condensation.class_wise import ClassWiseCondensation
@@ -31,8 +31,6 @@ from mixbayes.local_methods.tables import Codes, Nominal, Rows, Table
 Points = NDArray[np.float32]
 
 TRYING = "trying group sizes"
-
-MOST_COMPARED = 100_000
 
 
 @dataclass(frozen=True)
@@ -182,7 +180,7 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
             labels.take(training),
             known.take(test),
             labels.codes[test],
-            _nearest_neighbour(table.rows) if self.classifier is None else self.classifier,
+            self.classifier,
             ClassWiseCondensation(t=self.t, distribution=self.distribution, missing=self.missing),
             int(random.integers(2**31)),
         )
@@ -277,18 +275,15 @@ class _Trial:
             return train(self.classifier, released, labels, self.seed)(self.test)
         if (codes == codes[0]).all():
             return np.full(self.test.rows, codes[0])
-        classifier: Any = clone(self.classifier)
         place = Coordinates.of(self.table)
+        if self.classifier is None:
+            return NearestNeighbour().fit(place.points(released), codes).predict(place.points(self.test))
+        classifier: Any = clone(self.classifier)
         return classifier.fit(_points(place, released), codes).predict(_points(place, self.test))
 
 
-def _nearest_neighbour(rows: int) -> KNeighborsClassifier:
-    # In a dozen dimensions and more, a tree of this many rows is slower than comparing all with all.
-    return KNeighborsClassifier(1, algorithm="brute" if rows <= MOST_COMPARED else "auto")
-
-
 def _points(place: Coordinates, table: Table) -> Points:
-    return place.points(table).astype(np.float32)  # half the work for nearest neighbours
+    return place.points(table).astype(np.float32)  # half the work for most classifiers
 
 
 def _all_tried(trial: _Trial, sizes: Sequence[int], repeats: int, n_jobs: int | None) -> Iterator[Tried]:

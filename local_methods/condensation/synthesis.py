@@ -11,37 +11,48 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mixbayes.local_methods.arithmetic.axes import at_right_angles, factor, orthonormal
+from mixbayes.local_methods.arithmetic.exact_products import gram, product
 from mixbayes.local_methods.tables import Codes, Floats
-
-NEGLIGIBLE = 1e-12
-"""Of the largest eigenvalue: directions below it are rounding errors."""
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
 
-DISTRIBUTIONS: dict[str, Draw] = {
-    "gaussian": lambda random, shape: random.standard_normal(shape),
-    "uniform": lambda random, shape: random.uniform(-1, 1, shape),
-}
+FINEST = 2.0**-20
+"""Normal numbers are drawn in multiples of it: beyond three and a half deviations they come from a logarithm of the C
+library, and its last digit follows the processor."""
 
 
-def recoloured(rows: Floats, random: np.random.Generator, draw: Draw = DISTRIBUTIONS["gaussian"]) -> Floats:
+def normal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Standard normal numbers."""
+    return np.rint(random.standard_normal(shape) / FINEST) * FINEST
+
+
+def uniform(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Numbers between -1 and 1."""
+    return random.uniform(-1, 1, shape)
+
+
+DISTRIBUTIONS: dict[str, Draw] = {"gaussian": normal, "uniform": uniform}
+
+
+def recoloured(rows: Floats, random: np.random.Generator, draw: Draw = normal) -> Floats:
     """As many new rows with the same mean and the same covariance."""
-    mean = rows.mean(axis=0)
-    axes = principal_axes(rows - mean)
+    new = np.tile(rows.mean(axis=0), (len(rows), 1))
+    centred = rows - new
+    varied = np.flatnonzero(centred.any(axis=0))
+    axes = _axes(centred[:, varied], draw)
     white = draw(random, (len(rows), len(axes)))
-    white, _ = np.linalg.qr(white - white.mean(axis=0))
-    return mean + white @ axes
+    new[:, varied] += product(orthonormal(white - white.mean(axis=0)), axes)
+    return new
 
 
-def principal_axes(centred: Floats) -> Floats:
-    """B with BᵀB = AᵀA and as many rows as A has rank: the axes, each as long as its singular value."""
-    tall = centred.shape[0] > centred.shape[1]
-    values, vectors = np.linalg.eigh(centred.T @ centred if tall else centred @ centred.T)
-    kept = values > NEGLIGIBLE * max(values[-1], 0) if len(values) else np.zeros(0, bool)
-    kept &= values > 0
-    if tall:
-        return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    return (vectors[:, kept].T @ centred)[-(len(centred) - 1) :]
+def _axes(centred: Floats, draw: Draw) -> Floats:
+    """B with BᵀB = AᵀA and as many rows as A has rank: the principal axes, each as long as its singular value.
+
+    A normal sample looks alike along any axes, so there they need not be the principal ones.
+    """
+    axes = factor(gram(centred), len(centred) - 1)
+    return axes if draw is normal else at_right_angles(axes, axes.shape[1])
 
 
 def dealt(scores: Floats, indicator: Codes, values: Codes, random: np.random.Generator) -> Codes:

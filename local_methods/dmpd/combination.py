@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from mixbayes.local_methods.arithmetic.logarithms import log
 from mixbayes.local_methods.tables import Codes, Floats
 
 
 def log_laplace(counts: Codes | Floats) -> Floats:
     """The logarithm of the corrected shares of the last axis."""
     classes = counts.shape[-1]
-    return np.log(counts + 1) - np.log(counts.sum(axis=-1, keepdims=True) + classes)
+    return log(counts + 1) - log(counts.sum(axis=-1, keepdims=True) + classes)
 
 
 def combined(log_posteriors: Sequence[Floats], log_prior: Floats) -> Floats:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mixbayes.local_methods.arithmetic.logarithms import log2
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.tables import Codes, Column, Floats, Nominal, Numeric, Table
 
@@ -88,14 +89,14 @@ def _cut(below: Codes, low: int, high: int) -> int | None:
     split = (left.sum(axis=1) * entropy(left) + right.sum(axis=1) * entropy(right)) / rows
     best = int(split.argmin())
     gain = float(entropy(whole)[0] - split[best])
-    price = np.log2(rows - 1) + _description(whole, left[best : best + 1], right[best : best + 1])
+    price = log2(rows - 1) + _description(whole, left[best : best + 1], right[best : best + 1])
     return low + 1 + best if gain > price / rows else None
 
 
 def _description(whole: Codes, left: Codes, right: Codes) -> float:
     """log₂(3^c − 2) − (c·H − c₁·H₁ − c₂·H₂), c being the classes that occur; for many, 3^c − 2 is 3^c."""
     present = int((whole > 0).sum())
-    told = np.log2(3.0**present - 2) if present < 30 else present * np.log2(3)
+    told = log2(3**present - 2) if present < 30 else present * log2(3)
     return float(told - (_weighed(whole) - _weighed(left) - _weighed(right)))
 
 
@@ -106,7 +107,7 @@ def _weighed(counts: Codes) -> float:
 def entropy(counts: Codes) -> Floats:
     """In bits, for each row of class counts."""
     share = counts / counts.sum(axis=1, keepdims=True)
-    return -(share * np.log2(np.where(share > 0, share, 1))).sum(axis=1)
+    return -(share * log2(np.where(share > 0, share, 1))).sum(axis=1)
 
 
 def _between(values: Floats, above: Codes) -> Floats:
@@ -125,4 +126,4 @@ def _means(numbers: Floats, interval: Codes, intervals: int) -> Floats:
         means: Floats = np.bincount(interval, numbers, minlength=intervals) / np.maximum(counts, 1)
     if not np.isfinite(means).all():  # the sum was too large: divided first, the last digit is less exact
         means = np.bincount(interval, numbers / counts[interval], minlength=intervals).astype(np.float64)
-    return np.clip(means, low, high)
+    return np.clip(means, low, high) + 0.0  # a zero has no sign

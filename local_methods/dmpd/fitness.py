@@ -27,6 +27,9 @@ from mixbayes.local_methods.tables import Codes, Floats, Mask
 BLOCK = 4096
 """Rows scored at a time, so that the scores of a population fit the cache."""
 
+FINEST = 2.0**-32
+"""Logarithms are whole multiples of it, so that sums of those of many thousand features are exact in any order."""
+
 MOST_BYTES = 1 << 28
 """What the kept scores of projections may take."""
 
@@ -53,8 +56,8 @@ class CountedFitness:
         self._coded = coded
         self._fold = fold
         trained = _training_counts(fold, np.zeros(coded.rows, np.int64), coded)[:, 0]
-        self._log_prior = log_laplace(trained)
-        self._tables = [log_likelihood(_training_counts(fold, code, coded)) for code in coded.codes]
+        self._log_prior = whole(log_laplace(trained))
+        self._tables = [whole(log_likelihood(_training_counts(fold, code, coded))) for code in coded.codes]
         self._known: dict[bytes, float] = {}
 
     def accuracies(self, population: Population) -> Floats:
@@ -164,6 +167,11 @@ def _training_counts(fold: Codes, code: NDArray[Any], coded: Coded) -> NDArray[n
 def log_likelihood(counts: NDArray[np.int64]) -> Floats:
     """log P(x | y), Laplace-corrected: … × values × classes."""
     return np.swapaxes(log_laplace(np.swapaxes(counts, -1, -2)), -1, -2)
+
+
+def whole(logarithms: Floats) -> Floats:
+    """In multiples of `FINEST`."""
+    return np.rint(logarithms / FINEST)
 
 
 def _blocks(rows: int) -> Iterator[slice]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.tree import DecisionTreeClassifier
 
+from mixbayes.local_methods.arithmetic.logarithms import log2
 from mixbayes.local_methods.coded import Coded
 from mixbayes.local_methods.coordinates import MOST_INDICATORS
 from mixbayes.local_methods.dmpd.combination import log_laplace
@@ -73,7 +74,7 @@ class Tree(Inducer):
         tree: Any = DecisionTreeClassifier(
             criterion="entropy",
             min_weight_fraction_leaf=min(1.5 / rows, 0.5),  # two whole rows
-            ccp_alpha=np.log2(rows) / rows,
+            ccp_alpha=float(log2(rows)) / rows,
             random_state=0,
         )
         tree.fit(points[at], label, sample_weight=weight, check_input=False)

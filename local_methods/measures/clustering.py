@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
+
+from mixbayes.local_methods.arithmetic.k_means import k_means as k_means_of
 
 Labels = NDArray[np.integer]
 
@@ -16,9 +17,7 @@ STARTS = 10
 def k_means(rows: NDArray[np.float64], clusters: int, seed: int) -> NDArray[np.int32]:
     """The cluster of each row; fewer clusters than asked for where there are fewer different rows."""
     different = len(np.unique(rows, axis=0))
-    method = KMeans(min(clusters, different), random_state=seed)
-    method.set_params(n_init=STARTS)  # here, since type checkers know it as a text only
-    return method.fit_predict(rows).astype(np.int32)
+    return k_means_of(rows, min(clusters, different), seed, starts=STARTS).groups.astype(np.int32)
 
 
 def misclassification_error(original: Labels, released: Labels) -> float:

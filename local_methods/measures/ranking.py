@@ -10,6 +10,8 @@ from scipy.stats import mannwhitneyu
 from mixbayes.local_methods.tables import Floats
 
 SIGNIFICANCE = 0.05
+DIGITS = 9
+"""So many of a p-value are the same on every processor."""
 
 
 def mann_whitney_ranks(samples: Sequence[Floats], *, high_is_good: bool = True) -> list[int]:
@@ -34,4 +36,4 @@ def differ(one: Floats, other: Floats) -> bool:
     """Whether two samples differ at the 5 % level, on either side. A sample of nothing differs from any other."""
     if not len(one) or not len(other):
         return len(one) != len(other)
-    return float(mannwhitneyu(one, other).pvalue) < SIGNIFICANCE
+    return round(float(mannwhitneyu(one, other).pvalue), DIGITS) < SIGNIFICANCE

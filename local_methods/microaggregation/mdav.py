@@ -15,11 +15,11 @@ from math import isqrt
 
 import numpy as np
 
+from mixbayes.local_methods.arithmetic.exact_sums import ExactSums
+from mixbayes.local_methods.arithmetic.scaling import near_unit
 from mixbayes.local_methods.grouping import Advance
 from mixbayes.local_methods.microaggregation.blocks import Blocks
-from mixbayes.local_methods.microaggregation.exact_sums import ExactSums
 from mixbayes.local_methods.microaggregation.outskirts import Outskirts
-from mixbayes.local_methods.scaling import near_unit
 from mixbayes.local_methods.tables import Floats, Indices, Mask
 
 SMALLEST_BLOCK = 32

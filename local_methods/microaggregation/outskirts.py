@@ -23,7 +23,7 @@ class Outskirts:
     def __init__(self, points: Floats, weights: Floats, rows: Indices, centre: Floats) -> None:
         self._points, self._weights, self._centre = points, weights, centre
         inward = -np.sqrt(self._squared(rows, centre))
-        order = np.argsort(inward)
+        order = np.argsort(inward, kind="stable")
         self._rows, self._inward = rows[order], inward[order]
         self._first = 0
         self._looks = 0

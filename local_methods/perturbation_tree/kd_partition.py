@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from mixbayes.local_methods.scaling import near_unit, ranges
+from mixbayes.local_methods.arithmetic.scaling import near_unit, ranges
 from mixbayes.local_methods.tables import Floats, Indices, Mask
 
 Split = Literal["midrange", "median"]
@@ -74,7 +74,7 @@ def partition(points: Floats, largest: int, least: int, split: Split, random: np
     More than `largest` are in a leaf only where no attribute can be cut.
     """
     scaled = near_unit(points)
-    rule = Rule(largest, least, split, ranges(scaled) ** -2.0, random)
+    rule = Rule(largest, least, split, 1 / ranges(scaled) ** 2, random)
     leaf: Indices = np.zeros(len(points), dtype=np.intp)
     leaves = 1
     root = Level(np.ascontiguousarray(scaled.T), np.arange(len(points)), np.array([len(points)]))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mixbayes.local_methods.arithmetic.scaling import near_unit, ranges
 from mixbayes.local_methods.grouping import Advance
-from mixbayes.local_methods.scaling import near_unit, ranges
 from mixbayes.local_methods.tables import Floats, Indices
 
 MOST_CENTRES = 16

@@ -46,7 +46,8 @@ def _draw_column(column: Column, size: int, random: np.random.Generator) -> Colu
         return column.with_codes(random.choice(np.flatnonzero(column.counts()), size))
     low, high = column.numbers.min(), column.numbers.max()
     part = random.random(size)
-    return Numeric(np.clip(low * (1 - part) + high * part, low, high))  # high - low may not be finite
+    drawn = np.clip(low * (1 - part) + high * part, low, high)  # high - low may not be finite
+    return Numeric(drawn + 0.0)  # a zero has no sign
 
 
 def generate(

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from mixbayes.local_methods.arithmetic.axes import at_right_angles, orthonormal
+from mixbayes.local_methods.arithmetic.exact_products import product
 from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, RandomState, Released, Work
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
@@ -24,15 +26,43 @@ class Components:
     values: Floats
     right: Floats
 
+    def first(self, count: int) -> Components:
+        """The largest of them."""
+        return Components(self.left[:, :count], self.values[:count], self.right[:count])
+
     def product(self) -> Floats:
         """The matrix that they make."""
-        return (self.left * self.values) @ self.right
+        return product(self.left * self.values, self.right)
 
 
 def truncate(matrix: Floats, rank: int) -> Components:
     """The components of the nearest matrix of this rank; columns are not centred."""
-    left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    return Components(left[:, :rank], values[:rank], right[:rank])
+    return components_of(matrix).first(rank)
+
+
+def components_of(matrix: Floats) -> Components:
+    """All of them, the largest first. The vectors on the left of a component of nothing are zeros."""
+    if matrix.shape[0] < matrix.shape[1]:
+        turned = components_of(matrix.T)
+        return Components(turned.right.T, turned.values, turned.left.T)
+    basis, columns = orthonormal(matrix), matrix.shape[1]
+    rotated = at_right_angles(np.hstack([product(basis.T, matrix).T, np.eye(columns)]), columns)
+    ours, right = rotated[:, :columns], rotated[:, columns:]
+    values = np.sqrt((ours * ours).sum(axis=1))
+    directions = ours / np.where(values > 0, values, 1)[:, None]
+    return Components(product(basis, directions.T), values, right)
+
+
+def rank_of(matrix: Floats) -> int:
+    """How many singular values are more than rounding errors, as numpy has it."""
+    values = components_of(_near_one(matrix)[0]).values
+    return int((values > values.max(initial=0) * max(matrix.shape) * np.finfo(float).eps).sum())
+
+
+def _near_one(numbers: Floats) -> tuple[Floats, int]:
+    """The numbers divided by a power of two, and its exponent: squares of numbers near one are finite."""
+    exponent = int(np.frexp(abs(numbers).max(initial=0))[1])
+    return np.ldexp(numbers, -exponent), exponent
 
 
 def sparsify(components: Components, share: float) -> Components:
@@ -104,18 +134,17 @@ class SVD(LocalMethod):
                 f"A table of {numbers.shape[0]} rows and {numbers.shape[1]} numeric columns "
                 f"has no rank of {self.rank}. Take a lower rank."
             )
-        exponent = np.frexp(abs(numbers).max())[1]  # squares of numbers near one are finite
-        numbers = np.ldexp(numbers, -exponent)
-        product = self._distorted(truncate(numbers, self.rank)).product()
-        size = np.linalg.norm(numbers)
-        self.kept_variation_ = float((np.linalg.norm(product) / size) ** 2) if size else 1.0
-        return Released(work.table.with_numbers(np.ldexp(product, exponent)), work.labels)
+        numbers, exponent = _near_one(numbers)
+        released = self._distorted(truncate(numbers, self.rank)).product()
+        size = (numbers**2).sum()
+        self.kept_variation_ = float((released**2).sum() / size) if size else 1.0
+        return Released(work.table.with_numbers(np.ldexp(released, exponent)), work.labels)
 
     def _distorted(self, components: Components) -> Components:
         return components
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
-        rank = int(np.linalg.matrix_rank(released.table.numbers()))
+        rank = rank_of(released.table.numbers())
         return Guarantee(
             claim=f"The released numbers have a rank of at most {self.rank}; nominal columns are released as they are.",
             privacy=False,

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
+from mixbayes.local_methods.arithmetic.exact_sums import ExactSums
 from mixbayes.local_methods.microaggregation import blocks, outskirts
 from mixbayes.local_methods.microaggregation.aggregation import mdav as module
-from mixbayes.local_methods.microaggregation.exact_sums import ExactSums
 from mixbayes.local_methods.microaggregation.mdav import mdav
 
 Points = NDArray[np.float64]

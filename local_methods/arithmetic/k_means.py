@@ -1,0 +1,151 @@
+"""k-means that finds the same clusters on every processor.
+
+The steps are those of scikit-learn: greedy k-means++ (Arthur and Vassilvitskii), then Lloyd's. There a distance ends on
+digits that follow the processor, and where two centres are equally near, as happens with names, these decide. Here
+points and centres lie on a fine grid, so that distances are whole numbers and exact: the first of equals is nearest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import log
+from typing import Any
+
+import numpy as np
+
+from mixbayes.local_methods.arithmetic.exact_products import whole_bits
+from mixbayes.local_methods.tables import Floats, Indices
+
+TOLERANCE = 1e-4
+"""Of the mean variance: centres that move less are at rest."""
+
+BLOCK = 1024
+"""Points compared with the centres at a time, so that their distances stay in the processor's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The cluster of each point, the centres, and the sum of squared distances from them."""
+
+    groups: Indices
+    centres: Floats
+    inertia: float
+
+
+def k_means(points: Floats, clusters: int, seed: int, *, starts: int = 1, rounds: int = 300) -> Clusters:
+    """The best clusters of several starts; the first of equally good ones."""
+    grid = Grid.of(points)
+    random = np.random.RandomState(seed)
+    found = (_lloyd(grid, _seeds(grid.points, clusters, random), rounds) for _ in range(starts))
+    best = min(found, key=lambda one: one.inertia)
+    return Clusters(best.groups, grid.back(best.centres), float(np.ldexp(best.inertia, 2 * grid.exponent)))
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Points as whole numbers of so few bits that products of them, summed over the columns, are exact."""
+
+    points: Floats = field(repr=False)
+    centre: Floats
+    exponent: int
+
+    @staticmethod
+    def of(points: Floats) -> Grid:
+        centre = points.mean(axis=0)
+        centred = points - centre
+        exponent = int(np.frexp(np.abs(centred).max(initial=0))[1]) - whole_bits(4 * points.shape[1])
+        return Grid(np.rint(np.ldexp(centred, -exponent)), centre, exponent)
+
+    def back(self, centres: Floats) -> Floats:
+        """Centres in the coordinates of the points."""
+        return self.centre + np.ldexp(centres, self.exponent)
+
+
+def nearest(points: Floats, centres: Floats) -> Indices:
+    """The nearest centre of each point, the first of equals. Both are whole numbers, as those of a `Grid`."""
+    found: Indices = np.empty(len(points), np.intp)
+    squares, twice = (centres**2).sum(axis=1), 2 * np.ascontiguousarray(centres.T)
+    for rows in blocks(len(points)):
+        found[rows] = (squares - points[rows] @ twice).argmin(axis=1)
+    return found
+
+
+def blocks(rows: int) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, rows, BLOCK))
+
+
+def _seeds(points: Floats, clusters: int, random: np.random.RandomState) -> Floats:
+    """Points drawn by their squared distance to the nearest one drawn before, the best of a few at a time."""
+    rows, trials = len(points), 2 + int(log(clusters))
+    squares = (points**2).sum(axis=1)
+    seeds = [int(random.choice(rows, p=np.full(rows, 1 / rows)))]
+    distances = _squared_distances(points, squares, np.array(seeds))[0]
+    while len(seeds) < clusters:
+        drawn = random.uniform(size=trials) * distances.sum()
+        tried = np.searchsorted(np.cumsum(distances), drawn).clip(max=rows - 1)
+        left = np.minimum(distances, _squared_distances(points, squares, tried))
+        best = int(left.sum(axis=1).argmin())
+        distances = left[best]
+        seeds.append(int(tried[best]))
+    return points[seeds]
+
+
+def _squared_distances(points: Floats, squares: Floats, to: Indices) -> Floats:
+    return squares[to][:, None] + squares - 2 * (points[to] @ points.T)
+
+
+def _lloyd(grid: Grid, centres: Floats, rounds: int) -> Clusters:
+    points, sums = grid.points, _Sums(grid.points, len(centres))
+    least = TOLERANCE * points.var(axis=0).mean()
+    for _ in range(rounds):
+        groups = nearest(points, centres)
+        if not sums.move(groups):
+            break
+        before, centres = centres, sums.means(centres)
+        if ((centres - before) ** 2).sum() <= least:
+            groups = nearest(points, centres)
+            break
+    else:
+        groups = nearest(points, centres)
+    return Clusters(groups, centres, float(((points - centres[groups]) ** 2).sum()))
+
+
+class _Sums:
+    """The sum of the points of each cluster. It is exact, so points can move from one to another."""
+
+    def __init__(self, points: Floats, clusters: int) -> None:
+        self._points = points
+        self._sums = np.zeros((clusters, points.shape[1]))
+        self._sizes = np.zeros(clusters)
+        self._groups: Any = None
+
+    def move(self, groups: Indices) -> bool:
+        """Put every point into its cluster; whether any moved."""
+        if self._groups is None:
+            self._add(np.arange(len(groups)), groups, 1.0)
+            self._groups = groups
+            return True
+        moved = np.flatnonzero(groups != self._groups)
+        self._add(moved, self._groups[moved], -1.0)
+        self._add(moved, groups[moved], 1.0)
+        self._groups = groups
+        return bool(moved.size)
+
+    def means(self, before: Floats) -> Floats:
+        """The centres, on the grid. Clusters that lost all their points get the points farthest from their centres."""
+        sums, sizes = self._sums.copy(), self._sizes.copy()
+        empty = np.flatnonzero(sizes == 0)
+        if empty.size:
+            distances = ((self._points - before[self._groups]) ** 2).sum(axis=1)
+            far = np.argsort(-distances, kind="stable")[: empty.size]
+            np.subtract.at(sums, self._groups[far], self._points[far])
+            np.subtract.at(sizes, self._groups[far], 1)
+            sums[empty], sizes[empty] = self._points[far], 1
+        return np.where(sizes[:, None] > 0, np.rint(sums / np.maximum(sizes, 1)[:, None]), before)
+
+    def _add(self, rows: Indices, groups: Indices, times: float) -> None:
+        clusters = len(self._sizes)
+        self._sizes += times * np.bincount(groups, minlength=clusters)
+        columns = np.ascontiguousarray(self._points[rows].T)
+        self._sums += times * np.stack([np.bincount(groups, column, clusters) for column in columns], axis=1)
