@@ -79,8 +79,6 @@ class Round:
         """The set of the round is fixed. All chosen contributions are held here."""
         same = self.state in WITH_SET and self.sealed_set == dict(chosen)
         state = self._after(number, Event.SEAL_SAME if same else Event.SEAL)
-        if same:
-            return self
         left_out = {name: LEFT_OUT for name in self.contributions if name not in chosen}
         return replace(self, state=state, contributions=self._judged(left_out))
 
