@@ -19,8 +19,8 @@ from sklearn.datasets import load_breast_cancer
 from threadpoolctl import threadpool_info
 
 from mixbayes.local_methods.base import LocalMethod
-from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
 from mixbayes.local_methods.condensation.group_search import GroupSizeSearch
+from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
 from mixbayes.local_methods.registry import METHODS, method_class
 from mixbayes.local_methods.tables import Codes, Column, Floats, Nominal, Numeric, Table
 
