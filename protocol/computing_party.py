@@ -7,7 +7,7 @@ its own shares. A step takes the `ComputingParty` that runs it as its first argu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.shares import A, B
+from mixbayes.protocol.transfer.pool import PairPool
 
-if TYPE_CHECKING:  # the pool imports A and B from here
-    from mixbayes.protocol.transfer.pool import PairPool
-
-A, B = 0, 1
+__all__ = ["A", "B", "ComputingParty"]
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.randomness import Randomness
 
+A, B = 0, 1
+"""The roles of the two computing parties."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Share:

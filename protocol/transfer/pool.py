@@ -19,9 +19,9 @@ import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import A
 from mixbayes.protocol.errors import LocalError, Reuse
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.shares import A
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent, receive_base, send_base
 from mixbayes.protocol.transfer.extension import (
     CHECKED_STRETCH,
