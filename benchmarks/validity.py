@@ -19,8 +19,8 @@ import numpy as np
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.gaussian_moments import PRESENT
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.moments import PRESENT
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.computing_party import A, B, ComputingParty

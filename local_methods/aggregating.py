@@ -11,7 +11,7 @@ import numpy as np
 from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Released, Work
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.measures.distances import k_anonymity
+from mixbayes.local_methods.measures.release import k_anonymity
 from mixbayes.local_methods.tables import Floats, Indices, Mask, Table
 
 NO_GROUP = -1

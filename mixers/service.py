@@ -12,8 +12,7 @@ from mixbayes.mixers.store import Store
 from mixbayes.mixers.training import longest
 from mixbayes.node.rounds.status import encode
 from mixbayes.node.serving.admission import caller_of
-from mixbayes.node.serving.conversations import Channels, Conversations, Work
-from mixbayes.node.serving.streams import about, opened
+from mixbayes.node.serving.conversations import Channels, Conversations, Work, about, opened
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import WrongLength
 from mixbayes.protocol.randomness import Randomness

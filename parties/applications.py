@@ -20,8 +20,8 @@ from mixbayes.node.log import Log
 from mixbayes.node.questions import ID_BYTES, NEXT
 from mixbayes.node.rounds.status import Status, encode
 from mixbayes.node.serving.admission import Admission
+from mixbayes.node.serving.conversations import IDLE
 from mixbayes.node.serving.server import Server
-from mixbayes.node.serving.streams import IDLE
 from mixbayes.parties.settings import Settings
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.cells import Texts

@@ -17,7 +17,7 @@ Bytes = NDArray[np.uint8]
 """Raw bytes, as a channel carries them."""
 
 Values = NDArray[np.int32]
-"""Rows of a table as columns (attributes, n). A cell is the position of its value in the dictionary."""
+"""Patients as codes (columns, n): every attribute has one column or several, which its kind writes and reads."""
 
 Numbers = NDArray[np.object_]
 """Big integers of gmpy2. They mix with Python's, and are annotated as `int` because gmpy2 publishes no types."""

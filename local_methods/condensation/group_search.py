@@ -25,7 +25,7 @@ from mixbayes.local_methods.condensation.group_size import approximate_gcd
 from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns, read_labels
 from mixbayes.local_methods.coordinates import Coordinates
 from mixbayes.local_methods.errors import UnfitTable
-from mixbayes.local_methods.measures.distances import confidence_interval
+from mixbayes.local_methods.measures.release import confidence_interval
 from mixbayes.local_methods.tables import Codes, Nominal, Rows, Table
 
 Points = NDArray[np.float32]

@@ -11,7 +11,7 @@ import numpy as np
 from mixbayes.local_methods.base import Progress, silent
 from mixbayes.local_methods.classifiers import Points
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
-from mixbayes.local_methods.measures import distances as measures
+from mixbayes.local_methods.measures import release as measures
 from mixbayes.local_methods.measures.alignment import aligned, same_values
 from mixbayes.local_methods.measures.clustering import k_means
 from mixbayes.local_methods.measures.disclosure import Unknown, codes_of, cuts_of, draw_queries

@@ -11,7 +11,7 @@ from mixbayes.node.rounds.follower import Agreed
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.remote import RemoteFollower
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, SERVING
-from mixbayes.node.serving.streams import IDLE
+from mixbayes.node.serving.conversations import IDLE
 from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.listening import stand
 from mixbayes.parties.alone.store import PartnerStore

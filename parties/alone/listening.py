@@ -10,8 +10,7 @@ from mixbayes.node.log import printable
 from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.remote import FollowerService
 from mixbayes.node.rounds.status import encode
-from mixbayes.node.serving.conversations import Channels, Conversations, Work
-from mixbayes.node.serving.streams import about, opened
+from mixbayes.node.serving.conversations import Channels, Conversations, Work, about, opened
 from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, answer_questions, train_round

@@ -55,7 +55,7 @@ class Asking:
     def labels(
         self, number: int, codes: Values, *, private: bool, id: bytes = b"", renew: bool = False
     ) -> Iterator[Labels]:
-        """The labels of these rows (attributes, n), question by question.
+        """The labels of these rows, as codes (columns, n), question by question.
 
         Under the same `id` the same rows are charged once. A question that broke off before is asked anew, and charged
         again, if there is no id or if `renew` is set.

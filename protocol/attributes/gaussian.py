@@ -1,6 +1,6 @@
 """Gaussian attributes: numbers with a normal distribution in every class.
 
-`moments.py` has what is counted and `moment_validity.py` which moments there can be. In `log_density.py` moments become
+`gaussian_moments.py` has what is counted and `gaussian_validity.py` which moments there can be. In `gaussian_density.py` moments become
 the words of binary features, in the clear and on shares.
 """
 
@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes import log_density
+from mixbayes.protocol.attributes import gaussian_density
 from mixbayes.protocol.attributes.asking import SumOf
 from mixbayes.protocol.attributes.cells import Texts
 from mixbayes.protocol.attributes.fields import Finite
-from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach, Reading
-from mixbayes.protocol.attributes.moment_validity import moment_checks
-from mixbayes.protocol.attributes.moments import (
+from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT,
     ABSENT_CODE,
     MOMENTS,
@@ -31,6 +29,8 @@ from mixbayes.protocol.attributes.moments import (
     scaled,
     whole_moments,
 )
+from mixbayes.protocol.attributes.gaussian_validity import moment_checks
+from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach, Reading
 from mixbayes.protocol.attributes.numbers import not_numbers, read_numbers
 from mixbayes.protocol.computing_party import ComputingParty
 
@@ -39,7 +39,11 @@ _MOMENTS_AT_ONCE = 1 << 11
 
 
 class Gaussian(Kind):
-    """A numeric attribute without cut points. Its bounds differ: the variance floor is a share of their distance."""
+    """A numeric attribute without cut points.
+
+    `low` and `high` must differ, because the variance has a floor that is a share of their distance
+    (`gaussian_density.py`).
+    """
 
     kind: Literal["numeric"] = "numeric"
     low: Finite
@@ -93,24 +97,24 @@ class Gaussian(Kind):
         return list(checked.reshape(-1, *cells.shape[1:]))
 
     def reach(self, smoothing: Fraction, rows: int) -> Reach:
-        return Reach(0, Fraction(1), 1, log_density.ERROR, log_density.SPREAD, slack=1, fraction=1)
+        return Reach(0, Fraction(1), 1, gaussian_density.ERROR, gaussian_density.SPREAD, slack=1, fraction=1)
 
     def log_arguments(self, block: Words, smoothing: Fraction, one: int) -> Words:
-        """None here: its logarithms are of n and of D, which `log_density` computes first."""
+        """None here: its logarithms are of n and of D, which `gaussian_density` computes first."""
         return np.empty(0, np.uint64)
 
     @classmethod
     def fixed_tables(cls, learned: Sequence[Learned]) -> list[Words]:
-        return [log_density.fixed_table(one.block) for one in learned]
+        return [gaussian_density.fixed_table(one.block) for one in learned]
 
     @classmethod
     def shared_tables(cls, me: ComputingParty, learned: Sequence[Learned], rows: int, width: int) -> list[Words]:
-        return log_density.shared_tables(me, [one.block for one in learned], rows, width)
+        return gaussian_density.shared_tables(me, [one.block for one in learned], rows, width)
 
     @property
     def asking(self) -> SumOf:
-        return SumOf(log_density.FEATURES, lambda codes: log_density.features(codes[0]))
+        return SumOf(gaussian_density.FEATURES, lambda codes: gaussian_density.features(codes[0]))
 
     def real_scores(self, block: Words, codes: Values, smoothing: float) -> NDArray[np.float64]:
         classes = range(block.shape[1])
-        return np.stack([log_density.real_density(whole_moments(block, c), codes[0]) for c in classes])
+        return np.stack([gaussian_density.real_density(whole_moments(block, c), codes[0]) for c in classes])

@@ -57,8 +57,8 @@ class Reach(NamedTuple):
     """No argument of a logarithm is larger."""
     fall: Fraction
     """A value lowers the probability of a class by this factor at most, apart from `spread`."""
-    rise: int
-    """A value that no patient of a class has can be this many times likelier than one that a patient has."""
+    values: int
+    """A class without patients gives every value at least the probability 1/values."""
     error: float
     """How far the fixed-point words of one class lie from real logarithms, in bits."""
     spread: int = 0
@@ -73,17 +73,26 @@ class Kind(Frozen):
     """An attribute of any kind."""
 
     name: Text
+    # Each class adds the field `kind`, a Literal with the word by which dictionaries name it.
 
-    columns: ClassVar[int] = 1
-    """Integers that a cell becomes; all of them are below `codes`."""
     numeric: ClassVar[bool] = False
-    """Cells are numbers within public bounds."""
+    """Cells are numbers within public bounds, as those of Gaussian and of binned attributes are."""
     exact: ClassVar[bool] = False
-    """Its probabilities are fractions of counts, which the Paillier protocol multiplies."""
+    """It is `Discrete`: a cell is one of finitely many values, which is all that the Paillier protocol takes."""
     most_rows: ClassVar[int | None] = None
     """The most rows over which it can be counted, where that is less than what a dictionary allows."""
 
     # Codes.
+
+    @property
+    def columns(self) -> int:
+        """The number of integers that a cell becomes. All of them are below `codes`."""
+        return 1
+
+    @property
+    def listed(self) -> int:
+        """How many texts of patients' cells stand in the dictionary, which everybody gets."""
+        return 0
 
     @property
     @abstractmethod
@@ -129,7 +138,7 @@ class Kind(Frozen):
 
     @classmethod
     def further_statements(cls, me: ComputingParty, blocks: Sequence[Words], rows: int) -> list[Words]:
-        """Words that A and B hold alike exactly where other conditions hold, for all attributes of this kind."""
+        """Other conditions, of all attributes of this kind: words that A and B hold alike exactly where one holds."""
         return []
 
     # Training.
@@ -145,11 +154,15 @@ class Kind(Frozen):
     @classmethod
     @abstractmethod
     def fixed_tables(cls, learned: Sequence[Learned]) -> list[Words]:
-        """The tables (words, K) of all attributes of this kind, from counts and logarithms in the clear."""
+        """The tables (words, K) of all attributes of this kind, from counts and logarithms."""
 
     @classmethod
     def shared_tables(cls, me: ComputingParty, learned: Sequence[Learned], rows: int, width: int) -> list[Words]:
-        """The same from shares, modulo 2^width. Where a table is a sum of logarithms, a share of it is that sum."""
+        """Additive shares of these tables modulo 2^width, from shares of the counts and of the logarithms.
+
+        Where a table is a linear function of logarithms, the same function of shares is a share of the table. A kind
+        whose table is not linear overrides this.
+        """
         return cls.fixed_tables(learned)
 
     # Questions.

@@ -37,7 +37,7 @@ class Layout:
         self.columns = self._columns[-1]
         """Integers that a patient's attributes become."""
         if self.size > MOST_CELLS:
-            raise DictionaryTooLarge(_too_many_cells(self.size, dictionary.attributes))
+            raise DictionaryTooLarge(_too_many_cells(self.size, self.classes, dictionary.attributes))
 
     def class_counts(self, vector: NDArray[Cell]) -> NDArray[Cell]:
         """A view of n_c, shaped (..., K)."""
@@ -64,9 +64,9 @@ class Layout:
             yield kind, [i for i, attribute in enumerate(attributes) if type(attribute) is kind]
 
 
-def _too_many_cells(size: int, attributes: Sequence[Attribute]) -> str:
+def _too_many_cells(size: int, classes: int, attributes: Sequence[Attribute]) -> str:
     largest = sorted(attributes, key=lambda attribute: attribute.rows, reverse=True)[:3]
-    names = ", ".join(f"{a.name!r} ({a.rows - 1} values)" for a in largest)
+    names = ", ".join(f"{a.name!r} ({a.rows * classes} cells)" for a in largest)
     return (
         f"{size} cells, at most {MOST_CELLS} are possible. The largest attributes are {names}. "
         "Leave out columns that name a patient; bin those that are numbers."

@@ -30,6 +30,10 @@ class Nominal(Discrete):
     def size(self) -> int:
         return len(self.values)
 
+    @property
+    def listed(self) -> int:
+        return len(self.values)
+
     def read(self, cells: Texts) -> Reading:
         codes = positions(cells, self.values)
         unknown = cells[codes == self.size]

@@ -1,1 +1,12 @@
-"""Naive Bayes on shares: from counts to a model (training), from questions to labels (classification)."""
+"""Naive Bayes on shares: from counts to a model (training), from questions to labels (classification).
+
+Read in this order:
+
+- `counts`: what a hospital sums up of its table.
+- `validity`: mixers check on shares that a contribution is the counts of some table.
+- `precision`, `model`, `training`: the width of scores, the table θ of log-probabilities, and how θ is made on shares.
+- `reference`: the same classifier in the clear, which the labels must equal.
+- `question`, `public_rows`: rows that nobody sees, and rows that the mixers see.
+- `label`, `classification`: the label for the hospital that asked, and a question from its beginning to its end.
+- `two_hospitals`: questions between two hospitals without mixers.
+"""

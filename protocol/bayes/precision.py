@@ -46,7 +46,7 @@ def precision_for(dictionary: Dictionary) -> Precision:
     fall = floor(prod((reach.fall for reach in reaches), start=Fraction(1))) + 1
     worst = fall.bit_length() + spread + slack
     empty = worst + 1
-    span = rows.bit_length() + empty + prod(reach.rise for reach in reaches).bit_length() + spread + 2 * slack
+    span = rows.bit_length() + empty + prod(reach.values for reach in reaches).bit_length() + spread + 2 * slack
     fraction = FRACTION + max(reach.fraction for reach in reaches)
     width = span.bit_length() + fraction + 1
     if width > ring.WORD:

@@ -82,7 +82,7 @@ class Line(Generic[Pool]):
 
 
 class Selection:
-    """The asking hospital's side towards one mixer, for one piece of its rows (attributes, n)."""
+    """The asking hospital's side towards one mixer, for one piece of its rows, as codes (columns, n)."""
 
     def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values) -> None:
         self._form = form

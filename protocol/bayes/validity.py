@@ -6,7 +6,7 @@ A vector is that of some table in the dictionary's layout if
 - in every attribute and class the values and the missing ones add up to n_c, modulo 2^64 and so as integers: 2^20 cells
   below 2^41 do not wrap;
 - what a kind of attribute demands beyond that is true: the moments of a Gaussian one are possible
-  (`moment_validity.py`).
+  (`gaussian_validity.py`).
 
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is

@@ -46,7 +46,7 @@ def cells(layout: Layout, vector: Words, one: int) -> Cells:
 
 
 def scores(layout: Layout, vector: Words, codes: Values) -> list[list[Fraction]]:
-    """For every row (attributes, n) the score of each class, which is proportional to its probability."""
+    """For every row of codes (columns, n) the score of each class, which is proportional to its probability."""
     pooled = cells(layout, vector, 1)
     return [[_score(pooled, row, c) for c in range(layout.classes)] for row in codes.T.tolist()]
 

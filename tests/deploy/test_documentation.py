@@ -23,7 +23,7 @@ from mixbayes.agreement.agreement import federation_from
 from mixbayes.agreement.files import read_federation, written
 from mixbayes.cli import main
 from mixbayes.cli.app import app
-from mixbayes.keys.authority import AUTHORITY_DAYS, NODE_DAYS
+from mixbayes.keys.certificates import AUTHORITY_DAYS, NODE_DAYS
 from mixbayes.keys.checks import checks
 from mixbayes.node.doctor.keys import SOON
 from tests.deploy.helpers import COMMAND, PATIENCE, ROOT, TABLE, Node, environment, stopped

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from mixbayes.keys.authority import make_authority, make_request, sign
-from mixbayes.keys.issue import authority_certificate, node_certificate
+from mixbayes.keys.certificates import authority_certificate, node_certificate
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -15,8 +15,8 @@ from cryptography.x509 import verification
 from cryptography.x509.oid import NameOID
 
 from mixbayes.keys import storage
-from mixbayes.keys.authority import NODE_DAYS, SKEW, make_authority, make_request, sign
-from mixbayes.keys.issue import authority_certificate
+from mixbayes.keys.authority import make_authority, make_request, sign
+from mixbayes.keys.certificates import NODE_DAYS, SKEW, authority_certificate
 from mixbayes.keys.pem import certificate_names, certificates_in
 from mixbayes.keys.problems import BadKeys
 from mixbayes.protocol.errors import Unsupported

@@ -13,8 +13,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from mixbayes.keys import checks as checks_module
 from mixbayes.keys import storage
+from mixbayes.keys.certificates import authority_certificate
 from mixbayes.keys.folder import NodeKeys, certificate_names, checks, load_keys
-from mixbayes.keys.issue import authority_certificate
 from mixbayes.keys.problems import BadKeys
 from tests.keys.helpers import DAY, NOW, Issuer, key_pem, pem, put, with_keys
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.protocol.attributes.dictionary import dictionary_from
+from mixbayes.protocol.attributes.gaussian_density import FEATURES
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.log_density import FEATURES
 from mixbayes.protocol.bayes.model import Model
 
 words = st.integers(0, 2**64 - 1)

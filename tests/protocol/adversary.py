@@ -25,8 +25,8 @@ from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.moments import ABSENT_CODE
 from mixbayes.protocol.bayes.classification import answer_private, answer_public, ask_private, ask_public
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.label import blinding_for, common_blinding

@@ -10,7 +10,7 @@ from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.cells import in_order, numbers, positions
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
-from mixbayes.protocol.attributes.moments import ABSENT_CODE
+from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes

@@ -174,10 +174,10 @@ def _refuse_what_cannot_run(protocol: str, dictionary: Dictionary) -> None:
 
 def _refuse_names_of_patients(dictionary: Dictionary, table: Columns, nominal: Collection[str]) -> None:
     for attribute in dictionary.attributes:
-        if attribute.numeric or attribute.name in nominal:
+        if attribute.name in nominal:
             continue
         rows = np.count_nonzero(~missing(table.column(attribute.name)))
-        if attribute.codes - 1 == rows > NUMERIC_ABOVE:
+        if attribute.listed == rows > NUMERIC_ABOVE:
             raise BadData(
                 f"{table.source}: column {attribute.name!r} has another value in every row, and all of them would "
                 "stand in the agreement that everybody gets. Remove it from the table, or name it in --nominal."

@@ -8,16 +8,9 @@ from typing import Annotated
 import typer
 
 from mixbayes.cli.help import Command
-from mixbayes.keys.authority import (
-    AUTHORITY_DAYS,
-    AUTHORITY_NAME,
-    LONGEST_DAYS,
-    NODE_DAYS,
-    Signed,
-    make_authority,
-    make_request,
-)
+from mixbayes.keys.authority import AUTHORITY_NAME, Signed, make_authority, make_request
 from mixbayes.keys.authority import sign as sign_request
+from mixbayes.keys.certificates import AUTHORITY_DAYS, LONGEST_DAYS, NODE_DAYS
 
 AUTHORITY_EXAMPLES = """Examples:
 

@@ -211,7 +211,7 @@ def _document(name: str, method: LocalMethod, columns: Columns, done: _Done) -> 
 
 def _measures(method: LocalMethod, done: _Done) -> dict[str, float | None]:
     """What can be said of the numbers: row i of the release stands for row i of those that took part."""
-    from mixbayes.local_methods.measures import distances as measures  # slow to import
+    from mixbayes.local_methods.measures import release as measures  # slow to import
 
     if done.projections is not None:
         known = cast("DMPD", method).quasi_identifiers
@@ -229,7 +229,7 @@ def _measures(method: LocalMethod, done: _Done) -> dict[str, float | None]:
 
 def _rarest(projection: Table, identifiers: Sequence[str] | None) -> int:
     """The rows that share the rarest combination of quasi-identifiers; all, if there are none."""
-    from mixbayes.local_methods.measures import distances as measures  # slow to import
+    from mixbayes.local_methods.measures import release as measures  # slow to import
 
     columns = [
         column

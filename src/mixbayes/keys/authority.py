@@ -15,7 +15,16 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from mixbayes.agreement.names import checked_name
-from mixbayes.keys.issue import LONGEST_NAME, authority_certificate, node_certificate, request_for
+from mixbayes.keys.certificates import (
+    AUTHORITY_DAYS,
+    LONGEST_DAYS,
+    LONGEST_NAME,
+    NODE_DAYS,
+    SKEW,
+    authority_certificate,
+    node_certificate,
+    request_for,
+)
 from mixbayes.keys.pem import (
     TO_THE_MINUTE,
     certificates_in,
@@ -31,12 +40,7 @@ from mixbayes.keys.storage import PUBLIC, SECRET, create, make_folder, read, rep
 from mixbayes.protocol.errors import Unsupported
 
 AUTHORITY_NAME = "mixbayes authority"
-AUTHORITY_DAYS = 3653
-NODE_DAYS = 397
-LONGEST_DAYS = 36525
 STATE_KEY_BYTES = 32
-SKEW = timedelta(hours=1)
-"""A certificate is valid from before it was made, for clocks that are behind."""
 
 
 @dataclass(frozen=True)

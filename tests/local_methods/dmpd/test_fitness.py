@@ -13,8 +13,8 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.tree import DecisionTreeClassifier
 
 from mixbayes.local_methods.coded import Coded
+from mixbayes.local_methods.dmpd import fitness as module
 from mixbayes.local_methods.dmpd.combination import combined, log_laplace
-from mixbayes.local_methods.dmpd.decomposition import fitness as module
 from mixbayes.local_methods.dmpd.discretisation import Discretiser
 from mixbayes.local_methods.dmpd.fitness import CountedFitness, fitness
 from mixbayes.local_methods.dmpd.folds import fold_of_rows

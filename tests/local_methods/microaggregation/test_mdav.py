@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mixbayes.local_methods.arithmetic.exact_sums import ExactSums
 from mixbayes.local_methods.microaggregation import blocks, outskirts
-from mixbayes.local_methods.microaggregation.aggregation import mdav as module
+from mixbayes.local_methods.microaggregation import mdav as module
 from mixbayes.local_methods.microaggregation.mdav import mdav
 
 Points = NDArray[np.float64]

@@ -14,7 +14,7 @@ from mixbayes.local_methods.base import Released, Work
 from mixbayes.local_methods.classifiers import CLASSIFIERS, NEAREST_NEIGHBOUR, SVM, TREE, train
 from mixbayes.local_methods.containers import read_columns, read_labels
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
-from mixbayes.local_methods.measures import distances as measures
+from mixbayes.local_methods.measures import release as measures
 from mixbayes.local_methods.sample_generation.sampling import SampleGeneration, agreement
 
 X, y = map(np.asarray, load_iris(return_X_y=True))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE, NUMERIC_BITS
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.moments import ABSENT_CODE, NUMERIC_BITS
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes, count

@@ -7,8 +7,7 @@ import numpy as np
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
-from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.moments import (
+from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT,
     ABSENT_CODE,
     NUMERIC_BITS,
@@ -17,6 +16,7 @@ from mixbayes.protocol.attributes.moments import (
     SQUARES_LOW,
     SUM,
 )
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes, count

@@ -13,8 +13,8 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.moments import ABSENT_CODE
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes import counts
 from mixbayes.protocol.bayes.counts import Codes, count

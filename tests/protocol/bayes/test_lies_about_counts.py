@@ -7,8 +7,8 @@ import pytest
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.gaussian_moments import ABSENT, SQUARES_HIGH, SQUARES_LOW, SUM
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.moments import ABSENT, SQUARES_HIGH, SQUARES_LOW, SUM
 from mixbayes.protocol.errors import WrongLength
 from mixbayes.transport.contribution import Contribution, decode, encode
 from tests.protocol.bayes.contributions import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.moments import ABSENT, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM
+from mixbayes.protocol.attributes.gaussian_moments import ABSENT, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM
 from tests.protocol.bayes.contributions import MIXED, NUMBERS, TOP, at, changed, judged_as_by_integers, with_moments
 
 

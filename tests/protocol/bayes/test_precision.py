@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian_density import SPREAD
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.log_density import SPREAD
 from mixbayes.protocol.bayes.precision import MOST_COUNT_BITS, precision_for
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
 from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION, fixed_log2

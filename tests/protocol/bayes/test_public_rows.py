@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.attributes.moments import ABSENT_CODE
+from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import answer_public
 from mixbayes.protocol.bayes.label import blinding_for

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.attributes.dictionary import MOST_CLASSES, MOST_ROWS
+from mixbayes.protocol.attributes.gaussian_validity import Sizes
 from mixbayes.protocol.attributes.layout import MOST_CELLS
-from mixbayes.protocol.attributes.moment_validity import Sizes
 from mixbayes.protocol.bayes.validity import honest, run_validation
 from mixbayes.protocol.errors import PeerError
 from mixbayes.protocol.shares import split

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Bytes, Values, Words, mask
-from mixbayes.protocol.attributes.log_density import FEATURES
-from mixbayes.protocol.attributes.moments import ABSENT_CODE
+from mixbayes.protocol.attributes.gaussian_density import FEATURES
+from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, ask_private, run_classification
 from mixbayes.protocol.bayes.model import Model

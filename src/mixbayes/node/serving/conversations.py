@@ -1,21 +1,32 @@
-"""Conversations at the node that answers: their streams arrive one by one, and the last one starts the work."""
+"""Conversations at the node that answers: their streams arrive one by one, and the last one starts the work.
+
+Each stream says in its metadata what it is for. A conversation in which no question comes for `IDLE` seconds ends.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+import grpc
+
 from mixbayes.node.log import Log, logged
+from mixbayes.node.questions import NEXT
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent, WrongStep
 from mixbayes.transport.errors import RefusedByPolicy
 from mixbayes.transport.streams import StreamWire
+from mixbayes.transport.watch import Watch
+from mixbayes.wire.v1.node_pb2 import Chunk
 
 Channels = Mapping[str, Channel]
 Work = Callable[[Channels], None]
 _STEP = "joining a conversation"
 _FAREWELL = 3.0
+_LONGEST = 100
+IDLE: Mapping[str, float] = {NEXT: 900.0}
+"""Seconds for which a conversation waits for the next question."""
 
 
 @dataclass
@@ -152,3 +163,22 @@ def _stopping(step: str) -> PeerGone:
 def _break_off(gathering: _Gathering) -> None:
     for wire in gathering.wires.values():
         wire.break_off()
+
+
+def opened(
+    incoming: Iterator[Chunk], context: grpc.ServicerContext, peer: str, deadline: float, watch: Watch
+) -> StreamWire:
+    """The wire over a stream that `peer` has opened."""
+    wire = StreamWire(peer, deadline, watch, IDLE)
+    wire.attach(incoming, context.cancel)
+    if not context.add_callback(wire.abandoned):
+        wire.abandoned()
+    return wire
+
+
+def about(context: grpc.ServicerContext, peer: str, key: str) -> str:
+    """One of the metadata that say what a stream is for."""
+    value = dict(context.invocation_metadata()).get(key)
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise WrongStep(peer, "opening a stream", f"it does not say its {key}")
+    return value

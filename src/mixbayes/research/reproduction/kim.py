@@ -20,7 +20,7 @@ from mixbayes.local_methods import ClassWiseCondensation, Condensation, GroupSiz
 from mixbayes.local_methods.condensation.group_search import Tried
 from mixbayes.local_methods.condensation.group_size import approximate_gcd, sensitivity
 from mixbayes.local_methods.coordinates import Coordinates
-from mixbayes.local_methods.measures.distances import confidence_interval
+from mixbayes.local_methods.measures.release import confidence_interval
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Codes, Floats, Mask, Nominal, Numeric
 from mixbayes.research.reproduction import public_tables as public

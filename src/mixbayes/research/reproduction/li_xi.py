@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 
 from mixbayes.local_methods.classifiers import NEAREST_NEIGHBOUR, SVM, TREE, train
 from mixbayes.local_methods.containers import read_columns
-from mixbayes.local_methods.measures import distances as measures
+from mixbayes.local_methods.measures import release as measures
 from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
 from mixbayes.local_methods.svd.decomposition import SVD, Components, SparsifiedSVD, truncate
 from mixbayes.local_methods.tables import Nominal, Table

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from mixbayes.local_methods.measures import distances as measures
+from mixbayes.local_methods.measures import release as measures
 from mixbayes.local_methods.measures.alignment import aligned
 from mixbayes.local_methods.measures.comparison import Attacker, Pair
 from mixbayes.local_methods.measures.disclosure import Unknown

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Words, mask
-from mixbayes.protocol.attributes.moments import NUMERIC_BITS
+from mixbayes.protocol.attributes.gaussian_moments import NUMERIC_BITS
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import Cut, cut, excess, lifted, times
 from mixbayes.protocol.circuits.comparison import less, negative

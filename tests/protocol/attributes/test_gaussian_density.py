@@ -9,9 +9,16 @@ from sklearn.naive_bayes import GaussianNB
 
 from mixbayes.protocol.arrays import Values, Words, mask
 from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.gaussian_density import FEATURES, FRACTION, features, fixed_table, real_density
+from mixbayes.protocol.attributes.gaussian_moments import (
+    ABSENT_CODE,
+    NUMERIC_BITS,
+    PRESENT,
+    SQUARES_HIGH,
+    SQUARES_LOW,
+    SUM,
+)
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.log_density import FEATURES, FRACTION, features, fixed_table, real_density
-from mixbayes.protocol.attributes.moments import ABSENT_CODE, NUMERIC_BITS, PRESENT, SQUARES_HIGH, SQUARES_LOW, SUM
 from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores

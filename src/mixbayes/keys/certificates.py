@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -10,6 +10,10 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 LONGEST_NAME = 64  # of a common name, by X.509
+AUTHORITY_DAYS, NODE_DAYS, LONGEST_DAYS = 3653, 397, 36525
+"""How long certificates of the authority and of a node are valid if nothing else is said, and at most."""
+SKEW = timedelta(hours=1)
+"""A certificate is valid from before it was made, for clocks that are behind."""
 _BOTH_ENDS = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
 
 

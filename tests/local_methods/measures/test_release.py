@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mixbayes.local_methods.measures import distances as measures
+from mixbayes.local_methods.measures import release as measures
 from mixbayes.local_methods.tables import Nominal, Numeric, nominal_from
 
 ROWS = 40
