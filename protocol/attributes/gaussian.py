@@ -1,7 +1,7 @@
 """Gaussian attributes: numbers with a normal distribution in every class.
 
-`gaussian_moments.py` has what is counted and `gaussian_validity.py` which moments there can be. In `gaussian_density.py` moments become
-the words of binary features, in the clear and on shares.
+`gaussian_moments.py` has what is counted and `gaussian_validity.py` which moments there can be. In
+`gaussian_density.py` moments become the words of binary features, in the clear and on shares.
 """
 
 from __future__ import annotations

@@ -39,8 +39,10 @@ from mixbayes.protocol.computing_party import ComputingParty
 FRACTION = logarithm.FRACTION + 1
 """One bit more than a logarithm's, so that half of log2 D needs no rounding."""
 FLOOR_BITS = 20
-"""The variance has a floor of 2^-20 of the squared width of the bounds. `QUOTIENT_BITS`, `SPREAD` and `ERROR` are computed
-for this number: with another one they are others."""
+"""The variance has a floor of 2^-20 of the squared width of the bounds.
+
+`QUOTIENT_BITS`, `SPREAD` and `ERROR` are computed for this number. With another one they are others.
+"""
 SQUARE_BITS = NUMERIC_BITS + 2
 FEATURES = 1 + (NUMERIC_BITS + 1) + (SQUARE_BITS + 1)
 QUOTIENT_BITS = 54
