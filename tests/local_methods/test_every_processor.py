@@ -57,6 +57,9 @@ class Kernel:
         }
 
 
+NOT_HERE = 3
+"""The exit code for a kernel that this processor cannot run."""
+
 KERNELS = [
     # OpenBLAS calls its plainest kernel by either name.
     Kernel("Prescott", frozenset({"Prescott", "Katmai"}), None, ("",), "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"),
@@ -106,5 +109,5 @@ def test_different_tables_have_different_digests() -> None:
 if __name__ == "__main__":  # the settings of a kernel, for `make kernels`
     wanted = next(kernel for kernel in KERNELS if kernel.name == sys.argv[1])
     if not wanted.possible:
-        sys.exit(1)
+        sys.exit(NOT_HERE)
     print(" ".join(f"{key}={value}" for key, value in wanted.settings().items() if value))
