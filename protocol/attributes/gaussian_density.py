@@ -8,10 +8,11 @@ and the log-density is, with c = log2(e) / 2 and up to what is the same for all 
 
     log2 n − log2(D) / 2 − c·S1² 2^20 / D  +  u · 2c·n·S1 2^(f+20) / D  −  u² · c·n² 2^(2f+20) / D.
 
-The three quotients are exact integers with `FRACTION` fraction bits. u is the bits of x, and u² the bits of x² rounded
-to f + 2 fraction bits; bit j of either has a word of its own, the quotient shifted right, which is linear in the
-quotient's bits. Another feature says that the value is present at all. A class without a present value counts as one
-row in the middle of the bounds.
+The three quotients are exact integers with `FRACTION` fraction bits. The features are binary: the bits of x for u, the
+bits of x², rounded to f + 2 fraction bits, for u², and one that says that there is a value at all. The word of a
+feature is its quotient shifted right by the place of the bit. That is a linear function of the quotient's bits, so
+shares of the bits give shares of the word. A class in which no patient has a value counts as one patient in the middle
+of the bounds.
 """
 
 from __future__ import annotations
@@ -173,7 +174,10 @@ def _prepared(me: ComputingParty, moments: Words, some: Bits, width: int) -> tup
 
 
 def _lifted(me: ComputingParty, cells: Words, width: int) -> Words:
-    """Shares modulo 2^64 of cells below 2^63 as shares modulo 2^width: the wrap is where either's top bit is set."""
+    """Shares modulo 2^64 of cells below 2^63 as shares modulo 2^width.
+
+    The shares add up to the cell, or to the cell plus 2^64: this exactly if one of them, or both, has its top bit set.
+    """
     top = (cells >> np.uint64(ring.WORD - 1)).astype(np.uint8)
     wide = np.zeros((ring.limbs(width), cells.size), np.uint64)
     wide[0] = cells

@@ -5,9 +5,9 @@ zero nor above what the bounds allow. S1 ≤ 2^f n follows. S2 = low + 2^f high 
 2^f, so low ≤ (2^f − 1) n; high ≤ 2^f n follows. Whole numbers have a few moments fewer (S1 and S2 are both even or both
 odd); that is not checked.
 
-The inequalities are between integers, and each is exact if the ranges hold and those before it, since the ring is as
-wide as what these leave possible. Where one fails, what comes after it means nothing, and need not: the contribution is
-refused for the first.
+The inequalities are between integers. The ring of each is as wide as the numbers can be if the ranges and the
+inequalities before it hold, so then it is exact. If one of those fails, the contribution is refused for that, and what
+a later comparison says does not matter.
 """
 
 from __future__ import annotations

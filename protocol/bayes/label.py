@@ -55,7 +55,7 @@ def opened(first: Words, second: Words, senders: str) -> Labels:
 
 
 def common_blinding(me: ComputingParty) -> bytes:
-    """The seed of the two semi-honest mixers' pads: each draws half of what it is hashed from."""
+    """The seed of the pads of both mixers, which are semi-honest: the hash of two halves, one drawn by each."""
     mine = me.random.bytes(SEED_BYTES)
     theirs = me.channel.swap("blinding", mine).tobytes()
     return hashlib.sha256(mine + theirs if me.role == A else theirs + mine).digest()

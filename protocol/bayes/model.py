@@ -1,8 +1,8 @@
 """The table θ of log-probabilities: what training makes of counts, in the clear or on shares.
 
 Everything here is linear or a rearrangement, so the two computing parties and the clear-text reference run the same
-code, each on its own numbers. Only two things differ: the logarithm between `log_arguments` and `learned`, and how a
-kind of attribute makes tables of what was learned.
+code, each on its own numbers. Only two steps differ: the logarithms of what `log_arguments` gives, and how a kind of
+attribute makes a table of its counts and logarithms.
 """
 
 from __future__ import annotations

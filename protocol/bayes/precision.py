@@ -1,8 +1,8 @@
 """How many bits a dictionary needs: the width of counts and of scores, and what rounding may change.
 
-A score is log2 n_c + Σ_a (log2(q·n_avc + p) − log2(q·n_ac + p·V_a)) with smoothing p/q; log2 N, the same for all
-classes, is left out, and so is log2 q, which cancels. `empty` is just below what the worst class
-with rows can reach, which keeps comparisons as short as they can be.
+A score is log2 n_c + Σ_a (log2(q·n_avc + p) − log2(q·n_ac + p·V_a)) with smoothing p/q. log2 N is left out, because it
+is the same for all classes; log2 q cancels. A class without patients gets −`empty` for log2 n_c: just below the worst
+score that a class with patients can have, so that it never wins and comparisons stay as short as they can be.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Precision:
     width: int
     """Differences of two scores are signed words of this many bits."""
     empty: int
-    """What stands, negated, for the logarithm of the prior of a class without rows."""
+    """Minus this number stands for log2 n_c where n_c = 0."""
     margin: float
     """Labels equal those of real arithmetic wherever the two best scores are further apart than this (bits)."""
 

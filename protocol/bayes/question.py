@@ -1,11 +1,10 @@
 """A private question: scores on shares without the patient's values leaving the hospital.
 
-The hospital is the receiver of a choice among V + 1 entries for every attribute. Entry v is the mixer's share of
-θ[v, c] − θ[v, 0] plus ρ, for every later class c; ρ is fresh for every row, attribute and class, and the last entry,
-"missing", is ρ alone. For a Gaussian attribute it is the receiver of one correlated transfer a binary feature: the
-feature times its word, plus ρ. The hospital adds up over attributes, and hands A's sum to B and B's to A. A mixer that
-takes away its own Σρ holds a share; the other's ρ hides the other's part from it, and from a hospital that would help
-it.
+For every attribute the hospital learns obliviously one entry, or one sum of entries, of each mixer's table plus ρ
+(`attributes/asking.py`). The mixer draws ρ anew for every row, attribute and class. The hospital adds up over the
+attributes, and hands the sum that it has from A to B, and the one from B to A. A mixer subtracts its own Σρ from its
+own prior and adds the sum that it was handed: these are shares of the scores. The ρ of the other mixer, inside that
+sum, hides the other mixer's table from it, also if the hospital helps it.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ Each of these statements becomes a word that mixers A and B hold alike exactly i
 valid exactly if all of A's words equal B's. Each mixer hashes its own to 128 bits under a nonce; 127 ANDs compare the
 digests inside the engine, and that bit is opened.
 
-Why no lie passes. Whether two words agree depends on the two shares that the hospital sent and on nothing drawn later.
-Those are fixed when the mixers draw the nonce, and the hospital has no move after that. Different words have equal
-digests with probability 2^-128, the keyed hash being as a random function. In place of the hash, a random linear
-combination modulo 2^64 would let an error of 2^63 pass half of the time.
+Why no lie passes. The two shares that the hospital sent decide which words agree; nothing that is drawn later changes
+that. The mixers draw the nonce after both shares have arrived, and the hospital has no move after that. If the keyed
+hash is like a random function, different words have equal digests with probability 2^-128. In place of the hash, a
+random linear combination modulo 2^64 would let an error of 2^63 pass half of the time.
 
-What it shows. An honest hospital's bit is known beforehand. A word of one mixer is masked by a carry's share or by the
-hospital's own randomness, but a digest of it could be compared with guesses, and is never sent.
+What it shows. An honest hospital's bit is known beforehand. Each word of a mixer is masked, by its share of a carry or
+by the hospital's own randomness. A digest of the words could still be compared with guesses, so no digest is ever sent.
 """
 
 from __future__ import annotations

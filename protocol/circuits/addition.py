@@ -28,7 +28,8 @@ def to_bits(me: ComputingParty, word: Words, width: int) -> Words:
     carries, propagates = _within_digits(me, digits)
     # The highest of the four bits is about the whole digit; the prefix tree turns it into the carry into each digit.
     into = _carries_into(me, carries >> np.uint8(DIGIT - 1), propagates >> np.uint8(DIGIT - 1))
-    # Bit i − 1: the carry out of the lower i bits, which comes from these bits or from below the digit through them.
+    # Bit i − 1 is the carry out of the lower i bits: they make one themselves, or they pass on one from below the
+    # digit.
     inside = carries ^ gate(me, into, propagates, DIGIT)
     # Now each bit of the sum is the two digits' bits and the carry into that place, XORed.
     sums = digits ^ (into ^ (inside << np.uint8(1))) & np.uint8((1 << DIGIT) - 1)

@@ -6,8 +6,8 @@ parts gives XOR shares of c = [a + b ≥ 2^width]. The word is then
     (a + b − 2^width·c) + 2^width·(u + v + c)   modulo 2^64,
 
 and the first part lies in [0, 2^width) whatever the parties hold. So the word is below 2^width exactly if u + v + c ≡ 0
-modulo 2^(64 − width), that is, if A's u + c_A equals B's −(v + c_B), where c_A + c_B = c. Neither party may show its
-side, because the difference of both is what the word has above the cut; `bayes/validity.py` compares them on shares.
+modulo 2^(64 − width), that is, if A's u + c_A equals B's −(v + c_B), where c_A + c_B = c. The two sides differ by what
+the word has above the cut, so neither party may show its side. `bayes/validity.py` compares them on shares.
 """
 
 from __future__ import annotations

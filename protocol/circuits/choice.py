@@ -124,8 +124,8 @@ def _swap_tables(me: ComputingParty, parts: list[Slots], masked: list[Words]) ->
 def look_up(me: ComputingParty, index: Words, table: Words, widths: Sequence[int]) -> Words:
     """XOR shares (n, words) of a public table (2^k, words) at an XOR-shared index (n,).
 
-    For its half of the elements a party sends the table with rows renumbered by its own share of the index: the row
-    with number v is row v ⊕ share of the public table. All rows are XORed with one random row, which the party keeps as
+    For its half of the elements a party sends the table with its rows renumbered by its own share s of the index: row v
+    of what it sends is row v ⊕ s of the public table. All rows are XORed with one random row, which the party keeps as
     its share of the result. The other party asks for the row that its share of the index names. `widths` are the bits
     of the words of a row.
     """

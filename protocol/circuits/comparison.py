@@ -29,8 +29,8 @@ _GREATER, _EQUAL = 1, 2
 
 def carry(me: ComputingParty, word: Words, width: int) -> Bits:
     """XOR shares (n,) of [a + b ≥ 2^width]. `word` is this party's private a or b, below 2^width."""
-    # The two words play the same part in a + b, so either party can be the sender of an element. Below, the receiver
-    # asks with the digits of 2^width − 1 − b, which is ~b.
+    # The two words play the same part in a + b, so either party can be the sender of an element. The receiver asks with
+    # the digits of 2^width − 1 − b. These are the digits of b with every bit inverted, ~b.
     sends, asks = me.halves(word)
     half = sends.shape[-1]
     shares, parts = [], []

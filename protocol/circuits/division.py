@@ -19,7 +19,7 @@ from mixbayes.protocol.computing_party import ComputingParty
 def divide(me: ComputingParty, numerator: Words, divisor: Words, divisor_bits: int, quotient_bits: int) -> Bits:
     """XOR shares (quotient_bits, n), lowest first, of ⌊numerator / divisor⌋ < 2^quotient_bits, quotient_bits even.
 
-    Both are additively shared modulo 2^`width(divisor_bits, quotient_bits)`, the divisor positive.
+    Numerator and divisor are additively shared modulo 2^`width(divisor_bits, quotient_bits)`. The divisor is positive.
     """
     remainder, full = numerator, width(divisor_bits, quotient_bits)
     digits: list[Bits] = []

@@ -135,7 +135,8 @@ def _joined_groups(me: ComputingParty, high: Words, low: Words, size: int) -> Wo
     # If the high group is not zero, its position replaces the low one's, and the new highest bit of the position is 1.
     payload = low ^ (high & ~_NONZERO)
     chosen = gate(me, nonzero.astype(np.uint8), payload, size + 1)
-    # low ⊕ [high ≠ 0]·(low ⊕ position of high): [low ≠ 0] is left only if high is zero, so XOR with [high ≠ 0] is OR.
+    # low ⊕ [high ≠ 0]·(low ⊕ position of high) keeps the bit [low ≠ 0] only if high is zero. So XOR with [high ≠ 0] is
+    # OR.
     return low ^ chosen ^ nonzero ^ (nonzero << np.uint64(size + 1))
 
 
@@ -174,9 +175,9 @@ def _polynomial(me: ComputingParty, normal: Words, bits: int, q1: Words, q2: Wor
 def _truncate(me: ComputingParty, total: Words, exponent: Words, exponent_bits: int, width: int) -> Words:
     """Additive shares modulo 2^width of exponent · 2^FRACTION + ⌊total / 2^(_SCALE − FRACTION)⌋, exact.
 
-    The sum of the high parts of both shares lacks the carry of their low parts. It is too large by the place of 2^64 if
-    the shares wrap around 2^64. As the total is below 2^63, they wrap around exactly if one or both have their top bit
-    set: two shares without it add up to less than 2^64, and one with it would make the sum 2^63 or more.
+    The sum of the high parts of both shares lacks the carry of their low parts. If the shares wrap around 2^64, it is
+    too large by 2^64 shifted down as they are. As the total is below 2^63, they wrap around exactly if one or both have
+    their top bit set: two shares without it add up to less than 2^64, and one with it would make the sum 2^63 or more.
     """
     drop = _SCALE - FRACTION
     into = carry(me, total & mask(drop), drop)
@@ -226,9 +227,9 @@ def _fitted() -> Words:
 def _interval(start: int, one: Decimal) -> tuple[int, int, int]:
     """The coefficients for m in [start, start + 1] / 2^INDEX, as integers.
 
-    The logarithm is interpolated at the three Chebyshev points 1/2 and 1/2 ± √3/4 of the interval; `one` is ln 2. What
-    the rounding of q2 loses is given back to q1 and q0 as its best straight line. The mean of what t² loses by the low
-    bits of t is put into q1. Half a unit of the result is in q0, so that the truncation rounds.
+    The logarithm is interpolated at the three Chebyshev points 1/2 and 1/2 ± √3/4 of the interval; `one` is ln 2. The
+    rounding of q2 leaves a small parabola; its best straight line goes into q1 and q0. The low bits of t are missing in
+    t²; the mean of what they would add goes into q1. Half a unit of the result is in q0, so that the truncation rounds.
     """
     spread = Decimal(3).sqrt() / 4
     centre = start + Decimal("0.5")

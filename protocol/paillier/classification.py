@@ -183,7 +183,7 @@ def _reshared(me: ComputingParty, group: Group, later_wins: Bits, earlier: Numbe
 
     By 1-of-2 OT each party offers its shares of both classes' numbers, multiplied by fresh factors, in an order that
     its share of the outcome determines; the other party's share of the outcome chooses. The chooser keeps what it
-    received and the sender the inverses of its factors, so that both together hold the sender's old share. This goes
+    received, and the sender keeps the inverses of its factors. The product of both is the sender's old share. This goes
     both ways.
     """
     flat = later_wins.reshape(-1)

@@ -78,7 +78,7 @@ class Group:
 
     @property
     def product_bits(self) -> int:
-        """The sum of two products of two elements and a mask is below the modulus times 2 to this."""
+        """x·y + x'·y' + a mask, for elements x, y, x', y', is below modulus · 2^product_bits."""
         return self.bits + 1
 
     def veil(self, random: Randomness, hidden: int) -> int:
@@ -257,8 +257,8 @@ def _shares_of_empty(me: ComputingParty, layout: Layout, vector: Words) -> Bits:
 def _without_zeros(key: PublicKey, own: Numbers, empty: Bits, theirs: list[int]) -> tuple[list[int], list[int]]:
     """Ciphertexts of A's part of n_c + z_c, and B's part of it.
 
-    A zero would show: zero times a factor is zero. So z_c = z_A ⊕ z_B is added, which is z_A if z_B = 0, and 1 − z_A if
-    z_B = 1. The number n_c + z_c is never zero, and `winners` sees to it that such a class loses.
+    A zero would show, because zero times a factor is zero. So z_c = z_A ⊕ z_B is added. B adds z_A if its own z_B is 0,
+    and 1 − z_A if it is 1. The number n_c + z_c is never zero, and `winners` sees to it that such a class loses.
     """
     counts, flags = theirs[: own.size], theirs[own.size :]
     both = [(flag, key.negated(flag)) for flag in flags]

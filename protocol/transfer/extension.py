@@ -1,13 +1,13 @@
 """OT extension: any number of random oblivious transfers (OT) from 128 base ones (SoftSpokenOT, Roy, CRYPTO 2022).
 
-The parties hold matrices of 128 columns with a row for each transfer, such that q = t ⊕ choice·Δ in every row: the
-receiver knows t and its choice, the sender knows q and Δ, one secret row for all. This is a correlated OT. A hash of
-the rows breaks the correlation: the sender's pads are H(q) and H(q ⊕ Δ), and the receiver's H(t) is the one of its
-choice.
+Each party holds a matrix of 128 columns with a row for each transfer. The receiver knows a row t and a choice bit for
+every transfer. The sender knows a row q for every transfer, and one secret row Δ for all of them. In every row
+q = t ⊕ choice·Δ. This is a correlated OT. A hash of the rows breaks the correlation: the sender's pads are H(q) and
+H(q ⊕ Δ), and the receiver's H(t) is the one of its choice.
 
-The 128 columns are taken in groups of `GROUP`. For each group the receiver holds 2^GROUP seeds r_x and the sender holds
-all of them but number Δ, where Δ stands for the bits of that group (small-field VOLE, figure 7 of the paper). With sums
-over all x, and additions that are XOR:
+The 128 columns are taken in groups of `GROUP`, which must divide 128. For each group the receiver holds 2^GROUP seeds
+r_x. The sender holds all of them except the one whose number is the group's part of Δ (small-field VOLE, figure 7 of
+the paper). In the next line Δ is that part, sums are over all x, and addition is XOR:
 
     receiver:  t  = Σ x·r_x,  u = Σ r_x ⊕ choice         sender:  q = Σ (x ⊕ Δ)·r_x ⊕ Δ·u = t ⊕ choice·Δ
 
@@ -23,8 +23,8 @@ universal linear hash of every column. Ours is GHASH, under a key that the sende
 columns carry 128 transfers more than are used, so that the hash of the choices shows nothing about those that are.
 
 We depart from the paper in one point: nothing checks the sums by which the trees are opened (its figure 14 does). A
-receiver that sends wrong sums makes columns of the sender random. It then passes the check only by guessing bits of Δ,
-and the check of the columns leaves it that possibility in any case.
+receiver that sends wrong sums makes columns of the sender random. It then passes the check of the columns only by
+guessing bits of Δ. An honest opening would leave it the same chance.
 """
 
 from __future__ import annotations
@@ -230,8 +230,8 @@ def column_hashes(key: bytes, columns: Words) -> Bytes:
 # node has two children, which are hashes of it. The receiver of the extension, which was the sender of the base
 # transfers and knows both keys, knows the whole tree. It sends for every further level the sum of all left children
 # under one key of that level's base transfer, and the sum of all right children under the other. The sender of the
-# extension can read one of the two sums. It knows all nodes of a level but one, so all children but two; the sum that
-# it can read gives it one of these two. At every level it therefore lacks one node.
+# extension can read one of the two sums. It knows all nodes of a level except one, and so all children except two. The
+# sum that it can read gives it one of these two. So it lacks one node at every level.
 
 
 def _opening_bytes() -> int:

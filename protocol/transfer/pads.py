@@ -76,8 +76,8 @@ def long_hash(key: bytes) -> FixedKeyHash:
 def pad_words(hashing: FixedKeyHash, pads: Words, words: int) -> Words:
     """Masks (words, n) of the pads (n, 2): the pad itself up to two words, and hashes of the pad beyond that.
 
-    A long mask must not begin with the pad: whoever guesses the two words under the pad would know the pad, could
-    compute the hashes, and would read or confirm every further word.
+    A long mask must not begin with the pad itself. Otherwise a guess of the first two words would give the pad, and the
+    pad gives all hashes: every further word could be read or confirmed.
     """
     if words <= 2:
         return pads.T[:words]
@@ -117,7 +117,7 @@ def _masks(hashing: FixedKeyHash, keys: Words, numbers: Words, words: int) -> Wo
     tweaked = keys.copy()
     tweaked[..., 0] ^= numbers
     for block in range(-(-words // 2)):
-        # XOR with the last block's number takes it out, so that now this block's alone is in.
+        # The number of the block before is taken out again, so that the tweak holds this block's number alone.
         tweaked[..., 1] ^= np.uint64(block ^ max(block - 1, 0))
         masks[..., 2 * block : 2 * block + 2] = hashing(tweaked)[..., : words - 2 * block]
     return masks

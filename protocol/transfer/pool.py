@@ -161,7 +161,7 @@ class _Pool(ABC):
     def _missing(self, count: int) -> int:
         """How many to make so that the pool holds `count`, and some more for the requests to come.
 
-        A small request fills the pool to at most the high mark, a large one to what it needs.
+        A small request makes more than it needs, up to the high mark. A request beyond that mark makes what it needs.
         """
         wanted = max(count, min(self._marks.high, _AHEAD * count))
         return -(-(wanted - self.left) // UNIT) * UNIT
