@@ -98,7 +98,7 @@ def contributions(layout: Layout, role: int) -> list[Words]:
         vector = np.zeros(layout.size, np.uint64)
         layout.class_counts(vector)[:] = 1000
         for i, attribute in enumerate(layout.dictionary.attributes):
-            row = PRESENT if isinstance(attribute, Gaussian) else hospital % 10
+            row = PRESENT if attribute.numeric else hospital % 10
             layout.block(vector, i)[row] = 1000
         if hospital == LIAR:
             vector[0] -= np.uint64(1)
