@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
     from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
     from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
-    from mixbayes.local_methods.sap.suppressing import SAP
+    from mixbayes.local_methods.sap.sap import SAP
     from mixbayes.local_methods.svd.decomposition import SVD, SparsifiedSVD
 
 __all__ = [
@@ -46,7 +46,7 @@ _HOMES = {
     "GroupSizeSearch": "condensation.group_search",
     "Microaggregation": "microaggregation.aggregation",
     "PerturbationTree": "perturbation_tree.tree",
-    "SAP": "sap.suppressing",
+    "SAP": "sap.sap",
     "SVD": "svd.decomposition",
     "SampleGeneration": "sample_generation.sampling",
     "SparsifiedSVD": "svd.decomposition",

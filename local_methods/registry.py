@@ -16,7 +16,7 @@ from mixbayes.local_methods.errors import BadParameter
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),
     "class-wise-condensation": ("condensation.class_wise", "ClassWiseCondensation"),
-    "sap": ("sap.suppressing", "SAP"),
+    "sap": ("sap.sap", "SAP"),
     "dmpd": ("dmpd.decomposition", "DMPD"),
     "perturbation-tree": ("perturbation_tree.tree", "PerturbationTree"),
     "microaggregation": ("microaggregation.aggregation", "Microaggregation"),

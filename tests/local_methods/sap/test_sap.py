@@ -25,8 +25,8 @@ from mixbayes.local_methods.measures.disclosure import (
     reidentification,
 )
 from mixbayes.local_methods.sap.bore import Rules
-from mixbayes.local_methods.sap.suppressing import SAP
-from mixbayes.local_methods.sap.suppression import drawn, quotas
+from mixbayes.local_methods.sap.by_lot import drawn, quotas
+from mixbayes.local_methods.sap.sap import SAP
 from mixbayes.local_methods.tables import MISSING, Codes, Mask, Nominal, Numeric, Table
 from tests.local_methods.mixed import classes, mixed_table, real_table
 

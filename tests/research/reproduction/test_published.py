@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mixbayes.local_methods.sap.suppressing import ATTRIBUTES, CLASS
+from mixbayes.local_methods.sap.sap import ATTRIBUTES, CLASS
 from mixbayes.research.reproduction import jena, peters
 from mixbayes.research.reproduction.experiment import Laboratory
 from mixbayes.research.reproduction.public_tables import ADULT, ADULT_TEST, GERMAN_CREDIT, MAMMOGRAPHIC, VOTE

@@ -26,7 +26,7 @@ from mixbayes.local_methods.measures.quartiles import Quartiles
 from mixbayes.local_methods.measures.ranking import mann_whitney_ranks
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.sap.bore import Rules
-from mixbayes.local_methods.sap.suppressing import ATTRIBUTES, CLASS, SAP
+from mixbayes.local_methods.sap.sap import ATTRIBUTES, CLASS, SAP
 from mixbayes.local_methods.tables import Codes, Floats, Nominal
 from mixbayes.research.reproduction import public_tables as public
 from mixbayes.research.reproduction.attributes import labelled

@@ -17,7 +17,7 @@ from mixbayes.local_methods.containers import Kept, ManyColumns, OneColumn, read
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.sap.bore import Rules
-from mixbayes.local_methods.sap.suppression import drawn, suppressed, verdict, without
+from mixbayes.local_methods.sap.by_lot import drawn, suppressed, verdict, without
 from mixbayes.local_methods.tables import Mask, Nominal, Table
 
 ATTRIBUTES, CLASS = "attributes", "class"
@@ -76,7 +76,7 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
 
     Examples
     --------
-    >>> from mixbayes.local_methods.sap.suppressing import SAP
+    >>> from mixbayes.local_methods.sap.sap import SAP
     >>> jobs = [["Lawyer"], ["Teacher"], ["Teacher"], ["Teacher"], ["Nurse"], ["Nurse"]]
     >>> sap = SAP(p=0.5, random_state=0)
     >>> released, diseases = sap.fit_resample(jobs, ["Flu", "HIV", "HIV", "HIV", "Flu", "Flu"])
