@@ -72,7 +72,7 @@ def test_wrong_settings_are_a_matter_of_usage(text: str) -> None:
 
 
 def test_a_release_that_is_not_what_was_promised_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mixbayes.local_methods.sap import suppressing as sap
+    from mixbayes.local_methods.sap import sap
 
     monkeypatch.setattr(sap, "suppressed", lambda table, hidden: table)
     with pytest.raises(BadData, match="does not keep what it promises"):
