@@ -63,5 +63,5 @@ def test_2_20_cells_are_the_most() -> None:
 
 
 def test_too_many_cells_are_refused_by_their_column() -> None:
-    with pytest.raises(DictionaryTooLarge, match="'patient' \\(20000 values\\)"):
+    with pytest.raises(DictionaryTooLarge, match="'patient' \\(1200060 cells\\)"):
         layout_of(60, nominal("sex", 2), nominal("patient", 20_000))
