@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PROTO_OUT ?= src
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-KERNEL_TESTS := tests/local_methods tests/docs/test_notebooks.py tests/research/study --ignore tests/local_methods/test_every_processor.py
+KERNEL_TESTS := tests/local_methods tests/docs/test_notebooks.py tests/research/study
 REAL_TABLES := $(abspath $(wildcard ../shared/data))
 
 .PHONY: demo test kernels ci lint fresh browser bench proto lock venv
