@@ -88,6 +88,23 @@ def test_folds_ask_about_every_row_once_a_repeat() -> None:
     assert sorted(np.concatenate(asked[:5])) == list(range(23))
 
 
+def test_numbers_as_names_are_bins_only_where_they_are_many() -> None:
+    few, many = np.array([2.0, np.nan, 7.0, 2.0]), np.append(np.arange(11.0), np.nan)
+    assert peters.as_names(few, 5).codes.tolist() == [0, -1, 1, 0]
+    assert peters.as_names(many, 5).codes.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, -1]
+
+
+def test_of_two_values_in_the_middle_the_lower_one_is_taken() -> None:
+    assert peters.lower_median(np.array([0.9, 0.1, np.nan, 0.2, 0.8])) == 0.2
+
+
+def test_a_shuffled_release_has_every_row() -> None:
+    split = li_xi.Split((np.arange(6.0).reshape(6, 1), np.arange(6)), (np.zeros((1, 1)), np.zeros(1, int)))
+    ((rows, classes),) = li_xi.Runs(li_xi.CASES[0], [split], Laboratory(None)).shuffled()
+    assert rows.ravel().tolist() == classes.tolist() != list(range(6))
+    assert sorted(classes) == list(range(6))
+
+
 def test_sizes_of_training_classes_are_those_of_nine_tenths() -> None:
     labels = Nominal(np.repeat([0, 1, 2], 50), np.array(list("abc")))
     assert set(kim.gcds(labels, 10, 20).tolist()) <= {10, 20, 30, 40}

@@ -58,7 +58,7 @@ def test_levels_of_accuracy_are_published_of_a_tree_alone(lab: Laboratory) -> No
 
 
 def test_every_release_has_the_mark_of_the_thesis(lab: Laboratory) -> None:
-    (case,) = [case for case in peters.CASES if case.table == MAMMOGRAPHIC]
+    case = next(case for case in peters.CASES if case.table == MAMMOGRAPHIC)
     marks = {row.what: row.published.get("mark") for row in peters.nearest_neighbour(CLASS, case, lab)}
     assert [marks[f"acc, sap{at}"] for at in range(4)] == [None, "00", "00", "++"]
     assert marks["pf, sap3"] == "00"

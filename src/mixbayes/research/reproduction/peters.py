@@ -15,6 +15,7 @@ import numpy as np
 from mixbayes.local_methods.classifiers import NEAREST_NEIGHBOUR, train
 from mixbayes.local_methods.measures.detection import Detection, detection
 from mixbayes.local_methods.measures.disclosure import (
+    BINS,
     Unknown,
     attribute_disclosure,
     codes_of,
@@ -27,7 +28,7 @@ from mixbayes.local_methods.measures.ranking import mann_whitney_ranks
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.sap.bore import Rules
 from mixbayes.local_methods.sap.sap import ATTRIBUTES, CLASS, SAP
-from mixbayes.local_methods.tables import Codes, Floats, Nominal
+from mixbayes.local_methods.tables import Codes, Floats, Nominal, nominal_from
 from mixbayes.research.reproduction import public_tables as public
 from mixbayes.research.reproduction.attributes import labelled
 from mixbayes.research.reproduction.experiment import Experiment, Figures, Laboratory, Part, Row
@@ -40,6 +41,7 @@ SHARES = (0.0, 0.1, 0.2, 0.3)
 MEASURES = {"acc": "accuracy", "pd": "pd", "prec": "precision", "pf": "pf"}
 CODES = {"sex", "cp", "fbs", "restecg", "exang", "slope", "thal"}
 """Attributes of the heart table whose numbers stand for names."""
+LOWER_MEDIAN = "50 %, lower of two"
 Quarters = tuple[int, int, int]
 
 
@@ -56,14 +58,29 @@ class Case:
     """The class that all others are taken together against, if any."""
     class_by_class: bool = False
     """Whether 1-NN is given the rows of one class after those of another: of rows equally near it takes the first."""
+    bins: int = 0
+    """If any, every attribute is one of names: numbers of many values are cut into so many bins of equal width."""
 
     def read(self, lab: Laboratory) -> Labelled:
         rows = labelled(lab.read(self.table), CODES)
+        if self.bins:
+            named = {at: as_names(rows.table.numbers([at])[:, 0], self.bins) for at in rows.table.numeric}
+            rows = Labelled(rows.table.with_columns(named), rows.labels)
         if not self.one_against_the_rest:
             return rows
         others = rows.labels.values[rows.labels.codes] != self.one_against_the_rest
         two = Nominal(others.astype(np.int64), np.array([self.one_against_the_rest, "rest"]))
         return Labelled(rows.table, two)
+
+
+def as_names(numbers: Floats, bins: int) -> Nominal:
+    """Numbers as names: of a few values each is one, of many the bin of equal width."""
+    missing = np.isnan(numbers)
+    present = numbers[~missing]
+    if len(np.unique(present)) > BINS:
+        inner = np.linspace(present.min(), present.max(), bins + 1)[1:-1]
+        numbers = np.searchsorted(inner, numbers, side="right").astype(np.float64)
+    return nominal_from(numbers, missing)
 
 
 BREAST_CANCER = {
@@ -101,8 +118,27 @@ CASES = (
     ),
     Case("Heart with the five classes of Figure 4.1", public.HEART_CLEVELAND, HEART),
     Case("Heart with two classes, 0 against the rest", public.HEART_CLEVELAND, HEART, one_against_the_rest="0"),
+    Case(
+        "Heart with two classes, class by class, all names, numbers in 10 bins",
+        public.HEART_CLEVELAND,
+        HEART,
+        one_against_the_rest="0",
+        class_by_class=True,
+        bins=10,
+    ),
     Case("Mammography on iris, which Figure 4.1 describes", public.IRIS, MAMMOGRAPHY, MAMMOGRAPHY_MARKED),
     Case("Mammography on the mammographic masses", public.MAMMOGRAPHIC, MAMMOGRAPHY, MAMMOGRAPHY_MARKED),
+    *(
+        Case(
+            f"Mammography on the mammographic masses, class by class, all names, age in {bins} bins",
+            public.MAMMOGRAPHIC,
+            MAMMOGRAPHY,
+            MAMMOGRAPHY_MARKED,
+            class_by_class=True,
+            bins=bins,
+        )
+        for bins in (10, 5)
+    ),
     Case("Vote", public.VOTE, VOTE),
 )
 IN_THE_ORDER_OF_ROWS = tuple(case for case in CASES if not case.class_by_class)
@@ -168,7 +204,13 @@ def nearest_neighbour(target: str, case: Case, lab: Laboratory) -> Iterator[Row]
             published = _published(case, short, at) if target == CLASS else {}
             quartiles = Quartiles.of(sample)
             parts = (round(100 * part) for part in (quartiles.lower, quartiles.median, quartiles.upper))
-            yield Row(f"{short}, sap{at}", published, {**_quarters(*parts), "rank": int(rank)})
+            measured = {**_quarters(*parts), LOWER_MEDIAN: round(100 * lower_median(sample)), "rank": int(rank)}
+            yield Row(f"{short}, sap{at}", published, measured)
+
+
+def lower_median(values: Floats) -> float:
+    """Of two values in the middle the lower one, which the published medians of pd and pf seem to be."""
+    return float(np.quantile(values[~np.isnan(values)], 0.5, method="lower"))
 
 
 def _published(case: Case, short: str, at: int) -> Figures:
