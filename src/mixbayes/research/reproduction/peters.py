@@ -257,6 +257,8 @@ def figure_4_6(case: Case, lab: Laboratory) -> Iterator[Row]:
         pairs = zip(asked.codes, asked.releases, strict=True)
         s2 = [attribute_disclosure(codes, each.labels.codes, asked.queries, unknown) for codes, each in pairs]
         yield Row(f"S2, ? a {unknown}", {}, _by_share(s2), f"{len(asked.queries)} queries")
+    found = _by_share([predicted(asked.rows, each) for each in asked.releases[1:]], SHARES[1:])
+    yield Row("of the suppressed classes, predicted by 1-NN from the release", {}, found)
 
 
 def _by_share(figures: Sequence[float], shares: Sequence[float] = SHARES) -> Figures:
@@ -272,6 +274,14 @@ def restored(rows: Labelled, released: Labelled) -> float:
     gone = (released.table.missing() & ~rows.table.missing()).T
     guessed = Rules.of(released.table, released.labels).held(rows.table, rows.labels)
     return float(guessed[gone].mean())
+
+
+def predicted(rows: Labelled, released: Labelled) -> float:
+    """Of the suppressed classes, those that 1-NN finds from the rows of the release that have theirs."""
+    gone = released.labels.missing
+    learn = released.known()
+    labels = train(NEAREST_NEIGHBOUR, learn.table, learn.labels, seed=0)(released.table.take(gone))
+    return float((labels == rows.labels.codes[gone]).mean())
 
 
 def _parts(run: Callable[[Case, Laboratory], Iterator[Row]], cases: Sequence[Case]) -> list[Part]:
