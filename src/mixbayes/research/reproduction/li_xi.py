@@ -249,7 +249,7 @@ def table_1(case: Case, lab: Laboratory) -> Iterator[Row]:
     apart = [sparse_apart(run.learn, case.rank, case.sparsity) for run in runs.splits]
     yield from _measured(runs, "sparsified SVD", f"sparsity {case.sparsity} of either side", apart)
     yield from _measured(runs, "sample generation", "", runs.generated())
-    yield Row("the original rows in another order", {}, _named(runs.measured(runs.shuffled())))
+    yield from _measured(runs, "the original rows in another order", "", runs.shuffled())
     independent = {"RP": (runs.rows**2 - 1) / (3 * runs.rows), "RK": 1 / runs.rows}
     yield Row("expected of any release that does not depend on the original", {}, independent)
 
@@ -260,11 +260,11 @@ def _named(measured: Sequence[float]) -> Figures:
 
 def _measured(runs: Runs, method: str, setting: str, releases: Sequence[Release]) -> Iterator[Row]:
     """The measures with either rule for ties."""
-    published = dict(zip(MEASURES, runs.case.published[method], strict=True))
+    published = _named(runs.case.published[method]) if method in runs.case.published else {}
     title = f"{method}, {setting}" if setting else method
     yield Row(title, published, _named(runs.measured(releases)))
     _, rp, rk, *_ = runs.measured(releases, ranks_in_row_order)
-    ranks = {"RP": published["RP"], "RK": published["RK"]}
+    ranks = {name: figure for name, figure in published.items() if name in {"RP", "RK"}}
     yield Row(f"{title}, ties in the order of rows", ranks, {"RP": rp, "RK": rk})
 
 
