@@ -328,8 +328,8 @@ EXPERIMENTS = (
         "Figure 4.7: 1-NN where classes are suppressed",
         PAPER,
         _parts(partial(nearest_neighbour, CLASS), CASES),
-        "the distance and the order of rows are not told; Heart has two classes here, not five, and Mammography is not "
-        "the table that Figure 4.1 describes",
+        "the distance and the order of rows are not told; Heart has two classes here, not five, and Mammography is "
+        "the mammographic mass table, not the one that Figure 4.1 describes",
         DEVIATIONS,
         QUICK,
     ),
