@@ -329,7 +329,7 @@ EXPERIMENTS = (
         PAPER,
         _parts(partial(nearest_neighbour, CLASS), CASES),
         "the distance and the order of rows are not told; Heart has two classes here, not five, and Mammography is "
-        "the mammographic mass table, not the one that Figure 4.1 describes",
+        "most probably the mammographic mass table, not the one that Figure 4.1 describes",
         DEVIATIONS,
         QUICK,
     ),
