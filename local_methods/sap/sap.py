@@ -35,8 +35,8 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
     value is suppressed in a share `p` of the rows that hold it, drawn at random, and nothing else is changed. Or the
     class is suppressed in a share `p` of the rows of every class. Both shares are rounded up to whole rows.
 
-    This is what the thesis says. The code in its appendix, Figure A.3, does something else for S1: it overwrites
-    classes, in a share of all rows of a class, whatever values they hold.
+    This is what the thesis says. The code in its appendix, Figure A.3, does something else for S1: it replaces the
+    attributes by copies of the class, each overwritten in a share of the rows, and never uses the critical values.
 
     No privacy is promised. What is suppressed in the rows of a class is always the same value, and with `p` below one
     it mostly stays the one with the highest rank: who knows the method puts it back. Rare values, and columns in which

@@ -41,7 +41,7 @@ _MOMENTS_AT_ONCE = 1 << 11
 class Gaussian(Kind):
     """A numeric attribute without cut points.
 
-    `low` and `high` must differ, because the variance has a floor that is a share of their distance
+    `low` and `high` must differ, because what is added to the variance is a share of their distance
     (`gaussian_density.py`).
     """
 

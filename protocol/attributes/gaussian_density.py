@@ -40,7 +40,7 @@ from mixbayes.protocol.computing_party import ComputingParty
 FRACTION = logarithm.FRACTION + 1
 """One bit more than a logarithm's, so that half of log2 D needs no rounding."""
 FLOOR_BITS = 20
-"""The variance has a floor of 2^-20 of the squared width of the bounds.
+"""The floor, 2^-20 of the squared width of the bounds, is added to every variance.
 
 `QUOTIENT_BITS`, `SPREAD` and `ERROR` are computed for this number. With another one they are others.
 """
