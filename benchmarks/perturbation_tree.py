@@ -1,6 +1,6 @@
 """Seconds and memory of the perturbation tree over 10 columns: python benchmarks/perturbation_tree.py [ROWS]
 
-Four sizes up to ROWS, by default a million.
+Four sizes up to ROWS, by default a million; up to an eighth of it with groups inside the leaves.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
 
 COLUMNS = 10
 LEAF_SIZE = 8
+BLOCK, GROUP = 50, 3
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 KINDS: Mapping[str, Draw] = {
     "uniform": lambda random, rows: random.random((rows, COLUMNS)),
@@ -31,12 +32,20 @@ def prepared(draw: Draw, split: str, rows: int) -> Work:
     return partial(tree.fit_resample, draw(np.random.default_rng(0), rows))
 
 
+def divided(within: str, rows: int) -> Work:
+    """All columns are confidential here, so that MDAV has the distances of all."""
+    tree = PerturbationTree(leaf_size=BLOCK, min_group=GROUP, within=within, random_state=0)
+    return partial(tree.fit_resample, KINDS["normal"](np.random.default_rng(0), rows))
+
+
 def main(most: int = 1_000_000) -> None:
     sizes = [most // 8, most // 4, most // 2, most]
     print_header()
     for kind, draw in KINDS.items():
         for split in ("midrange", "median"):
             print_sizes(f"{kind}, {split}", sizes, COLUMNS, partial(prepared, draw, split))
+    for within in ("univariate", "mdav"):
+        print_sizes(f"normal, {within}", [size // 8 for size in sizes], COLUMNS, partial(divided, within))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.dmpd.decomposition import DMPD
     from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
     from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
+    from mixbayes.local_methods.noise.additive import AdditiveNoise
+    from mixbayes.local_methods.noise.multiplicative import MultiplicativeNoise
     from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
     from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
     from mixbayes.local_methods.sap.sap import SAP
@@ -24,6 +26,7 @@ __all__ = [
     "DMPD",
     "SAP",
     "SVD",
+    "AdditiveNoise",
     "AnonymityTradeoff",
     "BadParameter",
     "ClassWiseCondensation",
@@ -32,6 +35,7 @@ __all__ = [
     "Guarantee",
     "MethodError",
     "Microaggregation",
+    "MultiplicativeNoise",
     "PerturbationTree",
     "SampleGeneration",
     "SparsifiedSVD",
@@ -39,12 +43,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AdditiveNoise": "noise.additive",
     "AnonymityTradeoff": "dmpd.tradeoff",
     "ClassWiseCondensation": "condensation.class_wise",
     "Condensation": "condensation.whole_table",
     "DMPD": "dmpd.decomposition",
     "GroupSizeSearch": "condensation.group_search",
     "Microaggregation": "microaggregation.aggregation",
+    "MultiplicativeNoise": "noise.multiplicative",
     "PerturbationTree": "perturbation_tree.tree",
     "SAP": "sap.sap",
     "SVD": "svd.decomposition",

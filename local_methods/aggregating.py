@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Released, Work
-from mixbayes.local_methods.errors import BadParameter, UnfitTable
+from mixbayes.local_methods.confidential import confidential_columns
+from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.measures.release import k_anonymity
 from mixbayes.local_methods.tables import Floats, Indices, Mask, Table
@@ -53,7 +54,7 @@ class Aggregating(LocalMethod):
                 f"Groups are to have {self._least} rows at least, but n_samples = {work.table.rows}. "
                 "Choose smaller groups."
             )
-        at = self._confidential(work.table)
+        at = confidential_columns(work.table, self.confidential)
         values = work.table.numbers(at)
         groups = self._grouped(work, at)
         released = group_means(values, groups)
@@ -61,16 +62,8 @@ class Aggregating(LocalMethod):
         self.suppressed_cells_ = int(np.isnan(released).sum() - np.isnan(values).sum())
         return Released(work.table.with_numbers(released, at), work.labels)
 
-    def _confidential(self, table: Table) -> list[int]:
-        at = table.numeric if self.confidential is None else table.positions(dict.fromkeys(self.confidential))
-        if not at and self.confidential is None:
-            raise UnfitTable("The table has no numeric column to take means of.")
-        if not at:
-            raise BadParameter("confidential names no column. Name one, or leave it out for all numeric ones.")
-        return at
-
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
-        at = self._confidential(released.table)
+        at = confidential_columns(released.table, self.confidential)
         shown = [released.table.names[p] for p in at]
         columns = released.table.select(at)
         parts = [columns] if self._jointly else [columns.select([j]) for j in range(len(at))]

@@ -23,6 +23,8 @@ METHODS: Mapping[str, tuple[str, str]] = {
     "sample-generation": ("sample_generation.sampling", "SampleGeneration"),
     "svd": ("svd.decomposition", "SVD"),
     "sparsified-svd": ("svd.decomposition", "SparsifiedSVD"),
+    "additive-noise": ("noise.additive", "AdditiveNoise"),
+    "multiplicative-noise": ("noise.multiplicative", "MultiplicativeNoise"),
 }
 """The module and the class of each, imported when it is asked for."""
 

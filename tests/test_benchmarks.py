@@ -160,7 +160,7 @@ def threads(paillier: ModuleType, key: Any) -> Iterator[Any]:
 
 def test_perturbation_tree(load: Load, lines: Lines) -> None:
     load("perturbation_tree").main(400)
-    assert len(lines()) == 1 + 4 * 2 * 4
+    assert len(lines()) == 1 + 4 * 2 * 4 + 2 * 4
 
 
 def test_phases(load: Load, lines: Lines) -> None:

@@ -22,7 +22,7 @@ FINEST = 2.0**-20
 library, and its last digit follows the processor."""
 
 
-def normal(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
+def normal(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     """Standard normal numbers."""
     return np.rint(random.standard_normal(shape) / FINEST) * FINEST
 

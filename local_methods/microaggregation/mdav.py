@@ -28,7 +28,16 @@ SMALLEST_BLOCK = 32
 
 def mdav(points: Floats, k: int, done: Advance) -> Indices:
     """The group of each row: k rows in each, and up to 2k - 1 in the last. `done` is told how many rows have one."""
-    left = Ungrouped(points)
+    scaled = near_unit(points)
+    return weighted_mdav(scaled, _inverse_variances(scaled), k, done)
+
+
+def weighted_mdav(points: Floats, weights: Floats, k: int, done: Advance) -> Indices:
+    """The same with a weight for each column, of points so near to one that no square overflows or vanishes."""
+    if len(points) < 2 * k:
+        done(len(points))
+        return np.zeros(len(points), dtype=np.intp)
+    left = Ungrouped(points, weights)
     group: Indices = np.empty(len(points), dtype=np.intp)
     formed = 0
     while left.count >= 2 * k:
@@ -46,10 +55,9 @@ def mdav(points: Floats, k: int, done: Advance) -> Indices:
 class Ungrouped:
     """The rows that have no group yet. What finds rows among them is made anew as they become fewer."""
 
-    def __init__(self, points: Floats) -> None:
+    def __init__(self, points: Floats, weights: Floats) -> None:
         self.count = len(points)
-        self._points = near_unit(points)
-        self._weights = _inverse_variances(self._points)
+        self._points, self._weights = points, weights
         self._sums = ExactSums(self._points)
         self._here: Mask = np.ones(len(points), dtype=np.bool_)
         self._stacks = Stacks(self._points)

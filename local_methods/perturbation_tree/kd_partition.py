@@ -1,24 +1,29 @@
 """Rows divided by a kd-tree: steps 1 to 4 of Roy's perturbation tree.
 
-A node is cut across the attribute with the largest variance, measured on the min-max scaled table, at its mid-range
-or median. Where that leaves too few rows on one side (the paper lets single records through), the cut moves to the
-nearest place that leaves enough on both. "Until attributes are exhausted" is read as: until none has such a place.
+A node is cut across the attribute with the largest variance, measured on the scaled table, at its mid-range or median.
+Where that leaves too few rows on one side (the paper lets single records through), the cut moves to the nearest place
+that leaves enough on both. "Until attributes are exhausted" is read as: until none has such a place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from mixbayes.local_methods.arithmetic.scaling import near_unit, ranges
+from mixbayes.local_methods.arithmetic.scaling import Scaling, near_unit, spreads
 from mixbayes.local_methods.tables import Floats, Indices, Mask
 
 Split = Literal["midrange", "median"]
 
 CACHED_ROWS = 1 << 14
 """More rows than this are taken apart before the next level, so that a level stays in the processor's cache."""
+
+ALIKE: Mapping[Scaling, float] = {"min-max": 1.0, "z-score": 1 - 2.0**-40}
+"""Of the largest variance: so large ones count as equal to it, and the first such column is cut. In the root all
+z-scores have a variance of one, but for roundings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,7 @@ class Rule:
     least: int
     split: Split
     weights: Floats
+    alike: float
     random: np.random.Generator
 
 
@@ -68,13 +74,20 @@ class Level:
         ]
 
 
-def partition(points: Floats, largest: int, least: int, split: Split, random: np.random.Generator) -> Indices:
+def partition(
+    points: Floats,
+    largest: int,
+    least: int,
+    split: Split,
+    random: np.random.Generator,
+    scaling: Scaling = "min-max",
+) -> Indices:
     """The leaf of each row, numbered from 0. Each holds `least` rows or more, if there are as many.
 
     More than `largest` are in a leaf only where no attribute can be cut.
     """
     scaled = near_unit(points)
-    rule = Rule(largest, least, split, 1 / ranges(scaled) ** 2, random)
+    rule = Rule(largest, least, split, 1 / spreads(scaled, scaling) ** 2, ALIKE[scaling], random)
     leaf: Indices = np.zeros(len(points), dtype=np.intp)
     leaves = 1
     root = Level(np.ascontiguousarray(scaled.T), np.arange(len(points)), np.array([len(points)]))
@@ -122,7 +135,7 @@ def _variances(level: Level, rule: Rule) -> Floats:
 
 def _sides(level: Level, variances: Floats, rule: Rule) -> tuple[Mask, Mask]:
     """Which rows go to the right, and which nodes can be cut at all."""
-    attributes = variances.argmax(axis=0)
+    attributes = (variances >= rule.alike * variances.max(axis=0)).argmax(axis=0)
     values = level.columns[np.repeat(attributes, level.sizes), np.arange(level.rows.size)]
     right = _beyond_middle(level, values, rule)
     rights = level.counts(right)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixbayes.local_methods.arithmetic.scaling import near_unit, ranges
+from mixbayes.local_methods.arithmetic.scaling import Scaling, to_scale
 from mixbayes.local_methods.grouping import Advance
 from mixbayes.local_methods.tables import Floats, Indices
 
@@ -21,15 +21,20 @@ ROUNDS = 100
 
 
 def subdivide(
-    points: Floats, leaf: Indices, largest: int, least: int, random: np.random.Generator, done: Advance
+    points: Floats,
+    leaf: Indices,
+    largest: int,
+    least: int,
+    random: np.random.Generator,
+    done: Advance,
+    scaling: Scaling = "min-max",
 ) -> Indices:
     """The leaves, those with more than `largest` rows divided into groups of `least` to `largest`.
 
     Left whole are leaves whose rows are all the same, and those too small to be two groups. `done` is told how many
     rows were dealt with.
     """
-    scaled = near_unit(points)
-    scaled /= ranges(scaled)
+    scaled = to_scale(points, scaling)
     groups = leaf.copy()
     following = int(leaf.max()) + 1
     pending = _large(np.arange(len(leaf)), leaf, largest)

@@ -10,24 +10,27 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from mixbayes.local_methods.aggregating import AGGREGATING_CONSTRAINTS, Aggregating, grouped_alike
+from mixbayes.local_methods.arithmetic.scaling import Scaling, to_scale
 from mixbayes.local_methods.base import RandomState, Work
 from mixbayes.local_methods.condensation.condensing import advance
 from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.grouping import Advance
 from mixbayes.local_methods.perturbation_tree.kd_partition import Split, partition
 from mixbayes.local_methods.perturbation_tree.subdivision import subdivide
+from mixbayes.local_methods.perturbation_tree.within_leaves import mdav_within, univariate_within
 from mixbayes.local_methods.tables import Floats, Indices
 
 
 class PerturbationTree(Aggregating):
-    """Leaves of a kd-tree over all numeric columns; confidential values are released as the means of their leaves.
+    """Leaves of a kd-tree over all numeric columns; confidential values are released as means within their leaves.
 
-    A node is cut across the column with the largest variance, on the min-max scaled table, at its mid-range or its
-    median; values that lie on the cut go to one side by lot. Leaves that no column can cut, and blocks, are divided
-    further by k-means. The paper lets single records through, unchanged; here a cut moves to the nearest place that
-    leaves `min_group` rows on both sides, and smaller clusters join others. So the means of the columns are kept, and
-    their variances do not grow. Nominal columns take no part; they, the classes and the numeric columns that are not
-    confidential are released as they are. A leaf whose confidential values are all equal shows them.
+    A node is cut across the column with the largest variance, on the scaled table, at its mid-range or its median;
+    values that lie on the cut go to one side by lot. Leaves that no column can cut, and blocks, are divided further by
+    k-means. A leaf is one group, or it is microaggregated: `within`. The paper lets single records through, unchanged;
+    here a cut moves to the nearest place that leaves `min_group` rows on both sides, and smaller clusters join others.
+    So the means of the columns are kept, and their variances do not grow. Nominal columns take no part; they, the
+    classes and the numeric columns that are not confidential are released as they are. A group whose confidential
+    values are all equal shows them.
 
     Parameters
     ----------
@@ -35,12 +38,23 @@ class PerturbationTree(Aggregating):
         The largest leaf. Only rows that are the same in all numeric columns may share a larger one, and 2·min_group - 1
         rows that cannot be two groups.
     min_group : int, default=2
-        The smallest.
+        The smallest group, so also the smallest leaf.
     confidential : list of str or None, default=None
         The numeric columns to replace; None for all. The columns of an array are called x0, x1 and so on.
     split : {"midrange", "median"}, default="midrange"
     block_size : int or None, default=None
-        Where the tree stops and k-means begins: the paper's "large blocks". None for a tree down to the leaves.
+        Where the tree stops and k-means begins, which divides blocks into leaves. None for a tree down to the leaves.
+    within : {"mean", "mdav", "univariate"}, default="mean"
+        What is released of a leaf: the mean of all its rows, or the means of groups of `min_group` to 2·min_group - 1
+        of them. With "mdav" these are near each other in all confidential columns; with "univariate" each column is
+        grouped by itself, and a combination of values may then be one person's, as in `Microaggregation`. Leaves are
+        then the paper's "large blocks": take a `leaf_size` of several times `min_group`, such as 50 and 3. The values
+        change less than with one mean, and fewer rows share each.
+    scaling : {"min-max", "z-score"}, default="min-max"
+        What columns are divided by before variances and distances are compared: the range or the standard deviation.
+        Take z-scores where single values lie far from all others: they stretch the range, so that what is left has
+        hardly any variance, and the column is never cut. A value that is far enough stretches the deviation too; then
+        only its removal helps.
     missing : {"keep", "fill", "drop"}, default="keep"
         Missing cells stay missing. A column that is not confidential counts as its mean there. Rows are in a tree with
         rows that lack the same confidential cells, and where these are fewer than `min_group`, their confidential
@@ -53,9 +67,10 @@ class PerturbationTree(Aggregating):
     guarantee_ : Guarantee
         The promise, checked on the release.
     groups_ : ndarray of int
-        The leaf of each row, -1 where all confidential cells are missing or suppressed.
+        The group of each row, -1 where all confidential cells are missing or suppressed; with "univariate", of each
+        confidential cell: rows × columns.
     groups_formed_ : int
-        How many leaves there are.
+        How many groups there are: leaves, or groups within them.
     suppressed_cells_ : int
         How many confidential cells are missing that were not.
     missing_ : MissingCells
@@ -94,6 +109,8 @@ class PerturbationTree(Aggregating):
         "min_group": [Interval(Integral, 2, None, closed="left")],
         "split": [StrOptions({"midrange", "median"})],
         "block_size": [Interval(Integral, 2, None, closed="left"), None],
+        "within": [StrOptions({"mean", "mdav", "univariate"})],
+        "scaling": [StrOptions({"min-max", "z-score"})],
     }
 
     def __init__(
@@ -104,6 +121,8 @@ class PerturbationTree(Aggregating):
         confidential: Sequence[str] | None = None,
         split: str = "midrange",
         block_size: int | None = None,
+        within: str = "mean",
+        scaling: str = "min-max",
         missing: str = "keep",
         random_state: RandomState = None,
     ) -> None:
@@ -112,12 +131,18 @@ class PerturbationTree(Aggregating):
         self.confidential = confidential
         self.split = split
         self.block_size = block_size
+        self.within = within
+        self.scaling = scaling
         self.missing = missing
         self.random_state = random_state
 
     @property
     def _least(self) -> int:
         return self.min_group
+
+    @property
+    def _jointly(self) -> bool:
+        return self.within != "univariate"
 
     @property
     def _block_size(self) -> int:
@@ -136,17 +161,24 @@ class PerturbationTree(Aggregating):
         confidential = np.searchsorted(work.table.numeric, at)
         others = np.setdiff1d(np.arange(points.shape[1]), confidential)
         points[:, others] = _filled(points[:, others])
-        done = advance(work.progress, work.table.rows)
+        done = advance(work.progress, work.table.rows * (2 if self.within == "mdav" else 1))
 
         def leaves(rows: Indices, present: Indices) -> Indices:
             columns = np.sort(np.append(others, confidential[present]))
             return self._leaves(points[np.ix_(rows, columns)], work.random, done)
 
-        return grouped_alike(np.isnan(points[:, confidential]), self.min_group, leaves)
+        leaf = grouped_alike(np.isnan(points[:, confidential]), self.min_group, leaves)
+        if self.within == "univariate":
+            return univariate_within(points[:, confidential], leaf, self.min_group)
+        if self.within == "mdav":
+            scaled = to_scale(_filled(points[:, confidential]), cast(Scaling, self.scaling))
+            return mdav_within(scaled, leaf, self.min_group, done)
+        return leaf
 
     def _leaves(self, points: Floats, random: np.random.Generator, done: Advance) -> Indices:
-        block = partition(points, self._block_size, self.min_group, cast(Split, self.split), random)
-        return subdivide(points, block, self.leaf_size, self.min_group, random, done)
+        split, scaling = cast(Split, self.split), cast(Scaling, self.scaling)
+        block = partition(points, self._block_size, self.min_group, split, random, scaling)
+        return subdivide(points, block, self.leaf_size, self.min_group, random, done, scaling)
 
 
 def _filled(columns: Floats) -> Floats:

@@ -30,11 +30,18 @@ SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "class-wise-condensation": [{"t": 3}, {"k": 40, "missing": "fill"}],
     "sap": [{"p": 0.3}, {"p": 0.3, "target": "class"}],
     "dmpd": [SHORT, {**SHORT, "inducer": "tree"}, {**SHORT, "class_in_key": True}],
-    "perturbation-tree": [{"leaf_size": 5}, {"leaf_size": 4, "split": "median", "block_size": 60}],
+    "perturbation-tree": [
+        {"leaf_size": 5},
+        {"leaf_size": 4, "split": "median", "block_size": 60},
+        {"leaf_size": 40, "min_group": 3, "within": "mdav", "scaling": "z-score"},
+        {"leaf_size": 40, "min_group": 3, "within": "univariate", "scaling": "z-score", "block_size": 90},
+    ],
     "microaggregation": [{"k": 3}, {"k": 10}, {"k": 3, "variant": "univariate"}],
     "sample-generation": [{}, {"classifiers": ["naive-bayes"]}],
     "svd": [{"rank": 1}, {"rank": 2}],
     "sparsified-svd": [{"rank": 2, "sparsity": 0.3}],
+    "additive-noise": [{}, {"correlated": False}],
+    "multiplicative-noise": [{"scale": 0.5}],
 }
 
 Labelled = tuple[Table, Nominal]

@@ -73,6 +73,8 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "Microaggregation": {**COMMON, "check_samplers_string": NO_NUMBERS},
     "SVD": {**COMMON, "check_samplers_string": NO_NUMBERS, "check_samplers_nan": FILLED},
     "SparsifiedSVD": {**COMMON, "check_samplers_string": NO_NUMBERS, "check_samplers_nan": FILLED},
+    "AdditiveNoise": {**COMMON, "check_samplers_string": NO_NUMBERS},
+    "MultiplicativeNoise": {**COMMON, "check_samplers_string": NO_NUMBERS},
     "SampleGeneration": {
         **COMMON,
         "check_fit2d_1sample": ROWS,

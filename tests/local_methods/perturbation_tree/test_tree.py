@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
+from mixbayes.local_methods.arithmetic.scaling import Scaling, to_scale
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.grouping import Advance
 from mixbayes.local_methods.measures.clustering import adjusted_rand
+from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
+from mixbayes.local_methods.microaggregation.mdav import weighted_mdav
 from mixbayes.local_methods.perturbation_tree import kd_partition
 from mixbayes.local_methods.perturbation_tree.kd_partition import Split, partition
 from mixbayes.local_methods.perturbation_tree.subdivision import lloyd, subdivide
@@ -35,6 +38,8 @@ NINE = pd.DataFrame(
 """Roy, Table 4.1."""
 
 SPLITS = pytest.mark.parametrize("split", ["midrange", "median"])
+WITHIN = pytest.mark.parametrize("within", ["mean", "mdav", "univariate"])
+SCALINGS: tuple[Scaling, ...] = ("min-max", "z-score")
 TABLES = arrays(np.float64, st.tuples(st.integers(2, 60), st.integers(1, 3)), elements=st.integers(-4, 4).map(float))
 
 
@@ -148,15 +153,129 @@ def test_leaves_are_neither_too_large_nor_too_small(
         assert len(np.unique(points[groups == group], axis=0)) == 1
 
 
-@SPLITS
-@given(table=TABLES, seed=st.integers(0, 3))
-def test_means_stay_and_variances_do_not_grow(split: str, table: Points, seed: int) -> None:
-    tree = PerturbationTree(leaf_size=4, split=split, block_size=10, random_state=seed)
+@WITHIN
+@settings(max_examples=60)
+@given(TABLES, st.integers(0, 3), st.sampled_from(["midrange", "median"]), st.sampled_from(SCALINGS))
+def test_means_stay_and_variances_do_not_grow(
+    within: str, table: Points, seed: int, split: str, scaling: Scaling
+) -> None:
+    tree = PerturbationTree(leaf_size=6, split=split, block_size=10, within=within, scaling=scaling, random_state=seed)
     released, _ = tree.fit_resample(table)
     np.testing.assert_allclose(released.mean(axis=0), table.mean(axis=0), rtol=1e-9, atol=1e-9)
     assert (released.var(axis=0) <= table.var(axis=0) + 1e-9).all()
-    assert np.unique(released, axis=0, return_counts=True)[1].min() >= 2
+    together = [released] if within != "univariate" else released.T[:, :, None]
+    for values in together:
+        assert np.unique(values, axis=0, return_counts=True)[1].min() >= 2
     assert tree.guarantee_.holds
+
+
+@WITHIN
+def test_groups_within_leaves_are_of_the_smallest_size(within: str) -> None:
+    table = chance().normal(size=(400, 3))
+    tree = PerturbationTree(leaf_size=40, min_group=4, within=within, random_state=0)
+    tree.fit_resample(table)
+    leaves = partition(table, 40, 4, "midrange", chance())
+    groups = tree.groups_ if within == "univariate" else np.repeat(tree.groups_[:, None], 3, axis=1)
+    for column in groups.T:
+        sizes = np.bincount(column)[np.unique(column)]
+        assert sizes.min() >= 4
+        assert sizes.max() <= (40 if within == "mean" else 7)
+        assert all(len(np.unique(leaves[column == group])) == 1 for group in np.unique(column))
+    assert tree.groups_formed_ == len(np.unique(groups))
+
+
+@pytest.mark.parametrize("columns", [["x0"], ["x0", "x2"]])
+@pytest.mark.parametrize("variant", ["mdav", "univariate"])
+def test_one_leaf_is_microaggregated_like_a_table(variant: str, columns: list[str]) -> None:
+    """On z-scores, as in sdcMicro."""
+    table = chance(3).normal(size=(100, 3)) * [1, 50, 0.1]
+    tree = PerturbationTree(leaf_size=100, min_group=3, confidential=columns, within=variant, scaling="z-score")
+    whole = Microaggregation(k=3, confidential=columns, variant=variant)
+    np.testing.assert_array_equal(tree.fit_resample(table)[0], whole.fit_resample(table)[0])
+    assert tree.groups_formed_ == whole.groups_formed_
+
+
+def test_distances_inside_the_leaves_are_of_scaled_columns() -> None:
+    table = with_an_outlier(60)
+    groups = {}
+    for scaling in SCALINGS:
+        tree = PerturbationTree(leaf_size=60, min_group=3, within="mdav", scaling=scaling)
+        tree.fit_resample(table)
+        expected = weighted_mdav(to_scale(table, scaling), np.ones(3), 3, ignore)
+        np.testing.assert_array_equal(tree.groups_, expected)
+        groups[scaling] = tree.groups_
+    assert adjusted_rand(groups["min-max"], groups["z-score"]) < 1
+
+
+def test_columns_that_are_grouped_apart_promise_nothing_about_people() -> None:
+    table = chance().normal(size=(60, 2))
+    several = PerturbationTree(leaf_size=20, within="univariate", random_state=0)
+    single = PerturbationTree(leaf_size=20, confidential=["x1"], within="univariate", random_state=0)
+    for tree in (several, single):
+        tree.fit_resample(table)
+        assert tree.guarantee_.holds
+        assert tree.guarantee_.measured == 2
+    assert not several.guarantee_.privacy
+    assert single.guarantee_.privacy
+    assert several.groups_.shape == (60, 2)
+
+
+@WITHIN
+def test_gaps_within_leaves(within: str) -> None:
+    table = chance().normal(size=(60, 3))
+    table[[3, 8, 9, 30], 0] = np.nan
+    table[[5], 1] = np.nan
+    tree = PerturbationTree(leaf_size=20, confidential=["x0", "x1"], within=within, random_state=0)
+    released, _ = tree.fit_resample(table)
+    lost = np.isnan(released[:, :2]) & ~np.isnan(table[:, :2])
+    assert np.argwhere(lost).tolist() == [[5, 0]]  # nobody else lacks the same cells
+    assert tree.suppressed_cells_ == 1
+    np.testing.assert_array_equal(tree.groups_.reshape(60, -1)[5], -1)
+    assert np.isnan(released[[3, 8, 9, 30], 0]).all()
+    assert np.nanmean(released[:, 1]) == pytest.approx(np.nanmean(table[:, 1]))
+    assert tree.guarantee_.holds
+
+
+@WITHIN
+def test_nothing_left_within_leaves(within: str) -> None:
+    table = np.array([[1.0, 1], [np.nan, 2], [np.nan, 3]])
+    tree = PerturbationTree(leaf_size=4, confidential=["x0"], within=within)
+    released, _ = tree.fit_resample(table)
+    assert np.isnan(released[:, 0]).all()
+    assert tree.groups_formed_ == 0
+    assert tree.guarantee_.holds
+
+
+def with_an_outlier(rows: int = 300) -> Points:
+    table = chance().random((rows, 3))
+    table[0, 2] = 10
+    return table
+
+
+def test_min_max_hardly_cuts_a_column_with_an_outlier_and_z_scores_do() -> None:
+    """Only where few rows are left beside the outlier is its column the widest by range."""
+    table = with_an_outlier()
+    expected: dict[Scaling, tuple[float, float]] = {"min-max": (0.95, 1.0), "z-score": (0.0, 0.6)}
+    for scaling, (low, high) in expected.items():
+        leaves, without = (partition(one, 8, 2, "midrange", chance(), scaling) for one in (table, table * [1, 1, 0]))
+        assert low <= adjusted_rand(leaves, without) <= high
+
+
+def test_of_equal_variances_in_the_root_the_first_column_is_cut() -> None:
+    """Roundings would decide, so that another unit would give another tree."""
+    points = chance(5).normal(size=(101, 4))
+    for at in range(4):
+        turned = np.roll(points, at, axis=1) * [3, 7, 0.1, 1e9]
+        leaf = partition(turned, 80, 2, "midrange", chance(), "z-score")
+        above = turned[:, 0] > (turned[:, 0].min() + turned[:, 0].max()) / 2
+        assert as_sets(leaf) == as_sets(above.astype(np.intp))
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_leaves_are_those_of_other_units(scaling: Scaling) -> None:
+    points = chance(6).normal(size=(300, 3))
+    one, other = (partition(table, 7, 2, "midrange", chance(), scaling) for table in (points, points * [3, 7, 1e9]))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_k_means_finds_the_clusters_of_a_block() -> None:
@@ -284,18 +403,26 @@ def test_rows_for_one_group_are_one_group() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"leaf_size": 1}, {"leaf_size": 3, "min_group": 4}, {"leaf_size": 3, "block_size": 2}]
+    "settings",
+    [
+        {"leaf_size": 1},
+        {"leaf_size": 3, "min_group": 4},
+        {"leaf_size": 3, "block_size": 2},
+        {"leaf_size": 3, "within": "uma"},
+        {"leaf_size": 3, "scaling": "none"},
+    ],
 )
-def test_sizes_that_contradict_each_other_are_refused(settings: dict[str, Any]) -> None:
+def test_sizes_that_contradict_each_other_and_unknown_words_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(BadParameter):
         PerturbationTree(**settings).fit_resample(NINE)
 
 
-def test_tells_how_far_it_is() -> None:
+@WITHIN
+def test_tells_how_far_it_is(within: str) -> None:
     seen: list[tuple[int, int]] = []
-    tree = PerturbationTree(leaf_size=3, block_size=50, random_state=0)
+    tree = PerturbationTree(leaf_size=3, block_size=50, within=within, random_state=0)
     tree.fit_resample(chance().random((200, 2)), progress=lambda _, done, total: seen.append((done, total)))
-    assert seen[-1] == (200, 200)
+    assert seen[-1] == ((400, 400) if within == "mdav" else (200, 200))
     assert len(seen) > 3
 
 

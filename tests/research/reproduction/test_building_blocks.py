@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Nominal, Numeric, Table
 from mixbayes.protocol.errors import BadData
-from mixbayes.research.reproduction import jena, kim, li_xi, peters, roy
+from mixbayes.research.reproduction import jena, kim, li_xi, peters, roy, roy_noise
 from mixbayes.research.reproduction.attributes import labelled, numeric_attributes
 from mixbayes.research.reproduction.experiment import Laboratory
 from mixbayes.tables.columns import Columns
@@ -123,3 +126,53 @@ def test_salaries_are_found_by_name() -> None:
     )
     with pytest.raises(BadData, match="salary"):
         roy.salary_and_another(Table(("a", "b", "c"), tuple(numbers), 3))
+
+
+def records(education: list[float], experience: list[float], wage: list[float]) -> Table:
+    cells = [Numeric(np.array(column)) for column in (education, experience, wage)]
+    return Table(roy.PRINTED, tuple(cells), len(wage))
+
+
+def test_leaves_of_the_printed_records_cut_each_other_attribute_once() -> None:
+    table = records([8, 8, 16, 16, 9, 9, 15, 15], [0, 1, 0, 1, 40, 41, 40, 41], [1, 2, 3, 4, 5, 6, 7, 8])
+    assert roy.printed_leaves(table, "wage").tolist() == [0, 0, 2, 2, 1, 1, 3, 3]
+
+
+def test_leaves_of_the_printed_records_leave_no_record_alone() -> None:
+    table = records([8, 8, 8, 16, 8, 8], [0, 1, 0, 41, 40, 40], [1, 2, 3, 4, 5, 6])
+    assert roy.printed_leaves(table, "wage").tolist() == [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.real_tables
+def test_the_means_of_table_5_1_are_those_of_its_records() -> None:
+    lab = Laboratory(Path(os.environ["MIXBAYES_DATA"]), quick=True)
+    same = [row.measured["as printed"] for row in roy.table_5_1(roy.CASES[1], lab) if "as printed" in row.measured]
+    assert same == [18, 19]
+
+
+@pytest.mark.parametrize("make", [roy_noise.independent, roy_noise.correlated, roy_noise.multiplicative])
+def test_noise_is_as_far_from_the_table_as_asked(make: roy_noise.Make) -> None:
+    table = two_classes(80).table
+    released, scale = roy_noise.as_far(table, 0.05, make, ["y"], 0)
+    assert roy_noise.distance(table, released) == pytest.approx(0.05, rel=1e-3)
+    assert 0 < scale < 1
+    assert (released.column("x").cells() == table.column("x").cells()).all()
+
+
+def test_a_distance_that_truncated_factors_do_not_reach_gives_the_nearest() -> None:
+    _, scale = roy_noise.as_far(two_classes(80).table, 5.0, roy_noise.multiplicative, ["y"], 0)
+    assert scale == roy_noise.LARGEST_SCALE
+
+
+def test_what_a_release_lets_through() -> None:
+    before = np.array([[100.0, 0], [100, 10], [200, 0], [200, 10]])
+    after = before + np.array([[4, 0], [6, 0], [-10, 1], [2, 0.2]])
+    assert roy_noise.close_cells(before, after) == 6 / 8
+    assert roy_noise.drisk(before, after) == 1 / 4
+
+
+def test_the_tree_is_compared_with_noise_as_large() -> None:
+    found = roy_noise.outcomes(two_classes(80).table, ["x", "y"], 5, 0)
+    assert list(found) == ["tree", "additive noise", "additive noise, correlated", "multiplicative noise"]
+    assert [one.changed for one in found.values()] == pytest.approx([found["tree"].changed] * 4, rel=1e-3)
+    assert "additive noise, correlated" not in roy_noise.kinds(["x"])

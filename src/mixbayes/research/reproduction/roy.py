@@ -7,18 +7,19 @@ k-means alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from mixbayes.local_methods.aggregating import group_means
 from mixbayes.local_methods.measures.clustering import adjusted_rand, k_means, misclassification_error
 from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
 from mixbayes.local_methods.perturbation_tree.kd_partition import partition
 from mixbayes.local_methods.perturbation_tree.subdivision import subdivide
 from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
-from mixbayes.local_methods.tables import Floats, Numeric, Table
+from mixbayes.local_methods.tables import Floats, Indices, Numeric, Table
 from mixbayes.protocol.errors import BadData
 from mixbayes.research.reproduction import public_tables as public
 from mixbayes.research.reproduction.attributes import numeric_attributes
@@ -33,6 +34,8 @@ CLUSTERS = (2, 3, 4, 5, 6)
 GROUPS = (3, 10, 30)
 """The paper names the size of the groups only in its examples: three records."""
 BLOCK = 50
+BLOCK_GROUPS = 5
+"""Blocks that are microaggregated hold so many groups at least."""
 OTHER_SEED = 1000
 
 TABLE_4_1: Mapping[str, Sequence[float]] = {
@@ -51,6 +54,9 @@ FIRST_CUT = ("Experience", 26.5)
 
 SHOWN = 19
 """Tables 5.1 and 5.2 show so many records of Wages, the first ones."""
+PRINTED = ("education", "experience", "wage")
+AS_PRINTED = 0.03
+"""How far a mean may be from a printed one: 8.355 is printed as 8.36 and as 8.38."""
 PERTURBED_EXPERIENCES = (
     *(29.57, 29.57, 14.86, 14.86, 14.86, 16.8, 29.57, 16.8, 16.8, 16.8),
     *(14.86, 14.86, 29.57, 29.57, 16.8, 14.86, 29.57, 16.8, 29.57),
@@ -58,6 +64,14 @@ PERTURBED_EXPERIENCES = (
 PERTURBED_WAGES = (
     *(4.38, 8.36, 10.62, 10.62, 10.62, 10.62, 8.38, 10.62, 10.62, 10.62),
     *(10.62, 10.62, 8.38, 8.38, 8.38, 14.75, 8.38, 14.75, 4.38),
+)
+AGGREGATED_EXPERIENCES = (
+    *(18.5, 43, 2.5, 2.5, 22.5, 9.67, 28, 9.67, 9.67, 9),
+    *(22.5, 22.5, 28, 28, 29, 22.5, 43, 26, 18.5),
+)
+AGGREGATED_WAGES = (
+    *(4.375, 6.03, 6.73, 6.73, 6.73, 12.3, 6.03, 19.47, 12.3, 6.73),
+    *(12.3, 12.3, 6.03, 6.03, 19.98, 14.75, 6.03, 14.75, 4.375),
 )
 
 SINGLE, MULTIPLE = "kd-tree, single attribute", "kd-tree, multiple attributes"
@@ -67,6 +81,9 @@ TABLE_5_3: Mapping[str, Sequence[float]] = {
     "UMA": (0, 0.105, 0.105, 0.07, 0.07),
     "MMA": (0, 0.14, 0.105, 0.2, 0.2),
 }
+LEAF = 10
+OUTLIERS = (10, 100)
+"""In times of the largest value."""
 
 
 @dataclass(frozen=True)
@@ -141,12 +158,38 @@ def table_5_1(case: Case, lab: Laboratory) -> Iterator[Row]:
     """Each confidential attribute apart, as the paper's different groups of the two show."""
     table = case.read(lab)
     names, published = ("experience", "wage"), (PERTURBED_EXPERIENCES, PERTURBED_WAGES)
+    records = table.take(np.arange(SHOWN))
+    for name, theirs in zip(names, published, strict=True):
+        means = group_means(records.numbers([records.position(name)]), printed_leaves(records, name))[:, 0]
+        off = 1 + np.flatnonzero(abs(means - theirs) > AS_PRINTED)
+        note = f"another mean in record {', '.join(map(str, off))}" if off.size else ""
+        yield Row(
+            f"{name}, leaves of the {SHOWN} records", {"as printed": SHOWN}, {"as printed": SHOWN - off.size}, note
+        )
     for size in (3, 10, 30, 100):
         for name, theirs in zip(names, published, strict=True):
             original = table.column(name).cells()[:SHOWN]
             released, _ = tree(size, [name], 0).fit_resample(table)
             ours = released.column(name).cells()[:SHOWN]
             yield Row(f"{name}, leaves of {size}", _spread(original, np.array(theirs)), _spread(original, ours))
+
+
+def printed_leaves(records: Table, confidential: str) -> Indices:
+    """The leaves of the paper's program, as its Table 5.1 tells them.
+
+    The attributes that are not confidential are cut once each, the one with the largest variance first, at the
+    mid-range of all records; no cut leaves a record alone.
+    """
+    others = records.select(records.positions(name for name in PRINTED if name != confidential))
+    unit = scaled(others, others)
+    leaf: Indices = np.zeros(records.rows, dtype=np.intp)
+    for at in np.argsort(-unit.var(axis=0)):
+        right = unit[:, at] > 0.5
+        for node in np.unique(leaf):
+            inside = leaf == node
+            if min((inside & right).sum(), (inside & ~right).sum()) > 1:
+                leaf[inside & right] = leaf.max() + 1
+    return leaf
 
 
 def _spread(original: Floats, released: Floats) -> Figures:
@@ -157,14 +200,39 @@ def _spread(original: Floats, released: Floats) -> Figures:
 
 
 def table_5_2(case: Case, lab: Laboratory) -> Iterator[Row]:
-    """Records left alone by k-means in blocks, without a smallest group, as in the paper, and with one."""
-    points = case.read(lab).numbers()
+    """The printed groups; records left alone by k-means, without a smallest group and with one; MDAV instead."""
+    table = case.read(lab)
+    yield from printed_groups(table.take(np.arange(SHOWN)))
+    points = table.numbers()
     for least, published in ((1, {"records alone": f"2 wages and 3 experiences of {SHOWN}"}), (2, {})):
         random = np.random.default_rng(0)
         blocks = partition(points, BLOCK, least, "midrange", random)
         sizes = np.bincount(subdivide(points, blocks, 3, least, random, lambda rows: None))
         alone = {"records alone": f"{(sizes == 1).sum()} of {len(points)}"}
-        yield Row(f"groups of {least} to 3, in blocks of up to {BLOCK}", published, alone)
+        yield Row(f"k-means: groups of {least} to 3, in blocks of up to {BLOCK}", published, alone)
+    for within, what in (("mdav", "MMA: both together"), ("univariate", "UMA: each by itself")):
+        released, _ = tree_of_blocks(3, ("experience", "wage"), within, 0).fit_resample(table)
+        for name, theirs in (("experience", AGGREGATED_EXPERIENCES), ("wage", AGGREGATED_WAGES)):
+            original, ours = (one.column(name).cells()[:SHOWN] for one in (table, released))
+            yield Row(f"{what}, {name}", _spread(original, np.array(theirs)), _spread(original, ours))
+
+
+def printed_groups(records: Table) -> Iterator[Row]:
+    """How many printed values are the means of the records that have them in a leaf of Table 5.1."""
+    for name, printed_means in (("experience", AGGREGATED_EXPERIENCES), ("wage", AGGREGATED_WAGES)):
+        pairs = np.stack([printed_leaves(records, name), np.array(printed_means)])
+        groups = np.unique(pairs, axis=1, return_inverse=True)[1]
+        means = group_means(records.numbers([records.position(name)]), groups)[:, 0]
+        same = int((abs(means - printed_means) < AS_PRINTED).sum())
+        yield Row(f"{name}: means of records of one leaf", {"as printed": SHOWN}, {"as printed": same})
+
+
+def tree_of_blocks(size: int, confidential: Sequence[str], within: str, seed: int) -> PerturbationTree:
+    """Chapter 4: large leaves, and microaggregation inside."""
+    leaf = max(BLOCK, BLOCK_GROUPS * size)
+    return PerturbationTree(
+        leaf_size=leaf, min_group=size, confidential=list(confidential), within=within, random_state=seed
+    )
 
 
 def methods(case: Case, table: Table, size: int, seed: int) -> dict[str, Method]:
@@ -174,6 +242,8 @@ def methods(case: Case, table: Table, size: int, seed: int) -> dict[str, Method]
         MULTIPLE: tree(size, multiple, seed),
         "UMA": Microaggregation(k=size, confidential=[single], variant="univariate"),
         "MMA": Microaggregation(k=size, confidential=list(multiple)),
+        "UMA in leaves of the kd-tree": tree_of_blocks(size, [single], "univariate", seed),
+        "MMA in leaves of the kd-tree": tree_of_blocks(size, multiple, "mdav", seed),
     }
 
 
@@ -187,10 +257,29 @@ def table_5_3(case: Case, lab: Laboratory) -> Iterator[Row]:
         yield from _of_clusters("not perturbed, another seed", {}, unchanged, note)
         for at, size in enumerate(groups):
             lab.progress("group sizes", at, len(groups))
-            for name, errors in TABLE_5_3.items():
+            for name in methods(case, table, size, 0):
                 runs = [measured(case, table, size, name, seed) for seed in range(seeds)]
-                yield from _of_clusters(f"{name}, groups of {size}", _by_clusters(errors), runs)
+                errors = _by_clusters(TABLE_5_3[name]) if name in TABLE_5_3 else {}
+                yield from _of_clusters(f"{name}, groups of {size}", errors, runs)
     lab.progress("group sizes", len(groups), len(groups))
+
+
+def printed_releases(case: Case, lab: Laboratory) -> Iterator[Row]:
+    """The same measures of the releases that the paper prints."""
+    records = case.read(lab).take(np.arange(SHOWN))
+    records = records.select(records.positions(PRINTED))
+    seeds = lab.times(10, 2)
+    unchanged = [compared(records, records, seed, OTHER_SEED + seed) for seed in range(seeds)]
+    yield from _of_clusters("not perturbed, another seed", {}, unchanged)
+    wages, experiences = records.position("wage"), records.position("experience")
+    for what, values in (
+        (SINGLE, {wages: PERTURBED_WAGES}),
+        (MULTIPLE, {wages: PERTURBED_WAGES, experiences: PERTURBED_EXPERIENCES}),
+        ("Table 5.2", {wages: AGGREGATED_WAGES, experiences: AGGREGATED_EXPERIENCES}),
+    ):
+        released = records.with_columns({at: Numeric(np.array(cells, np.float64)) for at, cells in values.items()})
+        errors = _by_clusters(TABLE_5_3[what]) if what in TABLE_5_3 else {}
+        yield from _of_clusters(what, errors, [compared(records, released, seed, seed) for seed in range(seeds)])
 
 
 def _of_clusters(what: str, published: Figures, runs: Sequence[Floats], note: str = "") -> Iterator[Row]:
@@ -238,6 +327,29 @@ def _same_leaves(table: Table, confidential: Sequence[str], size: int) -> float:
     return adjusted_rand(leaves, grown.groups_)
 
 
+def outliers(case: Case, lab: Laboratory) -> Iterator[Row]:
+    """What a single large value in the confidential column does to the leaves, by either scaling.
+
+    Change is the mean of all rows outside the leaf of the outlier, in standard deviations of the column as it was.
+    """
+    table = case.read(lab)
+    single, _ = case.confidential(table)
+    values = table.numbers([table.position(single)])
+    for times in (0, *OUTLIERS):
+        spoilt = values.copy()
+        spoilt[0] = times * values.max() if times else values[0]
+        for scaling in ("min-max", "z-score"):
+            grown = PerturbationTree(leaf_size=LEAF, confidential=[single], scaling=scaling, random_state=0)
+            released, _ = grown.fit_resample(table.with_numbers(spoilt, [table.position(single)]))
+            leaves = grown.groups_
+            rest = leaves != leaves[0]
+            change = abs(released.column(single).cells() - spoilt[:, 0])[rest].mean() / values.std()
+            grown.fit_resample(table.with_numbers(np.zeros_like(values), [table.position(single)]))
+            figures = {"change": float(change), "like leaves without it": adjusted_rand(leaves, grown.groups_)}
+            what = f"{single}, {f'one value of {times} times the largest' if times else 'no outlier'}, {scaling}"
+            yield Row(what, {}, figures)
+
+
 def _parts(run: Callable[[Case, Laboratory], Iterator[Row]], cases: Sequence[Case] = CASES) -> list[Part]:
     return [Part(case.title, [case.table], partial(run, case)) for case in cases]
 
@@ -265,7 +377,8 @@ EXPERIMENTS = (
         "Table 5.1: the first records of Wages by the tree",
         PAPER,
         _parts(table_5_1, WAGES_ALONE),
-        "the paper does not say how large its leaves were; 8.36 among its wages is probably 8.38",
+        "the paper's tree is of the printed records alone and cuts each attribute once; one record has the mean of "
+        "another leaf, and 8.36 is printed as 8.38",
         DEVIATIONS,
     ),
     Experiment(
@@ -273,14 +386,18 @@ EXPERIMENTS = (
         "Table 5.2: Wages with microaggregation inside the tree",
         PAPER,
         _parts(table_5_2, WAGES_ALONE),
-        "the paper's k-means leaves records alone, which are then released as they are; here no group is that small",
+        "the paper divides each attribute by itself in the leaves of Table 5.1, and its k-means leaves records alone, "
+        "which are then released as they are; here no group is that small",
         DEVIATIONS,
     ),
     Experiment(
         "roy-table-5.3",
         "Table 5.3: misclassification error",
         PAPER,
-        _parts(table_5_3),
+        [
+            *_parts(table_5_3),
+            *(replace(one, title=f"the {SHOWN} printed records") for one in _parts(printed_releases, WAGES_ALONE)),
+        ],
         "the paper does not say of which table its figures are, nor of which groups; they are multiples of 2/57, and "
         "no table has 57 records",
         DEVIATIONS,
@@ -293,6 +410,14 @@ EXPERIMENTS = (
         _parts(rebuilt),
         "no figure is published; 1 is the same tree. Means have a smaller range than values, so the second tree is "
         "scaled otherwise",
+        DEVIATIONS,
+    ),
+    Experiment(
+        "roy-outlier",
+        "Section 3.4: min-max and z-scores, where one value lies far from all others",
+        PAPER,
+        _parts(outliers),
+        "no figure is published; 1 means that the column is never cut",
         DEVIATIONS,
     ),
 )

@@ -1,0 +1,1 @@
+"""Noise on confidential numbers: the comparators of Roy's perturbation tree."""
