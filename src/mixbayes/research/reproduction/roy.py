@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from mixbayes.local_methods.measures.clustering import adjusted_rand, k_means, misclassification_error
+from mixbayes.local_methods.measures.clustering import OTHER_SEED, adjusted_rand, k_means, misclassification_error
 from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
 from mixbayes.local_methods.perturbation_tree.kd_partition import partition
 from mixbayes.local_methods.perturbation_tree.subdivision import subdivide
@@ -33,7 +33,6 @@ CLUSTERS = (2, 3, 4, 5, 6)
 GROUPS = (3, 10, 30)
 """The paper names the size of the groups only in its examples: three records."""
 BLOCK = 50
-OTHER_SEED = 1000
 
 TABLE_4_1: Mapping[str, Sequence[float]] = {
     "Age": (25, 31, 32, 36, 43, 48, 50, 53, 56),
