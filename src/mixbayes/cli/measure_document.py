@@ -80,5 +80,6 @@ def _sides(sides: Sides, *, values: bool) -> dict[str, Any]:
 
 
 def _side(side: Side, values: bool) -> dict[str, Any]:
-    quartiles = asdict(side.quartiles) if side.quartiles else dict.fromkeys(("lower", "median", "upper"))
+    none: dict[str, Any] = {"lower": None, "median": None, "upper": None}
+    quartiles = asdict(side.quartiles) if side.quartiles else none
     return {**quartiles, "values": list(side.values)} if values else quartiles
