@@ -16,3 +16,5 @@ class Guarantee:
     measured: float | None
     """The number that was found, such as the smallest group; none where the promise has no number."""
     holds: bool
+    not_promised: str = ""
+    """What somebody might take it for, and the method gives away by its nature; empty if nothing is to be said."""

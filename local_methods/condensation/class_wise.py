@@ -26,6 +26,9 @@ class ClassWiseCondensation(Condensing):
     and `steady_t_` is the next threshold at which it does not. Every class keeps its rows, and the statistics of its
     groups as `Condensation` does.
 
+    All people of a group are of one class, so the class of every group is disclosed: its l-diversity is 1 by design.
+    Whoever knows that a person is in a group knows the class of that person.
+
     Parameters
     ----------
     t : int, default=20
@@ -85,6 +88,7 @@ class ClassWiseCondensation(Condensing):
     """
 
     NEEDS_CLASS = True
+    NOT_PROMISED = "that the class stays hidden: all people of a group have one class, so who knows the group knows it"
     LEARNED: ClassVar[tuple[str, ...]] = (
         *Condensing.LEARNED,
         "group_size_range",

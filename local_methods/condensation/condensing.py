@@ -44,6 +44,7 @@ class Condensing(LocalMethod):
     """
 
     LEARNED: ClassVar[tuple[str, ...]] = ("group_size", "groups_formed", "suppressed_cells")
+    NOT_PROMISED: ClassVar[str] = ""
 
     distribution: str
 
@@ -89,6 +90,7 @@ class Condensing(LocalMethod):
                 and not originals
                 and groups_stand_for(before, after, self.groups_, self.group_size_)
             ),
+            not_promised=self.NOT_PROMISED,
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
@@ -12,6 +14,21 @@ from mixbayes.local_methods.arithmetic.k_means import k_means as k_means_of
 Labels = NDArray[np.integer]
 
 STARTS = 10
+OTHER_SEED = 1000
+"""Added to the seed of k-means, to see how far its clusters of one table differ among themselves."""
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """How far two clusterings of the same rows agree."""
+
+    misclassification_error: float
+    adjusted_rand: float
+
+    @staticmethod
+    def of(original: Labels, released: Labels) -> Clustering:
+        """By both measures."""
+        return Clustering(misclassification_error(original, released), adjusted_rand(original, released))
 
 
 def k_means(rows: NDArray[np.float64], clusters: int, seed: int) -> NDArray[np.int32]:

@@ -1,12 +1,30 @@
-"""How a classifier finds each class: accuracy, pd, precision and pf as in Peters, section 4.2."""
+"""How a classifier finds each class: accuracy, pd, precision and pf as in Peters, section 4.2.
+
+A confusion matrix has a row for each class and a column for each answer. Of several matrices, one upon the other, the
+measures of each come at once.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 
 from mixbayes.local_methods.tables import Codes, Floats
+
+MEASURES = ("accuracy", "pd", "precision", "pf")
+HIGH_IS_GOOD = {"accuracy": True, "pd": True, "precision": True, "pf": False}
+
+
+@dataclass(frozen=True)
+class Detected:
+    """The four measures of one class; None for what would be a share of nothing."""
+
+    accuracy: float | None
+    pd: float | None
+    precision: float | None
+    pf: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,19 +40,34 @@ class Detection:
     pf: Floats
     """Of the rows of other classes, those found by mistake."""
 
+    @staticmethod
+    def of(confusion: Codes) -> Detection:
+        """Each class in its turn against all others: ... × classes × classes."""
+        right = confusion.diagonal(axis1=-2, axis2=-1)
+        of_class, said = confusion.sum(axis=-1), confusion.sum(axis=-2)
+        false_alarms, missed = said - right, of_class - right
+        rows = np.broadcast_to(of_class.sum(axis=-1, keepdims=True), right.shape)
+        return Detection(
+            accuracy=_share(rows - false_alarms - missed, rows),
+            pd=_share(right, of_class),
+            precision=_share(right, said),
+            pf=_share(false_alarms, rows - of_class),
+        )
+
+    def by_class(self) -> list[Detected]:
+        """The measures of one confusion matrix."""
+        columns = (getattr(self, name).tolist() for name in MEASURES)
+        return [Detected(*(None if isnan(value) else value for value in row)) for row in zip(*columns, strict=True)]
+
+
+def confusion(actual: Codes, found: Codes, classes: int) -> Codes:
+    """How many rows of each class were said to have each: classes × classes."""
+    return np.bincount(actual * classes + found, minlength=classes**2).reshape(classes, classes)
+
 
 def detection(actual: Codes, found: Codes, classes: int) -> Detection:
-    """Each class in its turn against all others."""
-    confusion = np.bincount(actual * classes + found, minlength=classes**2).reshape(classes, classes)
-    right = confusion.diagonal()
-    of_class, said = confusion.sum(axis=1), confusion.sum(axis=0)
-    false_alarms, missed, rows = said - right, of_class - right, len(actual)
-    return Detection(
-        accuracy=_share(rows - false_alarms - missed, np.full(classes, rows)),
-        pd=_share(right, of_class),
-        precision=_share(right, said),
-        pf=_share(false_alarms, rows - of_class),
-    )
+    """The measures of these answers."""
+    return Detection.of(confusion(actual, found, classes))
 
 
 def _share(part: Codes, whole: Codes) -> Floats:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from scipy.stats import mannwhitneyu
@@ -36,4 +38,38 @@ def differ(one: Floats, other: Floats) -> bool:
     """Whether two samples differ at the 5 % level, on either side. A sample of nothing differs from any other."""
     if not len(one) or not len(other):
         return len(one) != len(other)
-    return round(float(mannwhitneyu(one, other).pvalue), DIGITS) < SIGNIFICANCE
+    return p_value(one, other) < SIGNIFICANCE
+
+
+def p_value(one: Floats, other: Floats) -> float:
+    """The chance of samples at least as different if both were of one kind; 1 where all values are equal."""
+    found = round(float(mannwhitneyu(one, other).pvalue), DIGITS)
+    return found if np.isfinite(found) else 1.0
+
+
+class Verdict(StrEnum):
+    """What a test says of a release beside its original."""
+
+    WIN = "win"
+    TIE = "tie"
+    LOSS = "loss"
+
+
+@dataclass(frozen=True)
+class MannWhitney:
+    """A test of two samples."""
+
+    p_value: float
+    verdict: Verdict
+
+    @staticmethod
+    def of(original: Floats, released: Floats, *, high_is_good: bool) -> MannWhitney | None:
+        """At the 5 % level, on either side. Not-a-number is left out; None where nothing is left of a sample."""
+        before, after = (sample[~np.isnan(sample)] for sample in (original, released))
+        if not len(before) or not len(after):
+            return None
+        chance = p_value(after, before)
+        if chance >= SIGNIFICANCE:
+            return MannWhitney(chance, Verdict.TIE)
+        higher = 2 * mannwhitneyu(after, before).statistic > len(after) * len(before)
+        return MannWhitney(chance, Verdict.WIN if higher == high_is_good else Verdict.LOSS)

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import rankdata
 
-from mixbayes.local_methods.coded import coded_cells, combined
+from mixbayes.local_methods.measures.alike import combinations, smallest
+from mixbayes.local_methods.measures.closeness import t_closeness
 from mixbayes.local_methods.measures.clustering import adjusted_rand, misclassification_error
 from mixbayes.local_methods.measures.disclosure import attribute_disclosure, reidentification
+from mixbayes.local_methods.measures.diversity import distinct_l, entropy_l
 from mixbayes.local_methods.measures.utility import utility
 from mixbayes.local_methods.tables import Column, Floats
 
@@ -26,11 +28,14 @@ __all__ = [
     "confidence_interval",
     "confidence_widths",
     "cp",
+    "distinct_l",
+    "entropy_l",
     "k_anonymity",
     "misclassification_error",
     "reidentification",
     "rk",
     "rp",
+    "t_closeness",
     "utility",
     "vd",
 ]
@@ -95,9 +100,7 @@ def k_anonymity(columns: Sequence[Column]) -> int | None:
 
     None for a table without rows.
     """
-    if not len(columns[0]):
-        return None
-    return int(np.bincount(combined(map(coded_cells, columns), len(columns[0]))).min())
+    return smallest(combinations(columns, len(columns[0])))
 
 
 def _same_shape(original: Floats, released: Floats) -> None:

@@ -18,7 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_iris
 
+from mixbayes.cli.measure_text import show
 from tests.cli.in_process import PLAIN, Command, command
+from tests.report.pages import comparison
 
 KEYS = [
     "confidence_interval",
@@ -30,9 +32,20 @@ KEYS = [
     "k_anonymity",
     "reidentification",
     "attribute_disclosure",
+    "l_diversity",
+    "entropy_l_diversity",
+    "t_closeness",
     "utility",
     "clustering",
+    "clusterings",
+    "delta_r",
+    "detection",
+    "quartiles",
+    "original_risk",
+    "sensitive",
+    "why_not",
 ]
+NULL_UNLESS_REPEATED = ["quartiles"]
 CLASSIFIERS = ["nearest-neighbour", "naive-bayes", "tree", "svm"]
 
 Rows = Sequence[Sequence[object]]
@@ -82,6 +95,90 @@ def test_the_document_has_every_measure(measure: Command, original: Path, releas
         assert 0.8 < accuracy["released"] < 1
         assert 0.9 < accuracy["original"] < 1
     assert set(document["clustering"]) == {"misclassification_error", "adjusted_rand"}
+    (clusters,) = document["clusterings"]
+    assert clusters["clusters"] == 3
+    assert clusters["released"] == document["clustering"]
+    assert set(clusters["unperturbed"]) == set(document["clustering"])
+    assert (document["l_diversity"], document["entropy_l_diversity"]) == (1, 1)
+    assert document["t_closeness"] == pytest.approx(2 / 3)
+    assert document["sensitive"] == "class"
+    assert set(document["original_risk"]) == set(KEYS[6:12])
+
+
+def test_the_document_says_of_each_classifier_what_it_keeps_and_how_it_finds_each_class(
+    measure: Command, original: Path, released: Path
+) -> None:
+    document = measure(original, released, "--json", "--tolerance", "0.5").document
+    assert document["delta_r"]["tolerance"] == 0.5
+    assert document["delta_r"]["utility_kept"] is True
+    for name, kept in document["delta_r"]["classifiers"].items():
+        accuracy = document["utility"][name]
+        assert kept["delta_r"] == pytest.approx(accuracy["released"] - 0.5 * accuracy["original"])
+        assert kept["utility_kept"] is True
+        classes = document["detection"][name]
+        assert list(classes) == ["kind 0", "kind 1", "kind 2"]
+        for side, right in accuracy.items():
+            assert set(classes["kind 0"][side]) == {"pd", "pf", "precision", "accuracy"}
+            assert np.mean([each[side]["pd"] for each in classes.values()]) == pytest.approx(right)
+
+
+def test_what_is_null_has_a_reason(measure: Command, original: Path, tmp_path: Path) -> None:
+    header, rows = iris(0.3, step=2)
+    fewer = write(tmp_path / "fewer.csv", header[:4], [row[:4] for row in rows])
+    document = measure(original, fewer, "--json").document
+    null = {key for key, value in document.items() if value is None}
+    assert null == set(document["why_not"])
+    assert {"vd", "clusterings", "l_diversity", "delta_r", "detection", "quartiles"} <= null
+    assert all(document["why_not"].values())
+
+
+def test_folds_drawn_anew_give_quartiles(measure: Command, tmp_path: Path) -> None:
+    tables = [write(tmp_path / f"{noise}.csv", *iris(noise, step=3)) for noise in (0.0, 3.0)]
+    done = measure(*tables, "--repeats", 2, "--json")
+    found = done.document["quartiles"]
+    assert (found["repeats"], found["folds"]) == (2, 5)
+    assert (found["wins"], found["ties"] + found["losses"]) == (0, 16)
+    accuracy = found["classifiers"]["tree"]["accuracy"]
+    assert accuracy["verdict"] == "loss"
+    assert 0 <= accuracy["p_value"] < 0.05
+    assert accuracy["released"]["median"] < accuracy["original"]["median"]
+    assert len(accuracy["classes"]["kind 1"]["released"]["values"]) == 10
+    assert "quartiles" not in done.document["why_not"]
+    text = measure(*tables, "--repeats", 2).out
+    assert f"worse (p = {accuracy['p_value']:.3g})" in text
+    assert "2 times 5 folds" in text
+
+
+def test_several_numbers_of_clusters(measure: Command, tmp_path: Path) -> None:
+    table = write(tmp_path / "few.csv", *iris(step=3))
+    document = measure(table, table, "--clusters", "2..4, 8", "--json").document
+    assert [each["clusters"] for each in document["clusterings"]] == [2, 3, 4, 8]
+    assert document["clustering"] == {"misclassification_error": 0, "adjusted_rand": 1}
+    text = measure(table, table, "--clusters", "5").out
+    assert "k = 5" in text
+    assert "not perturbed, another seed" in text
+
+
+def test_what_is_sensitive_can_be_another_column(measure: Command, tmp_path: Path) -> None:
+    rows = [[i % 2, i % 2 + 10 * (i % 3), "xy"[i % 2]] for i in range(60)]
+    table = write(tmp_path / "table.csv", ["sex", "stay", "class"], rows)
+    document = measure(table, table, "--sensitive", "stay", "--json").document
+    assert document["sensitive"] == "stay"
+    assert (document["k_anonymity"], document["l_diversity"]) == (30, 3)
+    assert document["t_closeness"] == pytest.approx(0.5 / 5)  # every second of six numbers in their order
+    text = measure(table, table, "--sensitive", "stay").out
+    assert "Sensitive, for l-diversity and t-closeness: stay." in text
+    assert "Quasi-identifiers: sex." in text
+
+
+def test_of_many_classes_the_text_leaves_single_ones_to_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+    few, many = ([f"kind {at}" for at in range(classes)] for classes in (3, 11))
+    show(comparison(few), "")
+    assert "kind 2" in capsys.readouterr().out
+    show(comparison(many, quasi_identifiers=["a"], sensitive="class"), "")
+    text = capsys.readouterr().out
+    assert "More than 10 classes" in " ".join(text.split())
+    assert "kind" not in text
 
 
 def test_stdout_is_the_document_alone_and_stderr_talks(measure: Command, original: Path, released: Path) -> None:
@@ -100,10 +197,10 @@ def test_rows_that_cannot_be_paired_give_null_and_the_text_says_why(
 ) -> None:
     fewer = write(tmp_path / "fewer.csv", *iris(0.3, step=2))
     document = measure(original, fewer, "--json").document
-    assert [key for key in KEYS if document[key] is None] == ["confidence_interval", "vd", "rp", "rk", "clustering"]
+    paired = ["confidence_interval", "vd", "rp", "rk", "clustering", "clusterings"]
+    assert [key for key in KEYS if document[key] is None] == [*paired, *NULL_UNLESS_REPEATED]
     text = measure(original, fewer).out
     assert "it pairs rows, and the tables have 150 and 75 of them" in text
-    assert "kind" not in text
 
 
 def test_the_text_says_what_it_is_about(measure: Command, original: Path, released: Path) -> None:
@@ -152,7 +249,17 @@ def test_a_table_without_a_class_has_no_utility(measure: Command, tmp_path: Path
     header, rows = iris()
     bare = write(tmp_path / "bare.csv", header[:4], [row[:4] for row in rows])
     document = measure(bare, bare, "--json").document
-    assert [key for key in KEYS if document[key] is None] == ["attribute_disclosure", "utility"]
+    assert [key for key in KEYS if document[key] is None] == [
+        "attribute_disclosure",
+        "l_diversity",
+        "entropy_l_diversity",
+        "t_closeness",
+        "utility",
+        "delta_r",
+        "detection",
+        "quartiles",
+        "sensitive",
+    ]
     assert "no column named `class`" in measure(bare, bare).out
 
 
@@ -207,6 +314,14 @@ def test_numbers_that_fit_no_square_give_no_infinity(measure: Command, tmp_path:
         (["original.csv", "--test", "other.csv"], 6, "'a'"),
         (["original.csv", "--unknown", "perhaps"], 2, "perhaps"),
         (["original.csv", "--clusters", "0"], 2, "clusters"),
+        (["original.csv", "--clusters", "6..2"], 2, "such as 2..6"),
+        (["original.csv", "--clusters", "1..9999"], 2, "at most 20 numbers"),
+        (["original.csv", "--clusters", "few"], 2, "--clusters few"),
+        (["original.csv", "--sensitive", "e"], 6, "'e'"),
+        (["original.csv", "--sensitive", "a", "--quasi-identifiers", "a,b"], 2, "'a' is the sensitive column"),
+        (["original.csv", "--test", "original.csv", "--repeats", "5"], 2, "Choose one"),
+        (["original.csv", "--repeats", "0"], 2, "repeats"),
+        (["original.csv", "--tolerance", "1.5"], 2, "tolerance"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(

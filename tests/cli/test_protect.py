@@ -20,6 +20,8 @@ from tests.cli.in_process import Command, command
 
 COMMAND = [sys.executable, str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
 KEYS = ["method", "parameters", "rows_in", "rows_out", "missing", "unchanged", "guarantee", "measures", "seconds"]
+KEYS += ["sensitive", "why_not"]
+ANONYMITY = {"k_anonymity", "l_diversity", "entropy_l_diversity", "t_closeness"}
 
 Rows = Sequence[Sequence[object]]
 
@@ -68,13 +70,90 @@ def test_the_release_and_its_document(protect: Command, patients: Path, tmp_path
     assert document["guarantee"]["holds"] is True
     assert document["guarantee"]["privacy"] is True
     assert document["guarantee"]["measured"] == 10
-    assert set(document["measures"]) == {"k_anonymity", "confidence_interval", "vd", "rp", "rk", "cp", "ck"}
+    distortion = {"confidence_interval", "vd", "rp", "rk", "cp", "ck"}
+    assert set(document["measures"]) == {*ANONYMITY, *distortion, "groups"}
+    assert document["sensitive"] == "class"
+    assert document["why_not"] == {}
     assert document["seconds"] > 0
     (header, before), (header_after, after) = read(patients), read(target)
     assert header == header_after
     assert [row[2] for row in before] == [row[2] for row in after]
     assert sum(row[1] == "?" for row in after) == 9
     assert not {tuple(row) for row in before} & {tuple(row) for row in after}
+
+
+def test_groups_of_one_class_disclose_it_and_the_release_says_so(
+    protect: Command, patients: Path, tmp_path: Path
+) -> None:
+    arguments = (patients, tmp_path / "out.csv", "--method", "class-wise-condensation", "--set", "t=10")
+    document = protect(*arguments, "--json").document
+    assert document["measures"]["groups"] == {"k": 10, "l": 1, "entropy_l": 1, "t": pytest.approx(50 / 80)}
+    assert (document["measures"]["k_anonymity"], document["measures"]["l_diversity"]) == (1, 1)
+    assert "class stays hidden" in document["guarantee"]["not_promised"]
+    text = protect(*arguments).out
+    assert "Not promised: that the class stays hidden" in text
+    assert re.search(r"l of the method's groups +│ 1 ", text)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("condensation", ["k=20"]),
+        ("perturbation-tree", ["leaf_size=20", "confidential=age"]),
+        ("microaggregation", ["k=10", "confidential=age"]),
+        ("microaggregation", ["k=10", "variant=univariate"]),
+    ],
+)
+def test_groups_are_those_of_the_method(
+    protect: Command, patients: Path, tmp_path: Path, method: str, settings: list[str]
+) -> None:
+    flags = [word for setting in settings for word in ("--set", setting)]
+    document = protect(patients, tmp_path / "out.csv", "--method", method, *flags, "--json").document
+    groups = document["measures"]["groups"]
+    least = {"condensation": 20, "perturbation-tree": 2, "microaggregation": 10}[method]
+    assert groups["k"] >= least
+    assert 1 <= groups["entropy_l"] <= groups["l"] + 1e-9 <= 2 + 1e-9
+    assert 0 < groups["t"] <= 50 / 80
+    assert document["guarantee"]["not_promised"] == ""
+
+
+def test_methods_without_groups_say_so_and_projections_have_an_l_of_their_own(
+    protect: Command, patients: Path, tmp_path: Path
+) -> None:
+    svd = protect(patients, tmp_path / "out.csv", "--method", "svd", "--set", "rank=2", "--json").document
+    assert svd["measures"]["groups"] is None
+    assert set(svd["why_not"]) == {"groups"}
+    settings = ("--set", "k=4", "--set", "generations=1")
+    document = protect(patients, tmp_path / "divided", "--method", "dmpd", *settings, "--json").document
+    assert set(document["measures"]) == {*ANONYMITY, "groups"}
+    least = {key: float("inf") for key in ("k", "l")}
+    for header, rows in map(read, (tmp_path / "divided").iterdir()):
+        label = header.index("class")
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for row in rows:
+            groups.setdefault(tuple(row[:label] + row[label + 1 :]), []).append(row[label])
+        least["k"] = min(least["k"], *map(len, groups.values()))
+        least["l"] = min(least["l"], *(len(set(labels)) for labels in groups.values()))
+    assert (document["measures"]["k_anonymity"], document["measures"]["l_diversity"]) == (least["k"], least["l"])
+
+
+def test_another_column_can_be_the_sensitive_one(protect: Command, patients: Path, tmp_path: Path) -> None:
+    arguments = (patients, tmp_path / "out.csv", "--method", "microaggregation", "--set", "k=10")
+    document = protect(*arguments, "--set", "confidential=age", "--sensitive", "smokes", "--json").document
+    assert document["sensitive"] == "smokes"
+    assert 1 <= document["measures"]["groups"]["l"] <= 2
+    refused = protect(*arguments, "--sensitive", "height")
+    assert (refused.code, refused.out) == (6, "")
+    assert "there is no column 'height'" in refused.err
+
+
+def test_without_a_class_nothing_is_sensitive(protect: Command, tmp_path: Path) -> None:
+    source = write(tmp_path / "in.csv", ["a", "b"], [[row, row % 3] for row in range(12)])
+    arguments = (source, tmp_path / "out.csv", "--method", "microaggregation", "--set", "k=3", "--json")
+    document = protect(*arguments).document
+    assert document["measures"]["l_diversity"] is None
+    assert document["measures"]["groups"] == {"k": 3, "l": None, "entropy_l": None, "t": None}
+    assert set(document["why_not"]) == {"l_diversity", "entropy_l_diversity", "t_closeness", "groups"}
 
 
 def test_numbers_keep_their_full_precision(protect: Command, patients: Path, tmp_path: Path) -> None:

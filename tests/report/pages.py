@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from mixbayes.local_methods.measures.comparison import Clustering, Comparison, Risk
+import numpy as np
+
+from mixbayes.local_methods.measures.attacker import Risk
+from mixbayes.local_methods.measures.clustering import Clustering
+from mixbayes.local_methods.measures.comparison import Clusters, Comparison, OfClass
+from mixbayes.local_methods.measures.detection import Detected
 from mixbayes.local_methods.measures.disclosure import Unknown
+from mixbayes.local_methods.measures.folds import Folds
+from mixbayes.local_methods.measures.kept_utility import KeptUtility
 from mixbayes.local_methods.measures.utility import Accuracy as Learned
-from mixbayes.report.measured import Release, measured_release
+from mixbayes.local_methods.measures.utility import Answers
+from mixbayes.report.measured import measured_release
 from mixbayes.report.page import Run, built
+from mixbayes.report.release import Release
 from mixbayes.report.simulated import simulated
 from mixbayes.report.tuned import Point, Tuning, tuned
 from mixbayes.simulation.outcome import Accuracy, Flow, Hospital, Outcome, Rounds, Seconds, Volumes
@@ -56,6 +65,16 @@ def tuning(*points: Point, setting: str = "group size", method: str = "a method"
     return built(tuned(Tuning(method, "Found.", "So.", "smallest group", points, setting)), RUN)
 
 
+DETECTED = OfClass(Detected(0.7551, 0.6552, 0.5553, 0.4554), Detected(0.7541, None, 0.5543, 0.4544))
+
+
+def folds(classes: list[str]) -> Folds:
+    """Twice five folds: the original is right about half of each class, the release about all."""
+    count = len(classes)
+    right = np.tile(np.eye(count, dtype=np.int64), (10, 1, 1))
+    return Folds.of({"naive-bayes": Answers(right + right[:, ::-1], 2 * right)}, classes, repeats=2)
+
+
 def comparison(names: list[str], **changed: object) -> Comparison:
     """One with every measure."""
     values: dict[str, object] = {
@@ -65,11 +84,16 @@ def comparison(names: list[str], **changed: object) -> Comparison:
         "rk": 0.03125,
         "cp": 0.5,
         "ck": 0.75,
-        "risk": Risk(5, 0.0479, 0.2697),
-        "original_risk": Risk(1, 0.6969, 0.9666),
+        "risk": Risk(5, 0.0479, 0.2697, 2, 1.75, 0.1875),
+        "original_risk": Risk(1, 0.6969, 0.9666, 1, 1.0, 0.6875),
         "utility": {"naive-bayes": Learned(0.96, 0.9533), "svm": Learned(None, 0.9667)},
+        "kept_utility": KeptUtility(0.02, {"nearest-neighbour": None, "naive-bayes": 0.0125, "tree": -0.25, "svm": 0}),
+        "detection": {"naive-bayes": dict.fromkeys(["no", *names], DETECTED)},
+        "folds": folds(["no", *names]),
         "clustering": Clustering(0.0533, 0.8042),
+        "clusterings": [Clusters(3, Clustering(0.0533, 0.8042), Clustering(0.0077, 0.9921))],
         "why_not": {},
+        "sensitive": names[0],
         "quasi_identifiers": names,
         "unknown": Unknown.WILDCARD,
         "queries": 787,

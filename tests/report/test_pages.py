@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from mixbayes.local_methods.measures.kept_utility import KeptUtility
 from mixbayes.report.page import built
 from mixbayes.report.simulated import simulated
 from mixbayes.report.tuned import Point
@@ -138,6 +139,38 @@ def test_a_release_has_every_measure_before_and_after() -> None:
     shown = values(release(["a", "b"]))
     assert {0.25, 0.0625, 9.125, 0.03125, 0.5, 0.75, 0.0533, 0.8042} <= shown
     assert {1, 5, 0.6969, 0.0479, 0.9666, 0.2697, 0.96, 0.9533, 0.9667} <= shown
+    assert {2, 1.75, 0.1875, 0.6875} <= shown  # l and t
+    assert {0.0125, -0.25} <= shown  # ΔR
+    assert {0.7551, 0.6552, 0.5553, 0.4554, 0.7541, 0.5543, 0.4544} <= shown  # of each class
+    assert {0.0077, 0.9921} <= shown  # clusters of the original with another seed
+
+
+def test_folds_have_a_chart_with_a_verdict_and_their_quartiles() -> None:
+    page = release(["a", "b"])
+    text = read(page).text
+    assert "From fold to fold: naive Bayes" in text
+    assert "worse (p = " not in text
+    assert "better (p = " in text
+    assert text.count("found (pd), median") == 1
+    once = read(release(["a"], folds=None, why_not={"quartiles": "once"})).text
+    assert "From fold to fold" not in once
+
+
+def test_utility_is_kept_by_the_three_of_the_paper() -> None:
+    text = read(release(["a"])).text
+    assert "ΔR must not be below 0. It is not known here." in text
+    assert "Here it is not kept." in read(release(["a"], kept_utility=kept(-0.1))).text
+    assert "Here it is kept." in read(release(["a"], kept_utility=kept(0.0))).text
+
+
+def kept(tree: float) -> KeptUtility:
+    return KeptUtility(0.02, {"nearest-neighbour": 0.1, "tree": tree, "svm": 0.2})
+
+
+def test_of_many_classes_the_tables_remain() -> None:
+    page = release([f"kind {at}" for at in range(30)])
+    assert "Share of the class that is found" not in page
+    assert "kind 29: found (pd)" in page
 
 
 def test_notes_on_a_release_stand_under_a_heading_of_their_own() -> None:
@@ -152,3 +185,8 @@ def test_a_release_says_why_a_measure_is_missing() -> None:
     text = read(release(["a"], rp=None, utility=None, why_not={"rp": "no number", "utility": "no class"})).text
     assert "no number" in text
     assert "No classifier was tried: no class." in text
+    gone = {"l_diversity": "nothing sensitive", "detection": "no class here", "clusterings": "no pairs"}
+    text = read(release(["a"], detection=None, clusterings=None, clustering=None, why_not=gone)).text
+    assert "This has no value: nothing sensitive." in text
+    assert "No classifier was tried: no class here." in text
+    assert "Clusters were not compared: no pairs." in text

@@ -11,9 +11,10 @@ from mixbayes.report.confusion import confusion
 from mixbayes.report.drawing import WIDTH, fitting
 from mixbayes.report.lanes import Lane, lanes
 from mixbayes.report.markup import Markup
-from mixbayes.report.pairs import Two, pairs
+from mixbayes.report.pairs import LEFT, RIGHT, Two, pairs
 from mixbayes.report.palette import FILLS, patterns, shade
 from mixbayes.report.panels import Panel, Spot, against_each_other, against_setting
+from mixbayes.report.quartile_chart import Stroke, Strokes, quartile_chart
 from mixbayes.report.scale import Scale, around
 from tests.report.pages import EVIL
 
@@ -82,6 +83,20 @@ def test_pairs_have_a_ring_and_a_disc() -> None:
     assert [len(list(one.iter("circle"))) - legend for one in (both, lone, none)] == [2, 1, 0]
 
 
+def test_quartiles_are_strokes_with_their_median() -> None:
+    one, other = Stroke(0.25, 0.5, 0.75), Stroke(0.5, 0.5, 1.0)
+    picture = quartile_chart(
+        [Strokes("pd", one, other, "no different (p = 0.5)"), Strokes("pf", None, None, "")], "alt"
+    )
+    assert {"pd", "pf", "no different (p = 0.5)", "original", "released"} <= set(words(picture))
+    thick = [line for line in drawn(picture).iter("line") if line.get("stroke-width") == "3"]
+    before, after = (float(line.get("x2", 0)) - float(line.get("x1", 0)) for line in thick)
+    assert before == pytest.approx(after, abs=0.02)
+    assert before == pytest.approx((RIGHT - LEFT) / 2, abs=0.02)
+    legend = 2
+    assert len(list(drawn(picture).iter("circle"))) == 2 + legend
+
+
 def test_the_chosen_spot_is_a_diamond_with_its_name() -> None:
     spots = [Spot(1, 0.5, "one"), Spot(2, 0.7, "two", chosen=True), Spot(3, 0.1, "three")]
     picture = against_each_other(Panel("accuracy", spots), "privacy", "alt")
@@ -102,6 +117,7 @@ def test_any_name_can_be_drawn(name: str) -> None:
     drawn(confusion([name, name], [[1, 2], [3, 4]], name + "alt"))
     drawn(lanes([Lane(name, name, "seed", 0, False)], name + "alt"))
     drawn(pairs([Two(name, 1, 0)], name + "alt"))
+    drawn(quartile_chart([Strokes(name, Stroke(0, 0, 1), None, name)], name + "alt"))
     drawn(against_each_other(Panel(name, [Spot(1, 1, name, True)]), name, name + "alt"))
 
 

@@ -17,7 +17,7 @@ from rich.table import Table as Shown
 from rich.text import Text
 
 from mixbayes.cli.doubts import tell_doubts, tell_identities
-from mixbayes.cli.measure import DISTORTION, RISK, figure
+from mixbayes.cli.measure_text import DISTORTION, RISK, figure
 from mixbayes.cli.options import names_in
 from mixbayes.cli.output import refuse_other_format, refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
@@ -27,7 +27,7 @@ from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.files import read_table
-from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names
+from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names, sensitive_column
 from mixbayes.tables.protecting import left_as_they_were, texts_of
 
 if TYPE_CHECKING:
@@ -56,6 +56,13 @@ MEANINGS = {
     "rejoined_anonymity": "at least so many, if each row of a projection is paired with all of its class in the others",
     "rejoined_anonymity_with_class": "the same, for who knows the class too",
 }
+GROUPS = (
+    ("k", "people in the smallest group"),
+    ("l", "fewest sensitive values in a group: with 1, who knows somebody's group knows the value"),
+    ("entropy_l", "as many equally frequent values would be as uncertain"),
+    ("t", "furthest that the sensitive values of a group are from the table's: 0 to 1"),
+)
+"""What is measured of the groups that a method formed."""
 
 
 def protect(
@@ -70,6 +77,10 @@ def protect(
     class_col: Annotated[
         str | None, typer.Option("--class-column", metavar="COLUMN", help="Default: `class`, if there is one.")
     ] = None,
+    sensitive: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="What is to be hidden (l-diversity, t-closeness). Default: the class."),
+    ] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same release.")] = 0,
@@ -83,9 +94,10 @@ def protect(
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     columns = read_table(source)
+    sensitive_column(columns, sensitive, None)
     tell_doubts([columns], names_in(nominal), names_in(numeric))
     done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
-    document = _document(method, chosen, columns, done)
+    document = _document(method, chosen, columns, done, sensitive_column(columns, sensitive, done.label))
     _write(target, done)
     tell_identities(columns, done.unchanged)
     if as_json:
@@ -192,9 +204,11 @@ def _whole(names: Sequence[str], attributes: Table, label: str | None, labels: N
     return Table(tuple(names), tuple(columns[name] for name in names), attributes.rows)
 
 
-def _document(name: str, method: LocalMethod, columns: Columns, done: _Done) -> dict[str, Any]:
-    from mixbayes.local_methods.registry import SET_ELSEWHERE  # slow to import
+def _document(name: str, method: LocalMethod, columns: Columns, done: _Done, sensitive: str | None) -> dict[str, Any]:
+    from mixbayes.cli.protect_measures import Before, measured  # slow to import
+    from mixbayes.local_methods.registry import SET_ELSEWHERE
 
+    found = measured(method, Before(done.original, done.label, sensitive), done.released, done.projections)
     given = {key: value for key, value in method.get_params(deep=False).items() if key not in SET_ELSEWHERE}
     return {
         "method": name,
@@ -204,39 +218,11 @@ def _document(name: str, method: LocalMethod, columns: Columns, done: _Done) -> 
         "missing": asdict(method.missing_),
         "unchanged": list(done.unchanged),
         "guarantee": _plain(asdict(method.guarantee_)),
-        "measures": _plain(_measures(method, done)),
+        "measures": found.values,
         "seconds": round(done.seconds, 3),
+        "sensitive": sensitive,
+        "why_not": found.why_not,
     }
-
-
-def _measures(method: LocalMethod, done: _Done) -> dict[str, float | None]:
-    """What can be said of the numbers: row i of the release stands for row i of those that took part."""
-    from mixbayes.local_methods.measures import release as measures  # slow to import
-
-    if done.projections is not None:
-        known = cast("DMPD", method).quasi_identifiers
-        return {"k_anonymity": min(_rarest(one.table, known) for one in done.projections)}
-    names, released = done.released.names, done.released.columns
-    attributes = [column for name, column in zip(names, released, strict=True) if name != done.label]
-    found: dict[str, float | None] = {"k_anonymity": measures.k_anonymity(attributes)}
-    numbers = [at for at in done.original.numeric if not done.original.columns[at].missing.all()]
-    if numbers and done.released.rows == done.original.rows:
-        pair = done.original.numbers(numbers), done.released.numbers(numbers)
-        named = (measures.confidence_interval, measures.vd, measures.rp, measures.rk, measures.cp, measures.ck)
-        found |= {measure.__name__: measure(*pair) for measure in named}
-    return found
-
-
-def _rarest(projection: Table, identifiers: Sequence[str] | None) -> int:
-    """The rows that share the rarest combination of quasi-identifiers; all, if there are none."""
-    from mixbayes.local_methods.measures import release as measures  # slow to import
-
-    columns = [
-        column
-        for name, column in zip(projection.names, projection.columns, strict=True)
-        if identifiers is None or name in identifiers
-    ]
-    return measures.k_anonymity(columns) or 0 if columns else projection.rows
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
@@ -264,10 +250,15 @@ def _show(target: Path, document: dict[str, Any]) -> None:
     for key, name, meaning in (*RISK, *DISTORTION):
         if key in document["measures"]:
             table.add_row(name, Text(figure(document["measures"][key])), meaning)
+    groups = document["measures"]["groups"]
+    for key, meaning in GROUPS if groups else ():
+        table.add_row(f"{key.replace('_', ' ')} of the method's groups", Text(figure(groups[key])), meaning)
     console.print(table)
     guarantee = document["guarantee"]
     held = "kept" if guarantee["holds"] else "NOT KEPT"
     console.print(Text(f"Promise, checked on the release: {guarantee['claim']} - {held}."))
+    if guarantee["not_promised"]:
+        console.print(Text(f"Not promised: {guarantee['not_promised']}."))
     if document["unchanged"]:
         console.print(Text(f"Released as they were: {', '.join(document['unchanged'])}."))
     if not guarantee["privacy"]:

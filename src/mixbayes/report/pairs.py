@@ -11,8 +11,10 @@ from mixbayes.report.markup import Markup, joined
 from mixbayes.report.palette import BLACK, BLUE, GREY, PALE, VERMILLION
 from mixbayes.report.scale import Scale
 
-_ROW, _HEAD, _AXIS = 44.0, 26.0, 20.0
-_LEFT, _RIGHT = 10.0, WIDTH - 18
+_ROW = 44.0
+HEAD, AXIS = 26.0, 20.0
+"""Room for the legend and for the names of the axis."""
+LEFT, RIGHT = 10.0, WIDTH - 18
 
 
 @dataclass(frozen=True)
@@ -30,21 +32,23 @@ class Two:
 
 def pairs(rows: Sequence[Two], alt: str) -> Markup:
     """On a scale of shares, with a legend above."""
-    scale = Scale(0.0, 1.0, _LEFT, _RIGHT)
-    bottom = _HEAD + _ROW * len(rows)
-    drawn = (_row(row, _HEAD + _ROW * number, scale) for number, row in enumerate(rows))
-    return picture(bottom + _AXIS, alt, _legend(), _grid(scale, bottom), *drawn)
+    scale = Scale(0.0, 1.0, LEFT, RIGHT)
+    bottom = HEAD + _ROW * len(rows)
+    drawn = (_row(row, HEAD + _ROW * number, scale) for number, row in enumerate(rows))
+    return picture(bottom + AXIS, alt, legend(), grid(scale, bottom), *drawn)
 
 
-def _legend() -> Markup:
+def legend() -> Markup:
+    """A ring for the original, a disc for the release."""
     return joined(ring(7, 11, VERMILLION), text("original", 18, 15), disc(97, 11, BLUE, 5), text("released", 108, 15))
 
 
-def _grid(scale: Scale, bottom: float) -> Markup:
+def grid(scale: Scale, bottom: float) -> Markup:
+    """Round shares, from below the legend down to the axis."""
     return joined(
         *(
             joined(
-                line(scale.at(value), _HEAD, scale.at(value), bottom, PALE),
+                line(scale.at(value), HEAD, scale.at(value), bottom, PALE),
                 text(f"{value:.0%}", scale.at(value), bottom + 13, anchor="middle", size=SMALL, colour=GREY),
             )
             for value in scale.ticks()
@@ -67,7 +71,7 @@ def _row(row: Two, y: float, scale: Scale) -> Markup:
     # The disc fits into the ring: both are seen where they are equal.
     return joined(
         names,
-        line(_LEFT, middle, _RIGHT, middle, PALE),
+        line(LEFT, middle, RIGHT, middle, PALE),
         between,
         ring(scale.at(row.before), middle, VERMILLION, 6.5) if row.before is not None else "",
         disc(scale.at(row.after), middle, BLUE, 4) if row.after is not None else "",

@@ -25,6 +25,13 @@ def class_column(table: Columns, asked: str | None) -> str | None:
     return CLASS if CLASS in table.names else None
 
 
+def sensitive_column(table: Columns, asked: str | None, label: str | None) -> str | None:
+    """The column that was asked for, else the class, else none."""
+    if asked is not None:
+        _refuse_unknown([table], [asked])
+    return label if asked is None else asked
+
+
 def numeric_names(tables: Sequence[Columns], nominal: Collection[str], numeric: Collection[str]) -> set[str]:
     """The columns that hold nothing but numbers in any of the tables, as far as nothing else is said of them."""
     _refuse_unknown(tables, [*nominal, *numeric])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,13 +11,18 @@ from sklearn.datasets import load_iris
 
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.measures.alignment import aligned, same_values
-from mixbayes.local_methods.measures.comparison import CLUSTERS, Risk, compare
+from mixbayes.local_methods.measures.attacker import Risk
+from mixbayes.local_methods.measures.comparison import CLUSTERS, Comparison, compare
 from mixbayes.local_methods.measures.disclosure import Unknown
+from mixbayes.local_methods.measures.ranking import Verdict
 from mixbayes.local_methods.tables import MISSING, Nominal, Numeric, Table
 
-PAIRED = {"confidence_interval", "vd", "rp", "rk", "clustering"}
+PAIRED = {"confidence_interval", "vd", "rp", "rk", "clustering", "clusterings"}
 NUMERIC = {"confidence_interval", "vd", "rp", "rk", "cp", "ck"}
-LABELLED = {"attribute_disclosure", "utility"}
+SENSITIVE = {"l_diversity", "entropy_l_diversity", "t_closeness"}
+LABELLED = {"attribute_disclosure", "utility", "delta_r", "detection", *SENSITIVE}
+ONCE = {"quartiles"}
+"""What is only there where folds are drawn more than once."""
 
 
 def iris(noise: float = 0.0) -> Table:
@@ -33,7 +39,7 @@ def nominal(*columns: list[int], names: str = "pq") -> Table:
 
 def test_a_table_is_like_itself() -> None:
     found = compare(iris(), iris(), class_column="class")
-    assert found.why_not == {}
+    assert set(found.why_not) == ONCE
     assert (found.vd, found.rp, found.rk, found.cp, found.ck) == (0, 0, 1, 0, 1)
     assert found.confidence_interval == 0
     assert found.risk == found.original_risk
@@ -61,7 +67,7 @@ def test_more_noise_is_further_away() -> None:
 
 def test_other_numbers_of_rows_leave_what_pairs_no_rows() -> None:
     found = compare(iris(), iris().take(np.arange(0, 150, 2)), class_column="class")
-    assert set(found.why_not) == PAIRED
+    assert set(found.why_not) == PAIRED | ONCE
     assert "150 and 75" in found.why_not["vd"]
     assert found.ck == 1
     assert found.utility is not None
@@ -71,7 +77,7 @@ def test_other_numbers_of_rows_leave_what_pairs_no_rows() -> None:
 def test_names_alone_have_no_distances() -> None:
     table = nominal([0, 0, 1, 1], [0, 1, 0, 1])
     found = compare(table, table)
-    assert set(found.why_not) == NUMERIC | LABELLED
+    assert set(found.why_not) == NUMERIC | LABELLED | ONCE
     assert "numeric" in found.why_not["rp"]
     assert found.clustering is not None
     assert found.clusters == CLUSTERS
@@ -79,9 +85,9 @@ def test_names_alone_have_no_distances() -> None:
 
 def test_without_a_class_nothing_is_classified() -> None:
     table = iris().select([0, 1, 2, 3])
-    assert set(compare(table, table).why_not) == LABELLED
+    assert set(compare(table, table).why_not) == LABELLED | ONCE
     found = compare(iris(), table, class_column="class")
-    assert set(found.why_not) == LABELLED
+    assert set(found.why_not) == LABELLED | ONCE
     assert "release has no column 'class'" in found.why_not["utility"]
     assert found.utility is None
     assert found.risk.attribute_disclosure is None
@@ -200,6 +206,137 @@ def test_a_measurement_that_is_called_the_class_is_not_classified() -> None:
     values = Nominal(np.arange(150), np.array([f"{number:03}" for number in range(150)]))
     table = iris().with_columns({4: values})
     found = compare(table, table, class_column="class")
-    assert set(found.why_not) == {"utility"}
+    assert set(found.why_not) == {"utility", "delta_r", "detection", "quartiles"}
+    assert len(set(found.why_not.values())) == 1
     assert "150 values" in found.why_not["utility"]
     assert found.clusters == CLUSTERS
+
+
+def people() -> Table:
+    """Four couples who look alike: age and ward are known, disease and stay are not."""
+    age = Nominal(np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array(["old", "young"]))
+    ward = Nominal(np.array([0, 0, 1, 1, 0, 0, 1, 1]), np.array(["a", "b"]))
+    disease = Nominal(np.array([0, 1, 0, 0, 2, 1, 2, 2]), np.array(["flu", "gout", "pox"]))
+    stay = Numeric(np.array([1.0, 9.0, 2.0, 3.0, 9.0, 1.0, 5.0, np.nan]))
+    return Table(("age", "ward", "stay", "class"), (age, ward, stay, disease), 8)
+
+
+def test_the_class_is_sensitive_unless_another_column_is_named() -> None:
+    known = ["age", "ward"]
+    by_class = compare(people(), people(), class_column="class", quasi_identifiers=known)
+    assert by_class.sensitive == "class"
+    assert by_class.risk.k_anonymity == 2
+    assert by_class.risk.l_diversity == 1  # two of the old in ward b have the flu, and nobody there anything else
+    assert by_class.risk.t_closeness == pytest.approx(1 - 3 / 8)
+    by_stay = compare(people(), people(), class_column="class", sensitive="stay")
+    assert list(by_stay.quasi_identifiers) == known
+    assert by_stay.risk.l_diversity == 1
+    assert by_stay.original_risk == by_stay.risk
+    assert by_stay.risk.k_anonymity == 2
+    assert by_stay.utility is not None
+
+
+def test_what_is_sensitive_is_not_known() -> None:
+    with pytest.raises(BadParameter, match="'stay' is the sensitive column"):
+        compare(people(), people(), sensitive="stay", quasi_identifiers=["stay"])
+    with pytest.raises(UnfitTable, match="'height'"):
+        compare(people(), people(), sensitive="height")
+    found = compare(people(), people().select([0, 1, 3]), class_column="class", sensitive="stay")
+    assert found.risk.l_diversity is None
+    assert "release has no column 'stay'" in found.why_not["t_closeness"]
+    alone = people().select([2])
+    assert compare(alone, alone, sensitive="stay").risk.k_anonymity == 8
+
+
+def test_a_sensitive_column_that_became_names_is_compared_as_names() -> None:
+    released = people().with_columns({2: Nominal(np.array([0] * 8), np.array(["1-9"]))})
+    found = compare(people(), released, sensitive="stay", quasi_identifiers=["age"])
+    assert (found.original_risk.l_diversity, found.risk.l_diversity) == (3, 1)
+    assert found.risk.t_closeness == 0
+
+
+def test_utility_is_kept_within_the_tolerance() -> None:
+    found = drawn(1)
+    assert found.utility is not None
+    assert found.kept_utility is not None
+    for name, accuracy in found.utility.items():
+        assert accuracy.original is not None
+        assert accuracy.released is not None
+        expected = accuracy.released - 0.98 * accuracy.original
+        assert found.kept_utility.delta_r[name] == pytest.approx(expected)
+        assert found.kept_utility.kept[name] == (expected >= 0)
+    assert found.kept_utility.by_all is False
+    few = iris(2.0).take(np.arange(0, 150, 5))
+    patient = compare(few, few, class_column="class", tolerance=0.5)
+    assert patient.kept_utility is not None
+    assert (patient.kept_utility.by_all, patient.kept_utility.tolerance) == (True, 0.5)
+
+
+def test_the_answers_of_all_folds_give_accuracy_and_detection() -> None:
+    found = drawn(1)
+    assert found.utility is not None
+    assert found.detection is not None
+    for name, classes in found.detection.items():
+        assert list(classes) == ["x", "y", "z"]
+        recalls = [each.released.pd for each in classes.values()]
+        assert np.mean(np.array(recalls, float)) == pytest.approx(found.utility[name].released)  # classes of one size
+
+
+@cache
+def drawn(times: int) -> Comparison:
+    """Iris beside a noisy release of it, with folds drawn so many times."""
+    return compare(iris(), iris(2.0), class_column="class", repeats=times)
+
+
+def test_folds_drawn_anew_give_quartiles_and_a_test() -> None:
+    once, twice = drawn(1), drawn(2)
+    assert once.folds is None
+    assert "drawn once" in once.why_not["quartiles"]
+    assert twice.folds is not None
+    assert "quartiles" not in twice.why_not
+    accuracy = twice.folds.of_classifier["tree"]["accuracy"]
+    assert accuracy.of_all.test is not None
+    assert accuracy.of_all.test.verdict is Verdict.LOSS
+    assert list(accuracy.of_class) == ["x", "y", "z"]
+    assert [len(side.values) for side in (accuracy.of_all.original, accuracy.of_class["x"].original)] == [30, 10]
+    assert sum(map(twice.folds.count, Verdict)) == 16
+    assert twice.folds.count(Verdict.WIN) == 0
+
+
+def test_the_first_folds_are_those_of_a_single_time() -> None:
+    once, twice = drawn(1), drawn(2)
+    assert once.utility != twice.utility
+    assert twice.folds is not None
+    found = twice.folds.of_classifier["tree"]["pd"].of_class["y"].original.values
+    assert once.detection is not None
+    assert np.mean(np.array(found[:5], float)) == pytest.approx(once.detection["tree"]["y"].original.pd)
+
+
+def test_folds_and_a_test_table_exclude_each_other() -> None:
+    with pytest.raises(BadParameter, match="test table"):
+        compare(iris(), iris(), class_column="class", test=iris(), repeats=2)
+    assert "test table" in compare(iris(), iris(), class_column="class", test=iris()).why_not["quartiles"]
+
+
+def test_a_class_that_nobody_has_left_has_a_share_of_nothing_and_a_reason() -> None:
+    test = iris().take(np.arange(100))
+    found = compare(iris(), iris(), class_column="class", test=test)
+    assert found.detection is not None
+    third = found.detection["naive-bayes"]["z"].original
+    assert third.pd is None
+    assert third.pf is not None
+    assert "no row that was asked about" in found.why_not["pd"]
+    assert "pf" not in found.why_not
+
+
+def test_several_numbers_of_clusters_are_looked_for_beside_the_original_itself() -> None:
+    found = compare(iris(), iris(0.5), class_column="class", clusters=[2, 3, 3, 6])
+    assert found.clusterings is not None
+    assert [each.clusters for each in found.clusterings] == [2, 3, 6]
+    assert found.clusters == 3
+    assert found.clustering == found.clusterings[1].released
+    assert found.clusterings[1].unperturbed.adjusted_rand == 1
+    assert found.clusterings[0].unperturbed.adjusted_rand == 1
+    assert found.clusterings[2].unperturbed.adjusted_rand < 1  # k-means differs from itself
+    few = iris().take(np.arange(0, 150, 15))
+    assert compare(few, few, class_column="class", clusters=[2, 6]).clusters == 2

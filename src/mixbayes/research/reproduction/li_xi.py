@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 from mixbayes.local_methods.classifiers import NAIVE_BAYES, NEAREST_NEIGHBOUR, SVM, TREE, train
 from mixbayes.local_methods.containers import read_columns
 from mixbayes.local_methods.measures import release as measures
+from mixbayes.local_methods.measures.kept_utility import TOLERANCE
 from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
 from mixbayes.local_methods.svd.decomposition import SVD, Components, SparsifiedSVD, truncate
 from mixbayes.local_methods.tables import Nominal, Table
@@ -38,9 +39,6 @@ PAPER = (
     "(2015)"
 )
 DEVIATIONS = "docs/deviations/sample-generation.md"
-
-TOLERANCE = 0.02
-"""The paper's ε: the share of its accuracy that a classifier may lose."""
 
 UNSCALED, CURVED = "raw 1-NN", "RBF SVM"
 OTHERS: Mapping[str, Any] = {

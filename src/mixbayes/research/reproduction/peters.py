@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from mixbayes.local_methods.classifiers import NEAREST_NEIGHBOUR, train
-from mixbayes.local_methods.measures.detection import Detection, detection
+from mixbayes.local_methods.measures.detection import HIGH_IS_GOOD, Detection, confusion
 from mixbayes.local_methods.measures.disclosure import (
     BINS,
     Unknown,
@@ -176,19 +176,18 @@ def release(rows: Labelled, share: float, target: str, seed: int) -> Labelled:
 
 def found(case: Case, rows: Labelled, share: float, target: str, repeats: int) -> dict[str, Floats]:
     """Every measure of 1-NN, of all folds and classes."""
-    detections = []
+    matrices = []
     for seed, (learn, asked) in enumerate(folds(rows.table.rows, repeats)):
         ordered = learn[np.argsort(rows.labels.codes[learn], kind="stable")] if case.class_by_class else learn
         released = release(rows.take(ordered), share, target, seed)
-        detections.append(_detection(released.known(), rows.take(asked)))
-    return {
-        short: np.concatenate([getattr(each, measure) for each in detections]) for short, measure in MEASURES.items()
-    }
+        matrices.append(_confusion(released.known(), rows.take(asked)))
+    of_folds = Detection.of(np.array(matrices))
+    return {short: getattr(of_folds, measure).ravel() for short, measure in MEASURES.items()}
 
 
-def _detection(learn: Labelled, asked: Labelled) -> Detection:
+def _confusion(learn: Labelled, asked: Labelled) -> Codes:
     labels = train(NEAREST_NEIGHBOUR, learn.table, learn.labels, seed=0)(asked.table)
-    return detection(asked.labels.codes, labels, len(asked.labels.values))
+    return confusion(asked.labels.codes, labels, len(asked.labels.values))
 
 
 def nearest_neighbour(target: str, case: Case, lab: Laboratory) -> Iterator[Row]:
@@ -199,7 +198,7 @@ def nearest_neighbour(target: str, case: Case, lab: Laboratory) -> Iterator[Row]
         lab.progress("shares", at, len(SHARES))
     for short in MEASURES:
         samples = [each[short] for each in of_share]
-        ranks = mann_whitney_ranks(samples, high_is_good=short != "pf")
+        ranks = mann_whitney_ranks(samples, high_is_good=HIGH_IS_GOOD[MEASURES[short]])
         for at, (sample, rank) in enumerate(zip(samples, ranks, strict=True)):
             published = _published(case, short, at) if target == CLASS else {}
             quartiles = Quartiles.of(sample)

@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mixbayes.local_methods.aggregating import group_means
-from mixbayes.local_methods.measures.clustering import adjusted_rand, k_means, misclassification_error
+from mixbayes.local_methods.measures.clustering import OTHER_SEED, adjusted_rand, k_means, misclassification_error
 from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
 from mixbayes.local_methods.perturbation_tree.kd_partition import partition
 from mixbayes.local_methods.perturbation_tree.subdivision import subdivide
@@ -36,7 +36,6 @@ GROUPS = (3, 10, 30)
 BLOCK = 50
 BLOCK_GROUPS = 5
 """Blocks that are microaggregated hold so many groups at least."""
-OTHER_SEED = 1000
 
 TABLE_4_1: Mapping[str, Sequence[float]] = {
     "Age": (25, 31, 32, 36, 43, 48, 50, 53, 56),

@@ -9,8 +9,9 @@ import numpy as np
 
 from mixbayes.local_methods.measures import release as measures
 from mixbayes.local_methods.measures.alignment import aligned
-from mixbayes.local_methods.measures.comparison import Attacker, Pair
+from mixbayes.local_methods.measures.attacker import Attacker
 from mixbayes.local_methods.measures.disclosure import Unknown
+from mixbayes.local_methods.measures.pair import Pair
 from mixbayes.local_methods.originals import in_original
 from mixbayes.local_methods.registry import method_class
 from mixbayes.local_methods.tables import Table
