@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
     from mixbayes.local_methods.sap.sap import SAP
     from mixbayes.local_methods.svd.decomposition import SVD, SparsifiedSVD
+    from mixbayes.local_methods.tuning.parameter_search import ParameterSearch
 
 __all__ = [
     "DMPD",
@@ -32,6 +33,7 @@ __all__ = [
     "Guarantee",
     "MethodError",
     "Microaggregation",
+    "ParameterSearch",
     "PerturbationTree",
     "SampleGeneration",
     "SparsifiedSVD",
@@ -45,6 +47,7 @@ _HOMES = {
     "DMPD": "dmpd.decomposition",
     "GroupSizeSearch": "condensation.group_search",
     "Microaggregation": "microaggregation.aggregation",
+    "ParameterSearch": "tuning.parameter_search",
     "PerturbationTree": "perturbation_tree.tree",
     "SAP": "sap.sap",
     "SVD": "svd.decomposition",

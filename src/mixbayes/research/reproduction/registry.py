@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.research.reproduction import jena, kim, li_xi, peters, roy
+from mixbayes.research.reproduction import jena, kim, kim_class_weight, li_xi, peters, roy
 from mixbayes.research.reproduction.experiment import Experiment
 
-EXPERIMENTS = (*kim.EXPERIMENTS, *roy.EXPERIMENTS, *li_xi.EXPERIMENTS, *peters.EXPERIMENTS, *jena.EXPERIMENTS)
+EXPERIMENTS = (*kim.EXPERIMENTS, *kim_class_weight.EXPERIMENTS, *roy.EXPERIMENTS, *li_xi.EXPERIMENTS, *peters.EXPERIMENTS, *jena.EXPERIMENTS)
 
 
 def chosen(names: Sequence[str]) -> list[Experiment]:
