@@ -91,6 +91,8 @@ class ParameterSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         With that value, for `fit_resample`.
     low_, high_ : float
         The smallest and the largest value of the range.
+    less_is_private_ : bool
+        Whether smaller values are more private, as a rank's are.
     privacy_measure_ : str
         What measures privacy, in words.
     training_rows_ : ndarray of int
@@ -155,7 +157,7 @@ class ParameterSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
     def fit(self, X: ManyColumns, y: OneColumn, *, progress: Progress | None = None) -> ParameterSearch:
         """Try values on the table and keep the best."""
         refuse_parameters(self)
-        scale = scale_of(self.method, self.parameter)
+        scale = scale_of(name_of(self.method), self.parameter)
         rows = Labelled(read_columns(X)[0], read_labels(y)[0])
         columns_with_cells(rows.table)
         trial = self._trial(rows, scale)
@@ -165,6 +167,7 @@ class ParameterSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         self.best_ = best_of(self.tried_, self.accuracy_gap, scale.less_is_private)
         self.method_ = trial.with_value(self.best_.value, self.random_state)
         self.low_, self.high_ = scale.value(low), scale.value(high)
+        self.less_is_private_ = scale.less_is_private
         self.privacy_measure_ = trial.measure.told
         return self
 
@@ -188,7 +191,7 @@ class ParameterSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
 
     def _bounds(self, trial: Trial, scale: Scale) -> tuple[int, int]:
         """The range as it was asked for, as far as the table allows."""
-        reach = scale.reach(trial.method, trial.training)
+        reach = scale.bounds(trial.method, trial.training)
         low = reach.low if self.low is None else max(scale.from_value(self.low), reach.low)
         high = reach.high if self.high is None else min(scale.up_to_value(self.high), reach.high)
         if low > high:
@@ -196,10 +199,10 @@ class ParameterSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         return low, high
 
     def _nothing_between(self, scale: Scale, reach: Reach, low: int, high: int) -> str:
-        end = f" ({reach.why})" if high == reach.high else ""
+        end = f": {reach.why}" if high == reach.high else ""
         return (
-            f"{self.parameter} of {name_of(self.method)} would begin at {scale.value(low):g} and end at "
-            f"{scale.value(high):g}{end}, so there is nothing to try. Choose other bounds."
+            f"{self.parameter} of {name_of(self.method)} cannot begin at {scale.value(low):g} and end at "
+            f"{scale.value(high):g}{end}. Choose another beginning or end."
         )
 
     def _tried(self, trial: Trial, low: int, high: int, progress: Progress) -> list[Tried]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, sqrt
 from typing import Any
 
@@ -15,10 +15,10 @@ from mixbayes.local_methods.tuning.searches import Middle
 class Reach:
     """From where to where a parameter can go on a table, in steps."""
 
-    low: int
     high: int
     why: str
     """What the upper end is, in words."""
+    low: int = 0
 
 
 def geometric(one: int, other: int) -> int:
@@ -35,11 +35,18 @@ def arithmetic(one: int, other: int) -> int:
 class Scale:
     """How a parameter is searched."""
 
+    least: int
+    """The smallest number of steps that the method takes."""
     reach: Callable[[Any, Labelled], Reach]
     """For a method with its other settings, and the rows that are released."""
     middle: Middle = geometric
     steps_to_one: int = 1
     less_is_private: bool = False
+
+    def bounds(self, method: Any, rows: Labelled) -> Reach:
+        """From where to where the parameter can go here."""
+        reach = self.reach(method, rows)
+        return replace(reach, low=max(self.least, reach.low))
 
     def value(self, steps: int) -> float:
         """What the method is given."""

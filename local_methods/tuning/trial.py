@@ -65,7 +65,7 @@ class Trial:
     def _once(self, steps: int, repeat: int) -> tuple[float, float]:
         seed = int(np.random.SeedSequence([self.seed, steps, repeat]).generate_state(1)[0])
         method = self.with_value(self.scale.value(steps), seed)
-        released = _released(method, self.training)
+        released = Labelled(*method.fit_resample(self.training.table, self.training.labels))
         accuracy = float((self._given(method, released.known()) == self.test.labels.codes).mean())
         return accuracy, self.measure(method, released)
 
@@ -89,13 +89,6 @@ class Trial:
             return learned.predict(place.points(self.test.table))
         classifier: Any = clone(self.classifier)
         return classifier.fit(_points(place, released.table), codes).predict(_points(place, self.test.table))
-
-
-def _released(method: LocalMethod, rows: Labelled) -> Labelled:
-    table, labels = method.fit_resample(rows.table, rows.labels)
-    assert isinstance(table, Table)  # a table for a table
-    assert isinstance(labels, Nominal)
-    return Labelled(table, labels)
 
 
 def _points(place: Coordinates, table: Table) -> Points:

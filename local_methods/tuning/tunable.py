@@ -6,7 +6,8 @@ ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from mixbayes.local_methods.base import LocalMethod
@@ -20,68 +21,73 @@ HUNDREDTHS = 100
 LEAST_GROUP = 2
 
 
-def _groups_from(least: int) -> Callable[[Any, Labelled], Reach]:
-    """Up to two groups: one alone says nothing of a row but that it is there."""
-
-    def reach(method: Any, rows: Labelled) -> Reach:
-        return Reach(least, rows.table.rows // 2, f"half of {rows.table.rows} training rows")
-
-    return reach
+def _half(method: Any, rows: Labelled) -> Reach:
+    """Two groups: one alone says nothing of a row but that it is there."""
+    return Reach(rows.table.rows // 2, f"half of {rows.table.rows} training rows")
 
 
-def _groups_of_one_class(method: Any, rows: Labelled) -> Reach:
+def _smallest_class(method: Any, rows: Labelled) -> Reach:
     smallest = min(int(count) for count in rows.labels.counts() if count)
-    return Reach(method.t, smallest, f"the smallest class, which has {smallest} training rows")
+    return Reach(smallest, f"the smallest class has {smallest} training rows", low=method.t)
 
 
 def _leaves(method: Any, rows: Labelled) -> Reach:
-    half = rows.table.rows // 2
-    if method.block_size is not None and method.block_size < half:
-        return Reach(method.min_group, method.block_size, f"block_size = {method.block_size}")
-    return Reach(method.min_group, half, f"half of {rows.table.rows} training rows")
+    half, block = _half(method, rows), method.block_size
+    in_block = block is not None and block < half.high
+    return Reach(block, f"block_size = {block}", method.min_group) if in_block else replace(half, low=method.min_group)
 
 
 def _smallest_leaves(method: Any, rows: Labelled) -> Reach:
-    return Reach(LEAST_GROUP, method.leaf_size, f"leaf_size = {method.leaf_size}")
+    return Reach(method.leaf_size, f"leaf_size = {method.leaf_size}")
 
 
 def _ranks(method: Any, rows: Labelled) -> Reach:
     columns = len(rows.table.numeric)
-    return Reach(1, min(columns, rows.table.rows), f"the rank of {columns} numeric columns")
+    return Reach(min(columns, rows.table.rows), f"there are {columns} numeric columns")
 
 
 def _shares(method: Any, rows: Labelled) -> Reach:
-    return Reach(1, HUNDREDTHS, "1")
+    return Reach(HUNDREDTHS, "a share")
 
 
 def _sparsities(method: Any, rows: Labelled) -> Reach:
-    return Reach(0, HUNDREDTHS - 1, "the largest sparsity below 1")
+    return Reach(HUNDREDTHS - 1, "a share below 1")
 
 
-RANK = Scale(_ranks, arithmetic, less_is_private=True)
+RANK = Scale(1, _ranks, arithmetic, less_is_private=True)
 
 TUNABLE: Mapping[str, Mapping[str, Scale]] = {
-    "condensation": {"k": Scale(_groups_from(LEAST_ROWS))},
-    "class-wise-condensation": {"k": Scale(_groups_of_one_class)},
-    "microaggregation": {"k": Scale(_groups_from(LEAST_GROUP))},
-    "perturbation-tree": {"leaf_size": Scale(_leaves), "min_group": Scale(_smallest_leaves)},
-    "sap": {"p": Scale(_shares, arithmetic, HUNDREDTHS)},
-    "dmpd": {"k": Scale(_groups_from(LEAST_GROUP))},
+    "condensation": {"k": Scale(LEAST_ROWS, _half)},
+    "class-wise-condensation": {"k": Scale(LEAST_ROWS, _smallest_class)},
+    "microaggregation": {"k": Scale(LEAST_GROUP, _half)},
+    "perturbation-tree": {
+        "leaf_size": Scale(LEAST_GROUP, _leaves),
+        "min_group": Scale(LEAST_GROUP, _smallest_leaves),
+    },
+    "sap": {"p": Scale(1, _shares, arithmetic, HUNDREDTHS)},
+    "dmpd": {"k": Scale(LEAST_GROUP, _half)},
     "svd": {"rank": RANK},
-    "sparsified-svd": {"rank": RANK, "sparsity": Scale(_sparsities, arithmetic, HUNDREDTHS)},
+    "sparsified-svd": {"rank": RANK, "sparsity": Scale(0, _sparsities, arithmetic, HUNDREDTHS)},
 }
-"""By method and parameter, the parameter that is searched unless another is named first."""
+"""By method and parameter."""
 
 
-def scale_of(method: LocalMethod, parameter: str) -> Scale:
-    """How this parameter is searched, or a refusal that says which can be."""
-    name = name_of(method)
+def scale_of(name: str, parameter: str) -> Scale:
+    """How this parameter of this method is searched, or a refusal that says which can be."""
     found = TUNABLE.get(name, {})
     if not found:
-        raise BadParameter(f"{name} has no parameter of which more is more private. {', '.join(TUNABLE)} have.")
+        raise BadParameter(
+            f"{name} has no parameter of which more is more private. These methods have one: {', '.join(TUNABLE)}."
+        )
     if parameter not in found:
-        raise BadParameter(f"{parameter!r} of {name} cannot be searched for. {' and '.join(found)} can.")
+        raise BadParameter(f"{parameter!r} of {name} cannot be searched for; {' and '.join(found)} can.")
     return found[parameter]
+
+
+def any_value(name: str, parameter: str) -> str:
+    """A value that the method takes, as it is written."""
+    scale = scale_of(name, parameter)
+    return f"{scale.value(scale.least):g}"
 
 
 def name_of(method: LocalMethod) -> str:

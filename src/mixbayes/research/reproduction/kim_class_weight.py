@@ -73,16 +73,19 @@ def class_weight(table: PublicTable, lab: Laboratory) -> Iterator[Row]:
 
 def judged(method: Condensing, rows: Labelled, split: int) -> Judged:
     """One release of nine tenths of the rows, judged on the others."""
-    parts = train_test_split(
-        np.arange(rows.table.rows), test_size=0.1, stratify=rows.labels.codes, random_state=split
-    )
+    parts = train_test_split(np.arange(rows.table.rows), test_size=0.1, stratify=rows.labels.codes, random_state=split)
     training, test = (rows.take(np.sort(part)) for part in parts)
     method.set_params(random_state=split)
     released, classes = method.fit_resample(training.table, training.labels)
-    accuracies = [accuracy(name, released, classes, test, split) for name in (NEAREST_NEIGHBOUR, NAIVE_BAYES)]
     numbers = training.table.numbers(), released.numbers()
-    privacy = confidence_interval(*numbers) if training.table.numeric else np.nan
-    return Judged(*accuracies, privacy, *diversity(method.groups_, training.labels.codes))
+    mean, pure = diversity(method.groups_, training.labels.codes)
+    return Judged(
+        accuracy(NEAREST_NEIGHBOUR, released, classes, test, split),
+        accuracy(NAIVE_BAYES, released, classes, test, split),
+        confidence_interval(*numbers) if training.table.numeric else np.nan,
+        mean,
+        pure,
+    )
 
 
 def accuracy(classifier: str, released: Table, classes: Nominal, test: Labelled, seed: int) -> float:

@@ -9,7 +9,14 @@ from mixbayes.protocol.errors import Unsupported
 from mixbayes.research.reproduction import jena, kim, kim_class_weight, li_xi, peters, roy
 from mixbayes.research.reproduction.experiment import Experiment
 
-EXPERIMENTS = (*kim.EXPERIMENTS, *kim_class_weight.EXPERIMENTS, *roy.EXPERIMENTS, *li_xi.EXPERIMENTS, *peters.EXPERIMENTS, *jena.EXPERIMENTS)
+EXPERIMENTS = (
+    *kim.EXPERIMENTS,
+    *kim_class_weight.EXPERIMENTS,
+    *roy.EXPERIMENTS,
+    *li_xi.EXPERIMENTS,
+    *peters.EXPERIMENTS,
+    *jena.EXPERIMENTS,
+)
 
 
 def chosen(names: Sequence[str]) -> list[Experiment]:
