@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.research.reproduction import jena, kim, kim_class_weight, li_xi, peters, roy
+from mixbayes.research.reproduction import jena, kim, kim_class_weight, li_xi, naive_bayes, peters, roy
 from mixbayes.research.reproduction.experiment import Experiment
 
 EXPERIMENTS = (
@@ -16,6 +16,7 @@ EXPERIMENTS = (
     *li_xi.EXPERIMENTS,
     *peters.EXPERIMENTS,
     *jena.EXPERIMENTS,
+    *naive_bayes.EXPERIMENTS,
 )
 
 
