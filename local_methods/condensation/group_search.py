@@ -70,6 +70,8 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         The size that was found.
     approximate_gcd_ : int
         The size that class-wise condensation chooses by itself.
+    commonest_ : float
+        The accuracy of whoever gives every row the commonest class.
     condensation_ : ClassWiseCondensation
         With the size that was found, for `fit_resample`.
 
@@ -135,6 +137,7 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         self.approximate_gcd_ = approximate_gcd([int(size) for size in sizes if size], self.t)
         self.tried_ = [Tried(int(one.value), one.accuracy, one.privacy) for one in found.tried_]
         self.best_ = self.tried_[found.tried_.index(found.best_)]
+        self.commonest_ = found.commonest_
         self.condensation_ = found.method_
         return self
 

@@ -89,6 +89,9 @@ class ParameterSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         The value that was found.
     method_ : local method
         With that value, for `fit_resample`.
+    commonest_ : float
+        The accuracy of whoever gives every row the commonest class. A release that does no better says nothing of the
+        others, whatever it costs.
     low_, high_ : float
         The smallest and the largest value of the range.
     less_is_private_ : bool
@@ -166,6 +169,7 @@ class ParameterSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         self.tried_ = sorted(tried, key=lambda one: one.value)
         self.best_ = best_of(self.tried_, self.accuracy_gap, scale.less_is_private)
         self.method_ = trial.with_value(self.best_.value, self.random_state)
+        self.commonest_ = trial.commonest()
         self.low_, self.high_ = scale.value(low), scale.value(high)
         self.less_is_private_ = scale.less_is_private
         self.privacy_measure_ = trial.measure.told

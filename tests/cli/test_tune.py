@@ -20,6 +20,7 @@ PARAMETER_KEYS = [
     "from",
     "to",
     "privacy_measure",
+    "commonest_class",
     "best",
     "tried",
     "seconds",
@@ -136,6 +137,7 @@ def test_text_picture_and_page_of_a_parameter(
     done = tune(iris, *asked, "--plot", iris.parent / "ranks.png", "--report", iris.parent / "report")
     assert done.code == 0
     assert "chosen" in done.out
+    assert "To give every row the commonest class would be right for 33.33%." in done.out
     assert "Privacy: width of the 95% interval, in ranges." in done.out
     assert "trying values of rank" in done.err
     assert (iris.parent / "ranks.png").read_bytes().startswith(b"\x89PNG")

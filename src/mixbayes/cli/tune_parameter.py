@@ -54,6 +54,7 @@ class Values(Search):
             gap=search.accuracy_gap,
             test_share=search.test_share,
             without="",
+            commonest=search.commonest_,
             judged=asked.judged(search.test_share, search.repeats),
             line=asked.line(self._method, [f"{search.parameter}={search.best_.value:g}", *others]),
         )
@@ -68,6 +69,7 @@ class Values(Search):
             "from": search.low_,
             "to": search.high_,
             "privacy_measure": search.privacy_measure_,
+            "commonest_class": search.commonest_,
             "best": _plain(search.best_),
             "tried": [_plain(tried) for tried in search.tried_],
         }

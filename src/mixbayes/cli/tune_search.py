@@ -102,6 +102,8 @@ class Found:
     test_share: float
     without: str
     """What it would be without a search; empty if nothing is known."""
+    commonest: float
+    """The accuracy of whoever gives every row the commonest class."""
     judged: str
     line: str
 
@@ -133,6 +135,11 @@ class Search(ABC):
         """What --json prints."""
 
 
+def _nothing_learned(found: Found) -> str:
+    """What an accuracy is to be compared with."""
+    return f"To give every row the commonest class would be right for {found.commonest:.2%}."
+
+
 def plain(privacy: float) -> float | None:
     """As JSON has it."""
     return None if isnan(privacy) else privacy
@@ -146,7 +153,13 @@ def show(found: Found) -> None:
         privacy = "none" if isnan(one.privacy) else f"{one.privacy:.4f}"
         table.add_row(f"{one.value:g}", f"{one.accuracy:.2%}", privacy, "chosen" if one is found.best else "")
     console.print(table)
-    for told in (found.sentence, f"Privacy: {found.measure}.", found.judged, f"Next: {found.line}"):
+    for told in (
+        found.sentence,
+        f"Privacy: {found.measure}.",
+        found.judged,
+        _nothing_learned(found),
+        f"Next: {found.line}",
+    ):
         console.print(Text(told), soft_wrap=True)
 
 
@@ -159,7 +172,7 @@ def written(found: Found) -> Page:
             method=found.method,
             found=found.sentence,
             how=f"{len(found.tried)} {found.values} were tried ({found.search} search), and judged on "
-            f"{found.test_share:.0%} of the rows, which are never released. {found.judged}",
+            f"{found.test_share:.0%} of the rows, which are never released. {found.judged} {_nothing_learned(found)}",
             privacy=found.measure,
             points=[
                 Point(f"{one.value:g}", one.accuracy, plain(one.privacy), one.value, one is found.best)

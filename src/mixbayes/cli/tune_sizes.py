@@ -44,6 +44,7 @@ class Sizes(Search):
             gap=search.accuracy_gap,
             test_share=search.test_share,
             without=str(search.approximate_gcd_),
+            commonest=search.commonest_,
             judged=asked.judged(search.test_share, search.repeats),
             line=asked.line(METHOD, [f"{PARAMETER}={search.best_.group_size}"]),
         )

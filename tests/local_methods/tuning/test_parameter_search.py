@@ -224,6 +224,12 @@ def test_tables_without_numbers_or_with_too_few_rows() -> None:
         ParameterSearch(Condensation(), "k", test_share=0.4).fit(np.eye(8)[:, :3], list("aaaabbbb"))
 
 
+def test_what_the_commonest_class_gets_right_is_told() -> None:
+    """Of 60 rows 6 are asked about, 4 of them of the class that 40 rows have."""
+    search = ParameterSearch(Condensation(), "k", low=20, repeats=1, random_state=0)
+    assert search.fit(mixed_table(60), classes(20, 40)).commonest_ == pytest.approx(4 / 6)
+
+
 def test_it_is_an_estimator_and_can_be_ended() -> None:
     search: Any = clone(ParameterSearch(Condensation(k=4, seeds="kmeans"), "k", accuracy_gap=0.1))
     assert search.get_params()["accuracy_gap"] == 0.1

@@ -87,8 +87,9 @@ class Given:
     @staticmethod
     def of(scores: Floats) -> Given:
         """From the logarithms of the scores, classes × rows."""
-        zero = np.isneginf(scores)
-        return Given(scores.argmax(axis=0), zero.all(axis=0), zero.any(axis=0) & ~zero.all(axis=0))
+        zeros = np.isneginf(scores).sum(axis=0)
+        none: Mask = zeros == len(scores)
+        return Given(scores.argmax(axis=0), none, (zeros > 0) & ~none)
 
 
 def scores(layout: Layout, vector: Words, codes: Values, smoothing: float) -> Floats:

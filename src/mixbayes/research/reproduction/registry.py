@@ -6,12 +6,22 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.research.reproduction import jena, kim, kim_class_weight, li_xi, naive_bayes, peters, roy
+from mixbayes.research.reproduction import (
+    jena,
+    kim,
+    kim_class_weight,
+    kim_parameters,
+    li_xi,
+    naive_bayes,
+    peters,
+    roy,
+)
 from mixbayes.research.reproduction.experiment import Experiment
 
 EXPERIMENTS = (
     *kim.EXPERIMENTS,
     *kim_class_weight.EXPERIMENTS,
+    *kim_parameters.EXPERIMENTS,
     *roy.EXPERIMENTS,
     *li_xi.EXPERIMENTS,
     *peters.EXPERIMENTS,
