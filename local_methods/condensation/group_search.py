@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval
@@ -138,7 +138,7 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         self.tried_ = [Tried(int(one.value), one.accuracy, one.privacy) for one in found.tried_]
         self.best_ = self.tried_[found.tried_.index(found.best_)]
         self.commonest_ = found.commonest_
-        self.condensation_ = found.method_
+        self.condensation_ = cast(ClassWiseCondensation, found.method_)
         return self
 
     def _search(self) -> ParameterSearch:
