@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
     from mixbayes.local_methods.sap.sap import SAP
     from mixbayes.local_methods.svd.decomposition import SVD, SparsifiedSVD
+    from mixbayes.local_methods.tuning.parameter_search import ParameterSearch
 
 __all__ = [
     "DMPD",
@@ -36,6 +37,7 @@ __all__ = [
     "MethodError",
     "Microaggregation",
     "MultiplicativeNoise",
+    "ParameterSearch",
     "PerturbationTree",
     "SampleGeneration",
     "SparsifiedSVD",
@@ -51,6 +53,7 @@ _HOMES = {
     "GroupSizeSearch": "condensation.group_search",
     "Microaggregation": "microaggregation.aggregation",
     "MultiplicativeNoise": "noise.multiplicative",
+    "ParameterSearch": "tuning.parameter_search",
     "PerturbationTree": "perturbation_tree.tree",
     "SAP": "sap.sap",
     "SVD": "svd.decomposition",

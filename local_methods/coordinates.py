@@ -8,7 +8,7 @@ mean of its column and a missing nominal cell is a value of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,11 @@ class Coordinates:
         blocks = [APART * indicator_block(column, self.indicators[at]) for at, column in nominals(table)]
         return np.column_stack([np.nan_to_num(numbers, copy=False), *blocks])
 
+    def columns(self, table: Table) -> Codes:
+        """The position of the column that each coordinate belongs to."""
+        nominal = [np.full(int(self.indicators[at].max()) + 1, at) for at, _ in nominals(table)]
+        return np.concatenate([np.array(table.numeric, np.int64), *nominal])
+
 
 def nominals(table: Table) -> list[tuple[int, Nominal]]:
     """The nominal columns with their positions."""
@@ -69,12 +74,18 @@ def indicator_block(column: Nominal, indicator: Codes) -> Floats:
     return block
 
 
-def weighted_points(table: Table, labels: Nominal | None, label_weight: float) -> Floats:
-    """The points of a table, its classes as a nominal column that counts `label_weight` times in every distance."""
-    points = Coordinates.of(table).points(filled(table, labels))
+def weighted_points(table: Table, labels: Nominal | None, weight: float, outcomes: Collection[int] = ()) -> Floats:
+    """The points of a table with its classes as a nominal column.
+
+    The classes, and the columns at the positions of `outcomes`, count `weight` times in every distance.
+    """
+    place = Coordinates.of(table)
+    points = place.points(filled(table, labels))
+    if outcomes:
+        points *= np.where(np.isin(place.columns(table), list(outcomes)), weight, 1.0)
     if labels is None:
         return points
-    return np.column_stack([points, label_weight * APART * indicator_block(labels, indicator_of_value(labels))])
+    return np.column_stack([points, weight * APART * indicator_block(labels, indicator_of_value(labels))])
 
 
 def columns_of(widths: Sequence[int]) -> list[slice]:

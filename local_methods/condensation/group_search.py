@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isnan, log2, nan, sqrt
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar, cast
 
-import numpy as np
-from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import train_test_split
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from threadpoolctl import threadpool_limits
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval
 
-from mixbayes.local_methods.arithmetic.nearest_neighbour import NearestNeighbour
-from mixbayes.local_methods.base import Progress, RandomState, columns_with_cells, generator, refuse_parameters, silent
-from mixbayes.local_methods.classifiers import NAIVE_BAYES, SVM, TREE, train
+from mixbayes.local_methods.base import Progress, RandomState, refuse_parameters, silent
 from mixbayes.local_methods.condensation.class_wise import ClassWiseCondensation
 from mixbayes.local_methods.condensation.condensing import CONDENSING_CONSTRAINTS, LEAST_ROWS
 from mixbayes.local_methods.condensation.group_size import approximate_gcd
-from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns, read_labels
-from mixbayes.local_methods.coordinates import Coordinates
-from mixbayes.local_methods.errors import UnfitTable
-from mixbayes.local_methods.measures.release import confidence_interval
-from mixbayes.local_methods.tables import Codes, Nominal, Rows, Table
-
-Points = NDArray[np.float32]
+from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_labels
+from mixbayes.local_methods.tuning.parameter_search import MOST_TRIED, SEARCH_CONSTRAINTS, ParameterSearch
 
 TRYING = "trying group sizes"
 
@@ -42,10 +29,6 @@ class Tried:
     """The share of test rows that a classifier trained on the release gets right."""
     privacy: float
     """The 95 % confidence interval of a released number, in ranges of its column; not-a-number without any number."""
-
-
-Try = Callable[[Sequence[int]], Iterator[Tried]]
-"""Tries group sizes, in this order."""
 
 
 class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -87,12 +70,15 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
         The size that was found.
     approximate_gcd_ : int
         The size that class-wise condensation chooses by itself.
+    commonest_ : float
+        The accuracy of whoever gives every row the commonest class.
     condensation_ : ClassWiseCondensation
         With the size that was found, for `fit_resample`.
 
     See Also
     --------
     ClassWiseCondensation : the method that is tuned.
+    ParameterSearch : the same search for any parameter of any method.
 
     References
     ----------
@@ -110,14 +96,9 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
 
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         **CONDENSING_CONSTRAINTS,
+        **SEARCH_CONSTRAINTS,
         "t": [Interval(Integral, LEAST_ROWS, None, closed="left")],
-        "search": [StrOptions({"rule", "exhaustive"})],
-        "accuracy_gap": [Interval(Real, 0, 1, closed="both")],
-        "most_sizes": [Interval(Integral, 2, None, closed="left"), None],
-        "classifier": [StrOptions({NAIVE_BAYES, TREE, SVM}), HasMethods(["fit", "predict"]), None],
-        "test_share": [Interval(Real, 0, 1, closed="neither")],
-        "repeats": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [Integral, None],
+        "most_sizes": MOST_TRIED,
     }
 
     def __init__(
@@ -150,146 +131,26 @@ class GroupSizeSearch(BaseEstimator):  # type: ignore[misc]  # scikit-learn publ
     def fit(self, X: ManyColumns, y: OneColumn, *, progress: Progress | None = None) -> GroupSizeSearch:
         """Try group sizes on the table and keep the best."""
         refuse_parameters(self)
-        table, labels = read_columns(X)[0], read_labels(y)[0]
-        columns_with_cells(table)
-        trial = self._trial(table, labels)
-        smallest = min(int(count) for count in trial.labels.counts() if count)
-        if smallest < self.t:
-            raise UnfitTable(f"The smallest class has {smallest} training rows, fewer than t = {self.t}. Lower t.")
-        self.approximate_gcd_ = approximate_gcd([int(c) for c in trial.labels.counts() if c], self.t)
-        tried = self._tried(trial, smallest, progress or silent)
-        self.tried_ = sorted(tried, key=lambda one: one.group_size)
-        self.best_ = best_of(self.tried_, self.accuracy_gap)
-        self.condensation_ = trial.method(self.best_.group_size, self.random_state)
+        told = progress or silent
+        found = self._search().fit(X, y, progress=lambda what, done, total: told(TRYING, done, total))
+        sizes = read_labels(y)[0].take(found.training_rows_).counts()
+        self.approximate_gcd_ = approximate_gcd([int(size) for size in sizes if size], self.t)
+        self.tried_ = [Tried(int(one.value), one.accuracy, one.privacy) for one in found.tried_]
+        self.best_ = self.tried_[found.tried_.index(found.best_)]
+        self.commonest_ = found.commonest_
+        self.condensation_ = cast(ClassWiseCondensation, found.method_)
         return self
 
-    def _tried(self, trial: _Trial, smallest: int, progress: Progress) -> list[Tried]:
-        def tries(sizes: Sequence[int]) -> Iterator[Tried]:
-            return _all_tried(trial, sizes, self.repeats, self.n_jobs)
-
-        if self.search == "rule":
-            return rule_based(tries, self.t, smallest, self.accuracy_gap, progress)
-        return exhaustive(tries, self.t, smallest, self.most_sizes, progress)
-
-    def _trial(self, table: Table, labels: Nominal) -> _Trial:
-        random = generator(self.random_state)
-        training, test = _split(labels, self.test_share, int(random.integers(2**31)))
-        known = table.select(columns_with_cells(table.take(training)))
-        return _Trial(
-            known.take(training),
-            labels.take(training),
-            known.take(test),
-            labels.codes[test],
-            self.classifier,
+    def _search(self) -> ParameterSearch:
+        return ParameterSearch(
             ClassWiseCondensation(t=self.t, distribution=self.distribution, missing=self.missing),
-            int(random.integers(2**31)),
+            "k",
+            search=self.search,
+            accuracy_gap=self.accuracy_gap,
+            most_values=self.most_sizes,
+            classifier=self.classifier,
+            test_share=self.test_share,
+            repeats=self.repeats,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
         )
-
-
-def _split(labels: Nominal, test_share: float, seed: int) -> list[Rows]:
-    """Rows to learn from and rows to ask about; both have every class, if no class has one row alone."""
-    counts = labels.counts()
-    stratify = labels.codes if counts[counts > 0].min() > 1 else None
-    try:
-        parts = train_test_split(np.arange(len(labels)), test_size=test_share, stratify=stratify, random_state=seed)
-    except ValueError:
-        raise UnfitTable(
-            f"{len(labels)} rows are too few: some are learned from and some asked about, and either need every class."
-        ) from None
-    return [np.sort(part) for part in parts]
-
-
-def rule_based(tries: Try, low: int, high: int, gap: float, progress: Progress = silent) -> list[Tried]:
-    """Figure 6: halve the range at its geometric mean, towards accuracy or towards privacy, until nothing is left."""
-    expected = 2 + int(log2(max(high - low, 1)))
-    tried = list(tries(sorted({low, high})))
-    ends = tried[0], tried[-1]
-    while ends[1].group_size - ends[0].group_size > 1:
-        progress(TRYING, len(tried), max(expected, len(tried) + 1))
-        middle = next(tries([round(sqrt(ends[0].group_size * ends[1].group_size))]))
-        tried.append(middle)
-        loses = ends[0].accuracy - ends[1].accuracy > gap * ends[0].accuracy
-        ends = (ends[0], middle) if loses else (middle, ends[1])
-    progress(TRYING, len(tried), len(tried))
-    return tried
-
-
-def exhaustive(tries: Try, low: int, high: int, most: int | None, progress: Progress = silent) -> list[Tried]:
-    """Every size of the range, or at most so many at equal distances."""
-    count = high - low + 1 if most is None else min(most, high - low + 1)
-    sizes = sorted({round(size) for size in np.linspace(low, high, count)})
-    tried = []
-    for one in tries(sizes):
-        tried.append(one)
-        progress(TRYING, len(tried), len(sizes))
-    return tried
-
-
-def best_of(tried: Sequence[Tried], gap: float) -> Tried:
-    """The one with the most privacy, then the largest, among those that lose at most this share of the best accuracy.
-
-    Without a number in the table nothing measures privacy but the size.
-    """
-    enough = (1 - gap) * max(one.accuracy for one in tried)
-    good = [one for one in tried if one.accuracy >= enough]
-    return max(good, key=lambda one: (-1.0 if isnan(one.privacy) else one.privacy, one.group_size))
-
-
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """What one try of a group size needs."""
-
-    table: Table
-    labels: Nominal
-    test: Table
-    test_codes: Codes = field(repr=False)
-    classifier: Any
-    condensation: ClassWiseCondensation
-    seed: int
-
-    def method(self, size: int, random_state: RandomState) -> ClassWiseCondensation:
-        """Class-wise condensation with groups of this size."""
-        method: Any = clone(self.condensation)
-        return method.set_params(k=size, random_state=random_state)
-
-    def once(self, size: int, repeat: int) -> tuple[float, float]:
-        """Accuracy and privacy of one release with groups of this size.
-
-        On one thread: whoever has more cores gives each its own tries, with `n_jobs`.
-        """
-        with threadpool_limits(1):
-            return self._once(size, repeat)
-
-    def _once(self, size: int, repeat: int) -> tuple[float, float]:
-        seed = int(np.random.SeedSequence([self.seed, size, repeat]).generate_state(1)[0])
-        method = self.method(size, seed)
-        released, labels = method.fit_resample(self.table, self.labels)
-        original = self.table.take(method.kept_rows_)
-        accuracy = float((self._given(released, labels) == self.test_codes).mean())
-        return accuracy, confidence_interval(original.numbers(), released.numbers()) if original.numeric else nan
-
-    def _given(self, released: Table, labels: Nominal) -> Codes:
-        """What the classifier says of the rows asked about. One class needs no learning, and some refuse it."""
-        codes = labels.codes
-        if isinstance(self.classifier, str):
-            return train(self.classifier, released, labels, self.seed)(self.test)
-        if (codes == codes[0]).all():
-            return np.full(self.test.rows, codes[0])
-        place = Coordinates.of(self.table)
-        if self.classifier is None:
-            return NearestNeighbour().fit(place.points(released), codes).predict(place.points(self.test))
-        classifier: Any = clone(self.classifier)
-        return classifier.fit(_points(place, released), codes).predict(_points(place, self.test))
-
-
-def _points(place: Coordinates, table: Table) -> Points:
-    return place.points(table).astype(np.float32)  # half the work for most classifiers
-
-
-def _all_tried(trial: _Trial, sizes: Sequence[int], repeats: int, n_jobs: int | None) -> Iterator[Tried]:
-    tasks = (delayed(trial.once)(size, repeat) for size in sizes for repeat in range(repeats))
-    results: Iterator[Any] = iter(Parallel(n_jobs=n_jobs, return_as="generator")(tasks) or ())
-    for size in sizes:
-        found: list[tuple[float, float]] = [next(results) for _ in range(repeats)]
-        accuracy, privacy = np.mean(np.array(found), axis=0)
-        yield Tried(size, float(accuracy), float(privacy))

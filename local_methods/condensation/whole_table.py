@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -20,13 +20,16 @@ from mixbayes.local_methods.coordinates import weighted_points
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.grouping import Groups
 
+OUTCOME_WEIGHTS = {"random": 1.0, "kmeans": 3.0}
+"""By kind of seeds. Kim: the original condensation weighs all attributes alike, the modified one outcomes higher."""
+
 
 class Condensation(Condensing):
     """Groups of at least `k` similar rows, each replaced by as many synthetic ones with its statistics.
 
     With `seeds="random"` this is the original condensation: ⌊n/k⌋ random rows each gather the k-1 nearest that are
     left, and the remaining rows join their nearest seed. With `seeds="kmeans"` it is the modified one: ⌊n/k⌋ clusters
-    of k-means, of which the undersized are filled from larger ones.
+    of k-means, of which the undersized are filled from larger ones, and outcomes such as the class weigh more.
 
     Distance is Euclidean, in standard deviations for numbers; rows with different values in a nominal column are one
     apart in it, rows of different classes `label_weight`. The mean and the covariance of the numbers of a group are
@@ -39,8 +42,12 @@ class Condensation(Condensing):
     k : int, default=20
         Every group has at least so many rows. At least 3: a mean and a covariance give two rows away.
     seeds : {"random", "kmeans"}, default="random"
-    label_weight : float, default=1
-        How much the class counts in distances. More keeps groups of one class together.
+    label_weight : float or None, default=None
+        How many times the class, and every column of `outcomes`, counts in distances. More keeps groups of one class
+        together: a release with more accurate classifiers, and more groups in which all people have the same class.
+        None is as in the papers: 1 in the original condensation, and more, here 3, in the modified one.
+    outcomes : list of str or None, default=None
+        The columns, other than the class, that are outcomes too. The columns of an array are called x0, x1 and so on.
     distribution : {"gaussian", "uniform"}, default="gaussian"
         What synthetic rows are drawn from along the principal axes of a group.
     missing : {"keep", "fill", "drop"}, default="keep"
@@ -92,7 +99,8 @@ class Condensation(Condensing):
         **CONDENSING_CONSTRAINTS,
         "k": [Interval(Integral, LEAST_ROWS, None, closed="left")],
         "seeds": [StrOptions(set(GROUPINGS))],
-        "label_weight": [Interval(Real, 0, None, closed="left")],
+        "label_weight": [Interval(Real, 0, None, closed="left"), None],
+        "outcomes": [list, tuple, None],
     }
 
     def __init__(
@@ -100,7 +108,8 @@ class Condensation(Condensing):
         *,
         k: int = 20,
         seeds: str = "random",
-        label_weight: float = 1.0,
+        label_weight: float | None = None,
+        outcomes: Sequence[str] | None = None,
         distribution: str = "gaussian",
         missing: str = "keep",
         random_state: RandomState = None,
@@ -108,6 +117,7 @@ class Condensation(Condensing):
         self.k = k
         self.seeds = seeds
         self.label_weight = label_weight
+        self.outcomes = outcomes
         self.distribution = distribution
         self.missing = missing
         self.random_state = random_state
@@ -116,6 +126,7 @@ class Condensation(Condensing):
         rows = work.table.rows
         if self.k > rows:
             raise UnfitTable(f"No group of k = {self.k} rows can be made of {rows} rows. Choose a smaller k.")
-        points = weighted_points(work.table, work.labels, self.label_weight)
+        weight = OUTCOME_WEIGHTS[self.seeds] if self.label_weight is None else self.label_weight
+        points = weighted_points(work.table, work.labels, weight, work.table.positions(self.outcomes or ()))
         group = GROUPINGS[self.seeds]
         return group(points, self.k, work.random, advance(work.progress, rows)), self.k

@@ -221,8 +221,10 @@ def test_only_quasi_identifiers_are_held(tune: Command, patients: Path) -> None:
         ((*TUNING, "--classifier", "svm"), 2, "naive-bayes or tree"),
         (("--method", "class-wise-condensation", "--objective", "pareto"), 2, "only --method dmpd"),
         (("--method", "class-wise-condensation", "--population", 4), 2, "--population: only --method dmpd"),
-        ((*TUNING, "-t", 9, "--search", "rule"), 2, "--search, --threshold: only --method class-wise-condensation"),
-        (("--method", "sap"), 2, "nothing to tune of 'sap'"),
+        ((*TUNING, "-t", 9), 2, "--threshold: only --method class-wise-condensation has it"),
+        ((*TUNING, "--search", "rule"), 2, "--search: only --method class-wise-condensation or any method with --par"),
+        ((*TUNING, "--parameter", "k"), 2, "--population, --generations: only --method dmpd without --parameter"),
+        (("--method", "sample-generation"), 2, "nothing to tune of 'sample-generation'"),
         ((*TUNING, "--quasi-identifiers", "shoe"), 6, "no column 'shoe'"),
     ],
 )

@@ -12,6 +12,19 @@ from sklearn.datasets import load_iris
 from tests.cli.in_process import Command, command
 
 METHOD = ("--method", "class-wise-condensation")
+PARAMETER_KEYS = [
+    "method",
+    "parameter",
+    "settings",
+    "search",
+    "from",
+    "to",
+    "privacy_measure",
+    "commonest_class",
+    "best",
+    "tried",
+    "seconds",
+]
 KEYS = ["method", "search", "threshold", "approximate_gcd", "best", "tried", "seconds"]
 
 
@@ -85,6 +98,59 @@ def test_the_picture_is_a_png(tune: Command, iris: Path, tmp_path: Path) -> None
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+PARAMETERS = {
+    "condensation": ("k", 40, 42, ("--set", "seeds=kmeans")),
+    "microaggregation": ("k", 3, 5, ()),
+    "perturbation-tree": ("leaf_size", 10, 12, ("--set", "min_group=4")),
+    "sap": ("p", 0.2, 0.22, ()),
+    "svd": ("rank", 2, 3, ()),
+    "sparsified-svd": ("sparsity", 0.1, 0.11, ("--set", "rank=3")),
+    "dmpd": ("k", 10, 11, ("--set", "population=4", "--set", "generations=1")),
+}
+
+
+@pytest.mark.parametrize("method", PARAMETERS)
+def test_a_parameter_of_another_method(tune: Command, iris: Path, method: str) -> None:
+    parameter, low, high, others = PARAMETERS[method]
+    bounds = ("--parameter", parameter, "--from", low, "--to", high)
+    document = tune(iris, "--method", method, *bounds, *others, "--repeats", 1, "--json").document
+    assert list(document) == PARAMETER_KEYS
+    assert (document["method"], document["parameter"], document["search"]) == (method, parameter, "rule")
+    assert (document["from"], document["to"]) == (low, high)
+    assert document["settings"] == dict(pair.split("=") for pair in others if pair != "--set")
+    values = [tried["value"] for tried in document["tried"]]
+    assert values == sorted(set(values))
+    assert {low, high} <= set(values)
+    assert document["best"] in document["tried"]
+
+
+def test_the_group_size_by_its_name_is_the_same_search(tune: Command, iris: Path) -> None:
+    asked = (*METHOD, "-t", 44, "--repeats", 1, "--json")
+    one, other = (tune(iris, *asked, *named).document for named in ((), ("--parameter", "k")))
+    assert {**one, "seconds": 0} == {**other, "seconds": 0}
+
+
+def test_text_picture_and_page_of_a_parameter(
+    tune: Command, iris: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--method", "sparsified-svd", "--parameter", "rank", "--set", "sparsity=0.1", "--repeats", 1)
+    done = tune(iris, *asked, "--plot", iris.parent / "ranks.png", "--report", iris.parent / "report")
+    assert done.code == 0
+    assert "chosen" in done.out
+    assert "To give every row the commonest class would be right for 33.33%." in done.out
+    assert "Privacy: width of the 95% interval, in ranges." in done.out
+    assert "trying values of rank" in done.err
+    assert (iris.parent / "ranks.png").read_bytes().startswith(b"\x89PNG")
+    page = (iris.parent / "report" / "report.html").read_text()
+    assert "Privacy against accuracy: sparsified-svd" in page
+    assert "Accuracy and privacy by rank" in page
+    (line,) = [line.removeprefix("Next: mixbayes protect ") for line in done.out.splitlines() if "Next:" in line]
+    words = [str(iris.parent / "released.csv") if word == "OUT" else word for word in shlex.split(line)]
+    released = command("protect", monkeypatch, capsys)(*words, "--json").document
+    assert f"rank = {released['parameters']['rank']}: the most privacy among values within 5%" in done.out
+    assert released["parameters"]["sparsity"] == 0.1
+
+
 @pytest.mark.parametrize("classifier", ["naive-bayes", "tree", "svm"])
 def test_other_classifiers(tune: Command, iris: Path, classifier: str) -> None:
     document = tune(iris, *METHOD, "-t", 42, "--repeats", 1, "--classifier", classifier, "--json").document
@@ -101,7 +167,17 @@ def test_the_same_seed_gives_the_same_answer(tune: Command, iris: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("--method", "condensation"), 2, "nothing to tune of 'condensation'"),
+        (("--method", "guess"), 2, "nothing to tune of 'guess'. --method can be condensation,"),
+        (("--method", "condensation"), 2, "Say what is to be looked for: --parameter k."),
+        (("--method", "sparsified-svd"), 2, "--parameter rank or sparsity."),
+        (("--method", "svd", "--parameter", "k"), 2, "'k' of svd cannot be searched for; rank can"),
+        ((*METHOD, "--parameter", "t"), 2, "'t' of class-wise-condensation cannot be searched for; k can"),
+        ((*METHOD, "--from", "10"), 2, "--from: only any method with --parameter has it"),
+        (("--method", "svd", "--parameter", "rank", "-t", "9"), 2, "--threshold: only --method class-wise-conden"),
+        (("--method", "sap", "--parameter", "p", "--set", "target"), 2, "--set target: say it as KEY=VALUE"),
+        (("--method", "sap", "--parameter", "p", "--set", "target=all"), 2, "target of sap must be"),
+        (("--method", "sparsified-svd", "--parameter", "rank"), 2, "sparsified-svd needs sparsity"),
+        (("--method", "svd", "--parameter", "rank", "--from", "5"), 6, "there are 4 numeric columns"),
         ((*METHOD, "-t", "2"), 2, "'t' parameter"),
         ((*METHOD, "-t", "46"), 6, "smallest class has 45"),
         ((*METHOD, "--plot", "sizes.jpg"), 2, "PNG"),

@@ -18,15 +18,22 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from threadpoolctl import threadpool_info
 
+from mixbayes.local_methods import SAP, SVD, Microaggregation, ParameterSearch
 from mixbayes.local_methods.base import LocalMethod
 from mixbayes.local_methods.condensation.group_search import GroupSizeSearch
 from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
 from mixbayes.local_methods.registry import METHODS, method_class
 from mixbayes.local_methods.tables import Codes, Column, Floats, Nominal, Numeric, Table
+from mixbayes.local_methods.tuning.tunable import name_of
 
 SHORT: Mapping[str, object] = {"k": 3, "population": 10, "generations": 4}
 SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
-    "condensation": [{"k": 5}, {"k": 3, "seeds": "kmeans"}, {"k": 20, "seeds": "kmeans", "distribution": "uniform"}],
+    "condensation": [
+        {"k": 5},
+        {"k": 3, "seeds": "kmeans"},
+        {"k": 20, "seeds": "kmeans", "distribution": "uniform"},
+        {"k": 20, "seeds": "kmeans", "outcomes": ["c0", "c3"]},
+    ],
     "class-wise-condensation": [{"t": 3}, {"k": 40, "missing": "fill"}],
     "sap": [{"p": 0.3}, {"p": 0.3, "target": "class"}],
     "dmpd": [SHORT, {**SHORT, "inducer": "tree"}, {**SHORT, "class_in_key": True}],
@@ -122,6 +129,10 @@ def searches() -> Iterator[tuple[str, str]]:
         for classifier in (None, "naive-bayes"):
             search = GroupSizeSearch(t=10, repeats=1, classifier=classifier, random_state=7).fit(table, labels)
             yield f"{name}: group sizes {classifier}", sha256(repr(search.tried_).encode()).hexdigest()[:16]
+        for method, parameter, low in ((SAP(), "p", 0.9), (SVD(rank=1), "rank", 1), (Microaggregation(k=2), "k", 99)):
+            values = ParameterSearch(method, parameter, low=low, repeats=1, classifier="naive-bayes", random_state=7)
+            found = values.fit(table, labels).tried_
+            yield f"{name}: {parameter} of {name_of(method)}", sha256(repr(found).encode()).hexdigest()[:16]
         front = AnonymityTradeoff(population=10, generations=4, runs=2, random_state=7).fit(table, labels).front_
         yield f"{name}: trade-offs", sha256(repr(front).encode()).hexdigest()[:16]
 

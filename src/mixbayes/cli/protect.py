@@ -18,7 +18,7 @@ from rich.text import Text
 
 from mixbayes.cli.doubts import tell_doubts, tell_identities
 from mixbayes.cli.measure_text import DISTORTION, RISK, figure
-from mixbayes.cli.options import names_in
+from mixbayes.cli.options import names_in, settings_in
 from mixbayes.cli.output import refuse_other_format, refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.table_output import projection_files, refuse_other_folder, table_file, write_folder
@@ -90,7 +90,7 @@ def protect(
     from mixbayes.local_methods.registry import configured  # slow to import
 
     with as_command_error():
-        chosen = configured(method, _settings(settings or []), seed)
+        chosen = configured(method, settings_in(settings or []), seed)
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     columns = read_table(source)
@@ -133,18 +133,6 @@ class _Done:
     seconds: float
     projections: Sequence[Projection] | None
     """What is written instead of the table, if the method divides it."""
-
-
-def _settings(given: Sequence[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in given]
-    for text, (key, sign, _) in zip(given, pairs, strict=True):
-        if not sign or not key:
-            raise Unsupported(f"--set {text}: say it as KEY=VALUE.")
-    keys = [key for key, _, _ in pairs]
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    if twice:
-        raise Unsupported(f"--set {twice[0]} is given twice. Say it once.")
-    return {key: value for key, _, value in pairs}
 
 
 def _refuse_same(source: Path, target: Path) -> None:

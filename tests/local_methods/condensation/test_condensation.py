@@ -106,6 +106,98 @@ def test_distance_counts_standard_deviations_values_and_the_class() -> None:
     assert apart(0, 2) == pytest.approx(1 + 3.0**2)
 
 
+def test_outcomes_count_as_much_as_the_class() -> None:
+    table = Table(
+        ("n", "t", "m"),
+        (
+            Numeric(np.array([0.0, 20.0, 0.0, 20.0])),
+            nominal_from(np.array(["a", "a", "b", "b"]), np.zeros(4, bool)),
+            Numeric(np.array([1.0, 1.0, 1.0, 3.0])),
+        ),
+        4,
+    )
+    plain = weighted_points(table, classes(2, 2), 3.0)
+    apart = lambda points, one, other: float(((points[one] - points[other]) ** 2).sum())  # noqa: E731
+    for outcomes, by_number, by_value in (([], 2.0**2, 1), ([0], 6.0**2, 1), ([1], 2.0**2, 9), ([0, 1], 6.0**2, 9)):
+        points = weighted_points(table, classes(2, 2), 3.0, outcomes)
+        assert apart(points, 0, 1) == pytest.approx(by_number)
+        assert apart(points, 0, 2) == pytest.approx(by_value + 3.0**2)
+        assert points.shape == plain.shape
+    assert apart(weighted_points(table, None, 3.0, [2]), 2, 3) == pytest.approx(2.0**2 + 9 * apart_in(table, "m", 2, 3))
+
+
+def apart_in(table: Table, name: str, one: int, other: int) -> float:
+    points = weighted_points(table.select(table.positions([name])), None, 1.0)
+    return float(((points[one] - points[other]) ** 2).sum())
+
+
+@given(seed=st.integers(0, 99), weights=st.lists(st.floats(0, 20), min_size=2, max_size=4, unique=True))
+def test_the_more_the_class_weighs_the_more_it_says_of_a_distance(seed: int, weights: list[float]) -> None:
+    """Distances within a class stay, those between classes grow with the weight."""
+    table, labels = mixed_table(40, seed=seed), classes(25, 15)
+    same = labels.codes[:, None] == labels.codes
+    last: Any = None
+    for weight in sorted(weights):
+        points = weighted_points(table, labels, weight)
+        distances = ((points[:, None] - points) ** 2).sum(axis=2)
+        if last is not None:
+            assert np.allclose(distances[same], last[same])
+            assert (distances[~same] >= last[~same]).all()
+        last = distances
+
+
+@pytest.mark.parametrize("seeds", ["random", "kmeans"])
+def test_a_larger_weight_leaves_no_fewer_groups_of_one_class(seeds: str) -> None:
+    """Two classes that overlap, in groups of a size that divides both."""
+    random = np.random.default_rng(0)
+    labels = np.repeat(["a", "b"], 200)
+    X = random.normal(size=(400, 3)) + 0.5 * (labels == "b")[:, None]
+    pure = []
+    for weight in (0, 1, 2, 3, 5, 20):
+        groups = Condensation(k=20, seeds=seeds, label_weight=weight, random_state=0).fit(X, labels).groups_
+        pure.append(sum(len(set(labels[rows])) == 1 for rows in members_of(groups)))
+    assert pure == sorted(pure)
+    assert pure[0] < 3
+    assert pure[-1] >= 18
+
+
+def test_the_original_weighs_all_alike_and_the_modified_one_outcomes_higher() -> None:
+    table, labels = mixed_table(200), classes(120, 80)
+    for seeds, weight in (("random", 1), ("kmeans", 3)):
+        default, said, other = (
+            Condensation(k=10, seeds=seeds, label_weight=given, random_state=0).fit(table, labels).groups_.tolist()
+            for given in (None, weight, 8)
+        )
+        assert default == said != other
+
+
+def test_other_outcomes_hold_groups_together_too() -> None:
+    random = np.random.default_rng(0)
+    table = Table(
+        ("x", "y", "readmitted"),
+        (
+            *(Numeric(random.normal(size=300)) for _ in range(2)),
+            nominal_from(np.array(["no", "yes"])[random.integers(0, 2, 300)], np.zeros(300, bool)),
+        ),
+        300,
+    )
+    outcome = table.columns[2].cells()
+    mixed, apart = (
+        sum(
+            len(set(outcome[rows])) > 1
+            for rows in members_of(
+                Condensation(k=15, seeds="kmeans", label_weight=9, outcomes=named, random_state=0)
+                .fit(table, classes(150, 150))
+                .groups_
+            )
+        )
+        for named in (None, ["readmitted"])
+    )
+    assert apart < mixed / 2
+    with pytest.raises(UnfitTable, match="no column 'died'"):
+        Condensation(outcomes=["died"]).fit(table)
+
+
 def test_a_column_of_many_values_has_few_indicators() -> None:
     column = nominal_from(np.array([f"zip {row % 500}" for row in range(2000)]), np.zeros(2000, bool))
     assert indicator_of_value(column).max() == MOST_INDICATORS - 1

@@ -1,15 +1,11 @@
-"""The search for a group size: by rule, exhaustively, and what is best of what was tried."""
+"""The search for a group size of class-wise condensation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import nan
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -17,81 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from mixbayes.local_methods import BadParameter, ClassWiseCondensation, GroupSizeSearch, UnfitTable
 from mixbayes.local_methods.classifiers import NAIVE_BAYES, SVM, TREE, Predict, train
-from mixbayes.local_methods.condensation.group_search import Tried, best_of, exhaustive, rule_based
 from mixbayes.local_methods.tables import Nominal, Table
 from tests.local_methods.mixed import classes, mixed_table
-
-
-class Landscape:
-    """Accuracies and privacies by size, and which sizes were looked at."""
-
-    def __init__(self, accuracy: Any, privacy: Any = float) -> None:
-        self.accuracy, self.privacy, self.asked = accuracy, privacy, list[int]()
-
-    def __call__(self, sizes: Sequence[int]) -> Iterator[Tried]:
-        for size in sizes:
-            self.asked.append(size)
-            yield Tried(size, self.accuracy(size), self.privacy(size))
-
-
-def test_where_accuracy_does_not_suffer_the_rule_goes_to_the_larger_sizes() -> None:
-    """20..200 is the range in which the printed loop never ends."""
-    flat = Landscape(lambda size: 0.9)
-    tried = rule_based(flat, 20, 200, 0.05)
-    assert flat.asked == [20, 200, 63, 112, 150, 173, 186, 193, 196, 198, 199]
-    assert best_of(tried, 0.05).group_size == 200
-
-
-def test_where_accuracy_suffers_the_rule_goes_to_the_smaller_sizes() -> None:
-    """It leaves a half for good before it has seen its middle: 99 would be best, and is not looked at."""
-    falling = Landscape(lambda size: 0.9 if size < 100 else 0.5)
-    tried = rule_based(falling, 20, 2000, 0.05)
-    assert falling.asked[:5] == [20, 2000, 200, 63, 35]
-    assert best_of(tried, 0.05).group_size == 63
-
-
-def test_a_larger_group_that_is_more_accurate_too_is_no_loss() -> None:
-    """The printed rule compares the absolute difference and would turn away from it."""
-    rising = Landscape(lambda size: 0.5 + size / 1000)
-    assert rule_based(rising, 20, 200, 0.05)[-1].group_size == 199
-
-
-def test_the_gap_is_a_share_of_the_accuracy() -> None:
-    """0.03 of 0.5 are six per cent, of 0.9 they are three."""
-    low, high = (Landscape(lambda size, at=at: at if size < 200 else at - 0.03) for at in (0.5, 0.9))
-    assert rule_based(low, 20, 200, 0.05)[2:4] != rule_based(high, 20, 200, 0.05)[2:4]
-    assert (low.asked[3], high.asked[3]) == (35, 112)
-
-
-@given(low=st.integers(3, 5000), width=st.integers(0, 5000), seed=st.integers(0, 99))
-def test_the_rule_ends_and_tries_no_size_twice(low: int, width: int, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    landscape = Landscape(lambda size: float(random.random()))
-    tried = rule_based(landscape, low, low + width, 0.05)
-    assert len(set(landscape.asked)) == len(landscape.asked) == len(tried)
-    assert len(tried) <= 4 + 2 * np.log2(width + 1)
-    assert {low, low + width} <= set(landscape.asked) <= set(range(low, low + width + 1))
-
-
-def test_the_exhaustive_search_tries_every_size_or_so_many_at_equal_distances() -> None:
-    landscape = Landscape(lambda size: 0.9)
-    exhaustive(landscape, 10, 45, None)
-    assert landscape.asked == list(range(10, 46))
-    landscape = Landscape(lambda size: 0.9)
-    exhaustive(landscape, 1120, 6757, 100)
-    assert (len(landscape.asked), landscape.asked[0], landscape.asked[-1]) == (100, 1120, 6757)
-    assert set(np.diff(landscape.asked)) == {56, 57}
-
-
-def test_the_best_has_the_most_privacy_at_nearly_the_best_accuracy() -> None:
-    tried = [Tried(10, 0.80, 0.5), Tried(20, 0.78, 0.9), Tried(30, 0.77, 0.9), Tried(40, 0.70, 1.2)]
-    assert best_of(tried, 0.05).group_size == 30
-    assert best_of(tried, 0.0).group_size == 10
-    assert best_of(tried, 0.2).group_size == 40
-
-
-def test_without_numbers_the_largest_group_is_the_most_private() -> None:
-    assert best_of([Tried(10, 0.8, nan), Tried(40, 0.79, nan), Tried(50, 0.5, nan)], 0.05).group_size == 40
 
 
 def test_the_estimator_finds_a_size_and_the_method_for_it() -> None:
@@ -129,7 +52,7 @@ def test_a_classifier_by_name_is_the_one_of_the_measures(name: str, monkeypatch:
         trained.append(classifier)
         return train(classifier, table, labels, seed)
 
-    monkeypatch.setattr("mixbayes.local_methods.condensation.group_search.train", noted)
+    monkeypatch.setattr("mixbayes.local_methods.tuning.trial.train", noted)
     table, labels = mixed_table(200, gaps=0.1), classes(120, 80)
     search = GroupSizeSearch(t=30, repeats=1, classifier=name, random_state=0).fit(table, labels)
     assert trained == [name] * len(search.tried_)

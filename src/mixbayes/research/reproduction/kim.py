@@ -179,7 +179,9 @@ def figures_8_to_10(case: Case, lab: Laboratory) -> Iterator[Row]:
     rows = rows_of(case, lab)
     makers: Mapping[str, Callable[[int, int], Any]] = {
         "class-wise": lambda k, seed: ClassWiseCondensation(k=k, random_state=seed),
-        "modified, class counts 1": lambda k, seed: Condensation(k=k, seeds="kmeans", random_state=seed),
+        "modified, class counts 1": lambda k, seed: Condensation(
+            k=k, seeds="kmeans", label_weight=1, random_state=seed
+        ),
         "modified, class counts 3": lambda k, seed: Condensation(
             k=k, seeds="kmeans", label_weight=3, random_state=seed
         ),

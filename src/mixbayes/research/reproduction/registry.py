@@ -6,16 +6,29 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.research.reproduction import jena, kim, li_xi, peters, roy, roy_noise
+from mixbayes.research.reproduction import (
+    jena,
+    kim,
+    kim_class_weight,
+    kim_parameters,
+    li_xi,
+    naive_bayes,
+    peters,
+    roy,
+    roy_noise,
+)
 from mixbayes.research.reproduction.experiment import Experiment
 
 EXPERIMENTS = (
     *kim.EXPERIMENTS,
+    *kim_class_weight.EXPERIMENTS,
+    *kim_parameters.EXPERIMENTS,
     *roy.EXPERIMENTS,
     *roy_noise.EXPERIMENTS,
     *li_xi.EXPERIMENTS,
     *peters.EXPERIMENTS,
     *jena.EXPERIMENTS,
+    *naive_bayes.EXPERIMENTS,
 )
 
 
