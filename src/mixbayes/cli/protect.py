@@ -23,6 +23,7 @@ from mixbayes.cli.output import refuse_other_format, refuse_unwritable, write_wh
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.table_output import projection_files, refuse_other_folder, table_file, write_folder
 from mixbayes.cli.tenths import Tenths
+from mixbayes.local_methods.name_sets import name_sets
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
@@ -43,6 +44,8 @@ mixbayes protect patients.csv released.csv --method microaggregation --set k=5 -
 
 mixbayes protect patients.csv projections --method dmpd --set k=10 --set quasi_identifiers=age,ward
 
+mixbayes protect patients.csv projections --method dmpd --set l=2 --set quasi_identifiers=age,ward/age,job
+
 mixbayes protect patients.csv released.parquet --method condensation --set k=20 --set seeds=kmeans --seed 7 --json
 """
 
@@ -55,6 +58,8 @@ MEANINGS = {
     "anonymity": "rows with the rarest combination in a projection",
     "rejoined_anonymity": "at least so many, if each row of a projection is paired with all of its class in the others",
     "rejoined_anonymity_with_class": "the same, for who knows the class too",
+    "diversity": "classes of the rows with the least diverse combination in a projection",
+    "rejoined_diversity": "the same, if each row of a projection is paired with all of its class in the others",
 }
 
 
@@ -215,7 +220,8 @@ def _measures(method: LocalMethod, done: _Done) -> dict[str, float | None]:
 
     if done.projections is not None:
         known = cast("DMPD", method).quasi_identifiers
-        return {"k_anonymity": min(_rarest(one.table, known) for one in done.projections)}
+        sets = [None] if known is None else name_sets(known)
+        return {"k_anonymity": min(_rarest(one.table, names) for one in done.projections for names in sets)}
     names, released = done.released.names, done.released.columns
     attributes = [column for name, column in zip(names, released, strict=True) if name != done.label]
     found: dict[str, float | None] = {"k_anonymity": measures.k_anonymity(attributes)}

@@ -23,6 +23,7 @@ from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.cli.tune_pareto import METHOD, tune_pareto
+from mixbayes.local_methods.name_sets import NameSets, read_name_sets
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.report.figures import many
@@ -97,7 +98,11 @@ def tune(
     ] = None,
     identifiers: Annotated[
         str,
-        typer.Option("--quasi-identifiers", metavar="A,B", help="For dmpd: what outsiders may know. Default: all."),
+        typer.Option(
+            "--quasi-identifiers",
+            metavar="A,B",
+            help="For dmpd: what outsiders may know. Default: all. A slash divides what several outsiders know.",
+        ),
     ] = "",
     population: Annotated[int, typer.Option(metavar="N", min=2, help="For dmpd: partitions in a generation.")] = 50,
     generations: Annotated[int, typer.Option(metavar="N", min=0, help="For dmpd: how many generations.")] = 100,
@@ -128,7 +133,7 @@ def tune(
     tell_doubts([columns], names_in(nominal), names_in(numeric))
     table, labels = _read(columns, class_col, names_in(nominal), names_in(numeric))
     if method == METHOD:
-        tradeoff = _tradeoff(classifier, names_in(identifiers), population, generations, repeats, jobs, seed)
+        tradeoff = _tradeoff(classifier, read_name_sets(identifiers), population, generations, repeats, jobs, seed)
         with columns.named_in_errors():
             tune_pareto(tradeoff, table, labels, plot=plot, report=page, as_json=as_json)
         return
@@ -207,7 +212,7 @@ def _tell(
 
 def _tradeoff(
     classifier: Classifier | None,
-    identifiers: list[str],
+    identifiers: NameSets,
     population: int,
     generations: int,
     repeats: int,
