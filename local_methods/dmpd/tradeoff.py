@@ -15,19 +15,14 @@ from threadpoolctl import threadpool_limits
 from mixbayes.local_methods.base import Progress, RandomState, refuse_parameters, silent
 from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns, read_labels
 from mixbayes.local_methods.dmpd.attainment import attainment, falls
-from mixbayes.local_methods.dmpd.decomposition import (
-    DMPD,
-    SEARCH_CONSTRAINTS,
-    Problem,
-    refuse_contradiction,
-    settings_of,
-)
+from mixbayes.local_methods.dmpd.decomposition import DMPD, SEARCH_CONSTRAINTS
 from mixbayes.local_methods.dmpd.fitness import fitness
 from mixbayes.local_methods.dmpd.folds import fold_of_rows
 from mixbayes.local_methods.dmpd.genetic import Judge, Judged
 from mixbayes.local_methods.dmpd.inducers import NAIVE_BAYES
 from mixbayes.local_methods.dmpd.pareto import search_front, undominated
 from mixbayes.local_methods.dmpd.partition import groups_of
+from mixbayes.local_methods.dmpd.problem import Problem, refuse_contradiction, settings_of
 from mixbayes.local_methods.name_sets import NameSets
 
 SEARCH = tuple(key for key in SEARCH_CONSTRAINTS if key != "random_state")
