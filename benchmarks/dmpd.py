@@ -27,11 +27,11 @@ from mixbayes.local_methods.base import Work, silent
 from mixbayes.local_methods.coded import Coded
 from mixbayes.local_methods.dmpd.anonymity import Levels
 from mixbayes.local_methods.dmpd.combination import combined, log_laplace
-from mixbayes.local_methods.dmpd.decomposition import Problem, settings_of
 from mixbayes.local_methods.dmpd.folds import fold_of_rows
 from mixbayes.local_methods.dmpd.genetic import Judge, search
 from mixbayes.local_methods.dmpd.inducers import NAIVE_BAYES, TREE, Placed
 from mixbayes.local_methods.dmpd.partition import Partition, Population, groups_of
+from mixbayes.local_methods.dmpd.problem import Problem, settings_of
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Codes, Floats, Mask
 from mixbayes.research.reproduction.attributes import labelled

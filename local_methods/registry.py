@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, make_constrain
 
 from mixbayes.local_methods.base import LocalMethod
 from mixbayes.local_methods.errors import BadParameter
+from mixbayes.local_methods.name_sets import ListsOfNames, read_name_sets
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),
@@ -90,6 +91,8 @@ def _read(text: str, constraint: Any) -> Any:
         return int(text)
     if constraint is Real:
         return float(text)
+    if isinstance(constraint, ListsOfNames):
+        return read_name_sets(text)
     if constraint in (list, tuple, "array-like"):
         return [part.strip() for part in text.split(",") if part.strip()]
     raise ValueError

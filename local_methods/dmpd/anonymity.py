@@ -23,29 +23,58 @@ HUGE = 2.0**53
 
 
 class Levels:
-    """The anonymity level of sets of features, each computed once."""
+    """The anonymity level of sets of features for the outsider who finds the lowest, each computed once.
 
-    def __init__(self, coded: Coded, identifiers: Collection[int], class_in_key: bool = False) -> None:
+    Where a combination has rows of fewer classes than it should the level is 0.
+    """
+
+    def __init__(
+        self, coded: Coded, identifiers: Collection[Collection[int]], class_in_key: bool = False, least_classes: int = 1
+    ) -> None:
         self._coded = coded
-        self._identifiers = frozenset(identifiers)
+        self._identifiers = [frozenset(known) for known in identifiers]
         self._class_in_key = class_in_key
+        self._least_classes = least_classes
         self._known: dict[tuple[int, ...], int] = {}
 
     def of_group(self, group: Sequence[int]) -> int:
         """The rows of the rarest combination of quasi-identifiers; all rows if there are none."""
-        key = tuple(at for at in group if at in self._identifiers)
-        if key not in self._known:
-            self._known[key] = self._level(key)
-        return self._known[key]
+        keys = [tuple(at for at in group if at in known) for known in self._identifiers]
+        return min(map(self._of_key, keys))
 
     def of_groups(self, groups: Sequence[Sequence[int]]) -> int:
         """The smallest of them."""
         return min(map(self.of_group, groups), default=self._coded.rows)
 
+    def _of_key(self, key: tuple[int, ...]) -> int:
+        if key not in self._known:
+            self._known[key] = self._level(key)
+        return self._known[key]
+
     def _level(self, key: Sequence[int]) -> int:
         if not key:
             return self._coded.rows
+        if self._least_classes > 1 and self._diversity(key) < self._least_classes:
+            return 0
         return int(np.bincount(self._coded.combined(key, self._class_in_key)).min())
+
+    def _diversity(self, key: Sequence[int]) -> int:
+        return diversity(self._coded.class_counts(self._coded.combined(key)))
+
+
+def diversity(counts: Codes) -> int:
+    """The fewest classes that the rows of a combination have."""
+    return int((counts > 0).sum(axis=1).min())
+
+
+def rejoined_diversity(counts: Sequence[Codes]) -> int:
+    """The same after rejoining: a combination keeps the classes that it has in every projection."""
+    places = np.ones((1, counts[0].shape[1]), bool)
+    for projection in counts:
+        both = places[:, None, :] & np.unique(projection > 0, axis=0)[None]
+        both = both.reshape(-1, both.shape[2])
+        places = np.unique(both[both.any(axis=1)], axis=0)
+    return int(places.sum(axis=1).min())
 
 
 def rejoined_level(counts: Sequence[Codes]) -> int:

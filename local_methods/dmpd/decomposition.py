@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict
 from numbers import Integral, Real
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, TransformerMixin
@@ -16,24 +16,25 @@ from threadpoolctl import threadpool_limits
 from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, RandomState, Released, Work, silent
 from mixbayes.local_methods.coded import Coded
 from mixbayes.local_methods.containers import ManyColumns, read_columns
-from mixbayes.local_methods.dmpd.anonymity import Levels, rejoined_level, rejoined_level_with_class
-from mixbayes.local_methods.dmpd.discretisation import Discretiser
-from mixbayes.local_methods.dmpd.fitness import fitness
-from mixbayes.local_methods.dmpd.folds import fold_of_rows
-from mixbayes.local_methods.dmpd.genetic import Judge, Settings, search
+from mixbayes.local_methods.dmpd.anonymity import Levels
+from mixbayes.local_methods.dmpd.coarsening import EnoughShare
+from mixbayes.local_methods.dmpd.exposure import Exposure
 from mixbayes.local_methods.dmpd.inducers import INDUCERS, NAIVE_BAYES
-from mixbayes.local_methods.dmpd.partition import Partition, groups_of
+from mixbayes.local_methods.dmpd.partition import groups_of
+from mixbayes.local_methods.dmpd.problem import Problem, identifiers_of, refuse_contradiction
 from mixbayes.local_methods.dmpd.projection_classifier import ProjectionClassifier
 from mixbayes.local_methods.dmpd.projections import Projection, emptied, projected, rejoined
-from mixbayes.local_methods.errors import BadParameter, UnfitTable
+from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
+from mixbayes.local_methods.name_sets import ListsOfNames, NameSets
 from mixbayes.local_methods.tables import Nominal, Table
 
 Groups = tuple[tuple[int, ...], ...]
 
 SEARCH_CONSTRAINTS: Mapping[str, Any] = {
     **COMMON_CONSTRAINTS,
-    "quasi_identifiers": [list, tuple, None],
+    "quasi_identifiers": [ListsOfNames(), None],
+    "l": [Interval(Integral, 1, None, closed="left")],
     "inducer": [StrOptions(set(INDUCERS)), HasMethods(["fit", "predict_proba"])],
     "population": [Interval(Integral, 2, None, closed="left")],
     "generations": [Interval(Integral, 0, None, closed="left")],
@@ -44,17 +45,6 @@ SEARCH_CONSTRAINTS: Mapping[str, Any] = {
     "missing": [StrOptions({"keep", "fill", "drop"})],
     "n_jobs": [Integral, None],
 }
-
-
-class SearchSettings(Protocol):
-    """What the two estimators that search partitions are both told."""
-
-    quasi_identifiers: Sequence[str] | None
-    class_in_key: bool
-    population: int
-    generations: int
-    crossover: float
-    mutation: float
 
 
 class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -78,8 +68,13 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
     ----------
     k : int, default=10
         How many rows at least share each combination of quasi-identifiers that is in a projection.
-    quasi_identifiers : list of str or None, default=None
-        The columns that an outsider may know; None for all. The columns of an array are called x0, x1 and so on.
+    quasi_identifiers : list of str, list of lists of str, or None, default=None
+        The columns that an outsider may know; None for all. The columns of an array are called x0, x1 and so on. With
+        several lists, each is what one outsider knows, and k holds for each of them. It does not hold for outsiders
+        who put together what they know.
+    l : int, default=1
+        How many classes at least the rows have that share a combination of quasi-identifiers (distinct l-diversity,
+        the class being what is to be kept secret).
     inducer : {"naive-bayes", "tree"} or classifier of scikit-learn, default="naive-bayes"
         What learns from a projection.
     population : int, default=50
@@ -92,6 +87,9 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         The probability with which a feature changes its group.
     class_in_key : bool, default=False
         Whether the k rows must be of one class too. Then rejoined projections are k-anonymous with any classes.
+    coarsen : bool, default=False
+        Whether a quasi-identifier with values that too few rows share is made coarser, where it would be left out
+        else. Its rare intervals are merged with their neighbours, and its rare names become missing cells together.
     missing : {"keep", "fill", "drop"}, default="keep"
         A missing cell is a value of its own, that k rows must share; or it is filled with the mean or the most
         frequent value of the class; or its row is dropped.
@@ -108,15 +106,23 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         The columns of each projection.
     left_out_ : list of str
         The columns that are in none.
+    coarsened_ : list of str
+        The released columns that `coarsen` has made coarser.
     accuracy_ : float
         Of the combined classifiers, over the folds. The best of many, and numbers were cut with all rows in view: for
         new rows expect less.
     anonymity_ : int
-        The rows of the rarest combination of quasi-identifiers in a projection.
+        The rows of the rarest combination of quasi-identifiers in a projection; as all of the following, for the
+        outsider who finds the smallest.
     rejoined_anonymity_ : int
         The same after rejoining the projections by their class, or fewer where these are very many.
     rejoined_anonymity_with_class_ : int
         The same with the class in the key.
+    diversity_ : int
+        The fewest classes of rows that share a combination of quasi-identifiers in a projection.
+    rejoined_diversity_ : int
+        The same after rejoining the projections by their class. It can be below `l`, unless `l` is the number of
+        classes.
     discretiser_ : Discretiser
         The intervals.
     classifier_ : ProjectionClassifier
@@ -152,22 +158,27 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
     LEARNED: ClassVar[tuple[str, ...]] = (
         "projections",
         "left_out",
+        "coarsened",
         "accuracy",
         "anonymity",
         "rejoined_anonymity",
         "rejoined_anonymity_with_class",
+        "diversity",
+        "rejoined_diversity",
     )
 
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         **SEARCH_CONSTRAINTS,
         "k": [Interval(Integral, 1, None, closed="left")],
+        "coarsen": ["boolean"],
     }
 
     def __init__(
         self,
         *,
         k: int = 10,
-        quasi_identifiers: Sequence[str] | None = None,
+        quasi_identifiers: NameSets | None = None,
+        l: int = 1,  # noqa: E741 - as in l-diversity
         inducer: str | ClassifierMixin = NAIVE_BAYES,
         population: int = 50,
         generations: int = 100,
@@ -175,12 +186,14 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         crossover: float = 0.6,
         mutation: float = 0.033,
         class_in_key: bool = False,
+        coarsen: bool = False,
         missing: str = "keep",
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.k = k
         self.quasi_identifiers = quasi_identifiers
+        self.l = l
         self.inducer = inducer
         self.population = population
         self.generations = generations
@@ -188,6 +201,7 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         self.crossover = crossover
         self.mutation = mutation
         self.class_in_key = class_in_key
+        self.coarsen = coarsen
         self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -213,11 +227,15 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
             raise UnfitTable(f"X has {table.rows} rows, y has {len(labels)}: inconsistent numbers of samples.")
         return self._prepare(table, labels, silent)[0]
 
+    def _refuse_parameters(self) -> None:
+        super()._refuse_parameters()
+        refuse_contradiction(self)
+
     def _release(self, work: Work) -> Released:
         if work.table.rows < self.k:
             raise UnfitTable(f"k = {self.k} rows cannot share anything: n_samples = {work.table.rows}. Lower k.")
         with threadpool_limits(1):  # the order in which several threads add up could decide between two classes
-            problem = Problem.of(work, self)
+            problem = self._problem(work)
             searchable = problem.searchable(self.k)
             partition, accuracy = problem.search(self, searchable, work)
         groups = tuple(tuple(searchable[at] for at in group) for group in groups_of(partition))
@@ -226,17 +244,18 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         self.accuracy_ = accuracy
         return Released(table, labels)
 
+    def _problem(self, work: Work) -> Problem:
+        fine = Problem.of(work, self)
+        return fine.coarsened(work, EnoughShare(self.k, self.class_in_key, self.l)) if self.coarsen else fine
+
     def _learn(self, work: Work, problem: Problem, groups: Groups, table: Table, labels: Nominal) -> None:
-        coded = Coded.of(table, labels)
-        keys = [tuple(at for at in group if at in problem.identifiers) for group in groups]
-        counts = [coded.class_counts(coded.combined(key)) for key in keys if key]
-        self.anonymity_ = min((int(c.sum(axis=1).min()) for c in counts), default=table.rows)
-        self.rejoined_anonymity_ = rejoined_level(counts) if counts else table.rows
-        smallest = int(np.bincount(coded.labels).min())
-        self.rejoined_anonymity_with_class_ = rejoined_level_with_class(counts) if counts else smallest
+        found = Exposure.of(Coded.of(table, labels), groups, problem.identifiers)
+        for name, value in asdict(found).items():
+            setattr(self, f"{name}_", value)
         names, used = table.names, {at for group in groups for at in group}
         self.projections_ = [[names[at] for at in group] for group in groups]
         self.left_out_ = [name for at, name in enumerate(names) if at not in used]
+        self.coarsened_ = [names[at] for at in problem.discretiser.coarser if at in used]
         self.discretiser_ = problem.discretiser
         self.classifier_ = ProjectionClassifier.learn(table, labels, groups, self.inducer)
         self._names, self._groups = names, groups
@@ -247,7 +266,8 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         if labels is None or work.labels is None:
             raise UnfitTable("DMPD needs the class of every row.")
         identifiers = identifiers_of(work.table, self.quasi_identifiers)
-        level = Levels(Coded.of(released.table, labels), identifiers, self.class_in_key).of_groups(self._groups)
+        coded = Coded.of(released.table, labels)
+        level = Levels(coded, identifiers, self.class_in_key, self.l).of_groups(self._groups)
         before = _kept(self.discretiser_(work.table), self._groups), work.labels
         counted = _same_counts(*before, released.table, labels)
         return Guarantee(
@@ -260,10 +280,11 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
     def _claim(self) -> str:
         if not self._groups:
             return "nothing is released but the classes"
-        of_one_class = " of one class" if self.class_in_key else ""
+        of_classes = f" of at least {self.l} classes" if self.l > 1 else ""
+        of_classes = " of one class" if self.class_in_key else of_classes
         return (
             f"in each of {len(self._groups)} projections every combination of quasi-identifiers stands for at least "
-            f"{self.k} rows{of_one_class}"
+            f"{self.k} rows{of_classes}"
         )
 
     def _names_of(self, table: Table, X: ManyColumns) -> list[str]:
@@ -277,66 +298,6 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         if absent:
             raise UnfitTable(f"There is no column {absent[0]!r}. The columns are {', '.join(map(repr, names))}.")
         return names
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What is searched: a discretised table, its codes, and which columns an outsider may know."""
-
-    table: Table
-    labels: Nominal = field(repr=False)
-    discretiser: Discretiser
-    coded: Coded
-    identifiers: frozenset[int]
-    class_in_key: bool
-
-    @staticmethod
-    def of(work: Work, method: SearchSettings) -> Problem:
-        """From a table whose missing cells were treated, and a method's settings."""
-        if work.labels is None:
-            raise UnfitTable("DMPD needs the class of every row.")
-        discretiser = Discretiser.learn(work.table, work.labels)
-        table = discretiser(work.table)
-        identifiers = identifiers_of(work.table, method.quasi_identifiers)
-        coded = Coded.of(table, work.labels)
-        return Problem(table, work.labels, discretiser, coded, identifiers, method.class_in_key)
-
-    def cut(self) -> list[int]:
-        """The columns that have anything to tell: nominal ones, and numbers with a cut."""
-        intervals = self.discretiser.intervals
-        return [at for at in range(self.coded.features) if at not in intervals or len(intervals[at].cuts)]
-
-    def level(self, at: int) -> int:
-        """Of a column by itself."""
-        return Levels(self.coded, self.identifiers, self.class_in_key).of_group([at])
-
-    def searchable(self, k: int) -> list[int]:
-        """The columns that are k-anonymous by themselves; the others cannot be in any valid projection."""
-        return [at for at in self.cut() if self.level(at) >= k]
-
-    def identifiers_among(self, columns: Sequence[int]) -> list[int]:
-        """Which of these columns an outsider may know."""
-        return [i for i, at in enumerate(columns) if at in self.identifiers]
-
-    def search(self, method: DMPD, searchable: Sequence[int], work: Work) -> tuple[Partition, float]:
-        coded = self.coded.only(searchable)
-        levels = Levels(coded, self.identifiers_among(searchable), self.class_in_key)
-        fold = fold_of_rows(coded.labels, method.folds, work.random)
-        judge = Judge(levels, fitness(coded, fold, method.inducer, method.n_jobs), method.k)
-        return search(judge, coded.features, settings_of(method), work.random, work.progress)
-
-
-def settings_of(method: SearchSettings) -> Settings:
-    return Settings(method.population, method.generations, method.crossover, method.mutation)
-
-
-def identifiers_of(table: Table, names: Sequence[str] | None) -> frozenset[int]:
-    """Where the quasi-identifiers stand; all columns, if nothing is said."""
-    if names is None:
-        return frozenset(range(len(table.names)))
-    if not names:
-        raise BadParameter("quasi_identifiers names no column. Name some, or leave it out: then all are.")
-    return frozenset(table.positions(names))
 
 
 def _kept(table: Table, groups: Groups) -> Table:

@@ -6,14 +6,14 @@ number is the mean of its interval, a missing one stays missing, and nominal col
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from mixbayes.local_methods.arithmetic.logarithms import log2
 from mixbayes.local_methods.errors import UnfitTable
-from mixbayes.local_methods.tables import Codes, Column, Floats, Nominal, Numeric, Table
+from mixbayes.local_methods.tables import MISSING, Codes, Column, Floats, Nominal, Numeric, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,19 @@ class Intervals:
         """From the present cells of a column and the classes of their rows."""
         present = ~np.isnan(numbers)
         numbers, labels = numbers[present], labels[present]
-        cuts = mdl_cuts(numbers, labels, classes)
+        return Intervals.between(mdl_cuts(numbers, labels, classes), numbers)
+
+    @staticmethod
+    def between(cuts: Floats, numbers: Floats) -> Intervals:
+        """The intervals between these cuts, with the means of these numbers."""
         return Intervals(cuts, _means(numbers, np.searchsorted(cuts, numbers), len(cuts) + 1))
 
+    def of(self, numbers: Floats) -> Codes:
+        """The interval of each number; the last, of one that is missing."""
+        return np.searchsorted(self.cuts, numbers).clip(max=len(self.cuts))
+
     def __call__(self, column: Numeric) -> Numeric:
-        means = self.means[np.searchsorted(self.cuts, column.numbers).clip(max=len(self.cuts))]
+        means = self.means[self.of(column.numbers)]
         return Numeric(np.where(column.missing, np.nan, means))
 
 
@@ -41,6 +49,10 @@ class Discretiser:
     """The intervals of each numeric column of a table, by the column's position."""
 
     intervals: Mapping[int, Intervals]
+    kept: Mapping[int, frozenset[object]] = field(default_factory=dict)
+    """Of nominal columns that were made coarser, the values that stay. All others there become missing."""
+    coarser: Sequence[int] = ()
+    """The columns that were made coarser."""
 
     @staticmethod
     def learn(table: Table, labels: Nominal) -> Discretiser:
@@ -51,8 +63,9 @@ class Discretiser:
         )
 
     def __call__(self, table: Table) -> Table:
-        """The table with its numbers replaced by the means of their intervals."""
-        return table.with_columns({at: self._column(table, at) for at in self.intervals})
+        """The table with its numbers replaced by the means of their intervals, and coarser columns."""
+        coarser = {at: _only(table.columns[at], values) for at, values in self.kept.items()}
+        return table.with_columns(coarser | {at: self._column(table, at) for at in self.intervals})
 
     def _column(self, table: Table, at: int) -> Column:
         column = table.columns[at]
@@ -61,6 +74,13 @@ class Discretiser:
         if column.missing.all():
             return Numeric(np.full(len(column), np.nan))
         raise UnfitTable(f"Column {table.names[at]!r} held numbers when cuts were learned; now it holds texts.")
+
+
+def _only(column: Column, values: Collection[object]) -> Column:
+    if isinstance(column, Numeric):
+        return column
+    stays = np.array([*(value in values for value in column.values.tolist()), False])
+    return column.with_codes(np.where(stays[column.codes], column.codes, MISSING))
 
 
 def mdl_cuts(numbers: Floats, labels: Codes, classes: int) -> Floats:

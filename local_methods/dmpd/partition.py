@@ -1,8 +1,9 @@
 """Feature-set partitions with unused features, and the genetic operators on whole populations of them.
 
-The paper writes a partition of n features as a matrix, n × n: 1 where two features share a group, -1 on the diagonal
-where a feature is unused, else 0. Here it is the row of n names that the matrix stands for: a group is called by
-its first feature, and -1 is unused. A population is a matrix of such rows.
+The paper writes a partition of n features as a matrix, n × n: 1 where two features share a group, -1 where neither
+of two features is in a group, else 0; the diagonal says of each feature whether it is used. Here a partition is the
+row of n names that the matrix stands for: a group is called by its first feature, and -1 is unused. A population is a
+matrix of such rows.
 """
 
 from __future__ import annotations
@@ -19,10 +20,9 @@ UNUSED = -1
 
 
 def as_matrix(partition: Partition) -> NDArray[np.int64]:
-    """The paper's encoding (Figure 2)."""
-    used = partition != UNUSED
-    together = (partition[:, None] == partition[None, :]) & used[:, None]
-    return together.astype(np.int64) - np.diag((~used).astype(np.int64))
+    """The paper's encoding (the formula of section 4.1, and Figure 2)."""
+    alike = partition[:, None] == partition[None, :]  # in one group, or both in none
+    return np.where(alike, np.where(partition == UNUSED, -1, 1), 0)
 
 
 def from_matrix(matrix: NDArray[np.int64]) -> Partition:

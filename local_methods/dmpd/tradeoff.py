@@ -14,15 +14,16 @@ from threadpoolctl import threadpool_limits
 
 from mixbayes.local_methods.base import Progress, RandomState, refuse_parameters, silent
 from mixbayes.local_methods.containers import ManyColumns, OneColumn, read_columns, read_labels
-from mixbayes.local_methods.dmpd.anonymity import Levels
 from mixbayes.local_methods.dmpd.attainment import attainment, falls
-from mixbayes.local_methods.dmpd.decomposition import DMPD, SEARCH_CONSTRAINTS, Problem, settings_of
+from mixbayes.local_methods.dmpd.decomposition import DMPD, SEARCH_CONSTRAINTS
 from mixbayes.local_methods.dmpd.fitness import fitness
 from mixbayes.local_methods.dmpd.folds import fold_of_rows
 from mixbayes.local_methods.dmpd.genetic import Judge, Judged
 from mixbayes.local_methods.dmpd.inducers import NAIVE_BAYES
 from mixbayes.local_methods.dmpd.pareto import search_front, undominated
 from mixbayes.local_methods.dmpd.partition import groups_of
+from mixbayes.local_methods.dmpd.problem import Problem, refuse_contradiction, settings_of
+from mixbayes.local_methods.name_sets import NameSets
 
 SEARCH = tuple(key for key in SEARCH_CONSTRAINTS if key != "random_state")
 
@@ -46,7 +47,7 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
     ----------
     runs : int, default=5
         How often the search is run.
-    quasi_identifiers, inducer, population, generations, folds, crossover, mutation, class_in_key, missing, n_jobs
+    quasi_identifiers, l, inducer, population, generations, folds, crossover, mutation, class_in_key, missing, n_jobs
         As of `DMPD`.
     random_state : int, Generator, RandomState or None, default=None
 
@@ -82,7 +83,8 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
         self,
         *,
         runs: int = 5,
-        quasi_identifiers: Sequence[str] | None = None,
+        quasi_identifiers: NameSets | None = None,
+        l: int = 1,  # noqa: E741 - as in l-diversity
         inducer: str | ClassifierMixin = NAIVE_BAYES,
         population: int = 50,
         generations: int = 100,
@@ -96,6 +98,7 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
     ) -> None:
         self.runs = runs
         self.quasi_identifiers = quasi_identifiers
+        self.l = l
         self.inducer = inducer
         self.population = population
         self.generations = generations
@@ -110,6 +113,7 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
     def fit(self, X: ManyColumns, y: OneColumn, *, progress: Progress | None = None) -> AnonymityTradeoff:
         """Search the partitions of a table."""
         refuse_parameters(self)
+        refuse_contradiction(self)
         with threadpool_limits(1):  # the order in which several threads add up could decide between two classes
             problem, found = self._searched(X, y, progress or silent)
         self.attainment_ = attainment([(run.levels, run.accuracies) for run in found])
@@ -124,9 +128,9 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
         method = DMPD(**{key: getattr(self, key) for key in SEARCH}, random_state=self.random_state)
         work = method.work(read_columns(X)[0], read_labels(y)[0])
         problem = Problem.of(work, self)
-        columns = problem.cut()
+        columns = problem.searchable(1)
         coded = problem.coded.only(columns)
-        levels = Levels(coded, problem.identifiers_among(columns), self.class_in_key)
+        levels = problem.levels(coded, problem.identifiers_among(columns))
         fold = fold_of_rows(coded.labels, self.folds, work.random)
         judge = Judge(levels, fitness(coded, fold, self.inducer, self.n_jobs), k=1)
 
@@ -140,7 +144,7 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
 
 
 def _described(problem: Problem, front: Judged) -> list[Tradeoff]:
-    columns, names = np.array(problem.cut(), np.intp), problem.table.names
+    columns, names = np.array(problem.searchable(1), np.intp), problem.table.names
     described = []
     for partition, level, accuracy in zip(front.partitions, front.levels, front.accuracies, strict=True):
         projections = [[names[columns[at]] for at in group] for group in groups_of(partition)]

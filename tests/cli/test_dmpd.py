@@ -69,9 +69,12 @@ def test_a_file_for_each_projection(protect: Command, patients: Path, tmp_path: 
     assert "n_jobs" not in document["parameters"]
 
 
-def test_whoever_knows_no_other_column_finds_so_many(protect: Command, patients: Path, tmp_path: Path) -> None:
-    known = ("--set", "quasi_identifiers=ward")
-    document = protect(patients, tmp_path / "out", *SETTINGS, *known, "--json").document
+@pytest.mark.parametrize("known", ["ward", "ward/age"])
+def test_whoever_knows_no_other_column_finds_so_many(
+    protect: Command, patients: Path, tmp_path: Path, known: str
+) -> None:
+    setting = ("--set", f"quasi_identifiers={known}")
+    document = protect(patients, tmp_path / "out", *SETTINGS, *setting, "--json").document
     assert document["measures"] == {"k_anonymity": document["parameters"]["anonymity"]}
 
 
@@ -211,7 +214,7 @@ def test_the_report(tune: Command, patients: Path, tmp_path: Path) -> None:
 
 
 def test_only_quasi_identifiers_are_held(tune: Command, patients: Path) -> None:
-    document = tune(patients, *TUNING, "--quasi-identifiers", "ward", "--json").document
+    document = tune(patients, *TUNING, "--quasi-identifiers", "ward/age", "--json").document
     assert any("name" in projection for one in document["front"] for projection in one["projections"])
 
 

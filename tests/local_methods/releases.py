@@ -36,7 +36,7 @@ SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     ],
     "class-wise-condensation": [{"t": 3}, {"k": 40, "missing": "fill"}],
     "sap": [{"p": 0.3}, {"p": 0.3, "target": "class"}],
-    "dmpd": [SHORT, {**SHORT, "inducer": "tree"}, {**SHORT, "class_in_key": True}],
+    "dmpd": [SHORT, {**SHORT, "inducer": "tree"}, {**SHORT, "class_in_key": True}, {**SHORT, "l": 2, "coarsen": True}],
     "perturbation-tree": [
         {"leaf_size": 5},
         {"leaf_size": 4, "split": "median", "block_size": 60},

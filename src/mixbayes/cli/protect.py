@@ -43,6 +43,8 @@ mixbayes protect patients.csv released.csv --method microaggregation --set k=5 -
 
 mixbayes protect patients.csv projections --method dmpd --set k=10 --set quasi_identifiers=age,ward
 
+mixbayes protect patients.csv projections --method dmpd --set l=2 --set quasi_identifiers=age,ward/age,job
+
 mixbayes protect patients.csv released.parquet --method condensation --set k=20 --set seeds=kmeans --seed 7 --json
 """
 
@@ -55,6 +57,8 @@ MEANINGS = {
     "anonymity": "rows with the rarest combination in a projection",
     "rejoined_anonymity": "at least so many, if each row of a projection is paired with all of its class in the others",
     "rejoined_anonymity_with_class": "the same, for who knows the class too",
+    "diversity": "classes of the rows with the least diverse combination in a projection",
+    "rejoined_diversity": "the same, if each row of a projection is paired with all of its class in the others",
 }
 GROUPS = (
     ("k", "people in the smallest group"),

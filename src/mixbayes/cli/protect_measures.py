@@ -13,6 +13,7 @@ from mixbayes.local_methods.dmpd.projections import Projection
 from mixbayes.local_methods.measures import release as measures
 from mixbayes.local_methods.measures.alike import Alike, combinations
 from mixbayes.local_methods.measures.asked import NO_CELL
+from mixbayes.local_methods.name_sets import name_sets
 from mixbayes.local_methods.tables import Column, Table
 
 DISTORTION = (measures.confidence_interval, measures.vd, measures.rp, measures.rk, measures.cp, measures.ck)
@@ -66,7 +67,8 @@ def _of_release(before: Before, released: Table) -> Alike:
 def _of_projections(method: LocalMethod, before: Before, projections: Sequence[Projection]) -> Alike:
     """The worst of all of them; all rows of one are alike where none of its columns is a quasi-identifier."""
     identifiers = cast("DMPD", method).quasi_identifiers
-    return Alike.worst([_of_projection(one, before, identifiers) for one in projections])
+    sets = [None] if identifiers is None else name_sets(identifiers)
+    return Alike.worst([_of_projection(one, before, names) for one in projections for names in sets])
 
 
 def _of_projection(projection: Projection, before: Before, identifiers: Sequence[str] | None) -> Alike:

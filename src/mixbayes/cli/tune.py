@@ -21,6 +21,7 @@ from mixbayes.cli.tune_pareto import METHOD, tune_pareto
 from mixbayes.cli.tune_search import Asked, Classifier, Rules, drawn, show, written
 from mixbayes.cli.tune_sizes import METHOD as TUNED
 from mixbayes.cli.tune_sizes import PARAMETER, Sizes
+from mixbayes.local_methods.name_sets import NameSets, read_name_sets
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
@@ -113,7 +114,11 @@ def tune(
     ] = None,
     identifiers: Annotated[
         str,
-        typer.Option("--quasi-identifiers", metavar="A,B", help="For dmpd: what outsiders may know. Default: all."),
+        typer.Option(
+            "--quasi-identifiers",
+            metavar="A,B",
+            help="For dmpd: what outsiders may know. Default: all. A slash divides what several outsiders know.",
+        ),
     ] = "",
     population: Annotated[int, typer.Option(metavar="N", min=2, help="For dmpd: partitions in a generation.")] = 50,
     generations: Annotated[int, typer.Option(metavar="N", min=0, help="For dmpd: how many generations.")] = 100,
@@ -150,7 +155,7 @@ def tune(
     tell_doubts([columns], names_in(nominal), names_in(numeric))
     table, labels = _read(columns, class_col, names_in(nominal), names_in(numeric))
     if kind == PARETO:
-        tradeoff = _tradeoff(classifier, names_in(identifiers), population, generations, repeats, jobs, seed)
+        tradeoff = _tradeoff(classifier, read_name_sets(identifiers), population, generations, repeats, jobs, seed)
         with columns.named_in_errors():
             tune_pareto(tradeoff, table, labels, plot=plot, report=page, as_json=as_json)
         return
@@ -201,7 +206,7 @@ def _given(context: typer.Context, name: str) -> bool:
 
 def _tradeoff(
     classifier: Classifier | None,
-    identifiers: list[str],
+    identifiers: NameSets,
     population: int,
     generations: int,
     repeats: int,

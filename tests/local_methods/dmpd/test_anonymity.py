@@ -12,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.local_methods.coded import Coded
-from mixbayes.local_methods.dmpd.anonymity import Levels, rejoined_level, rejoined_level_with_class
+from mixbayes.local_methods.dmpd.anonymity import (
+    Levels,
+    rejoined_diversity,
+    rejoined_level,
+    rejoined_level_with_class,
+)
 from mixbayes.local_methods.tables import Nominal, Table, nominal_from
 
 Counts = list[np.ndarray]
@@ -62,6 +67,12 @@ def test_levels_are_those_of_every_combination(counts: Counts) -> None:
     assert (rejoined_level(counts), rejoined_level_with_class(counts)) == joined(counts)
 
 
+@given(tables(classes=3))
+def test_classes_are_those_that_a_combination_has_in_every_projection(counts: Counts) -> None:
+    shared = [np.logical_and.reduce([row > 0 for row in combination]).sum() for combination in product(*counts)]
+    assert rejoined_diversity(counts) == min(many for many in shared if many)
+
+
 @given(tables(classes=4))
 def test_with_the_class_in_the_key_k_stays_k(counts: Counts) -> None:
     k = min(int(c[c > 0].min()) for c in counts)
@@ -92,18 +103,18 @@ def coded(*columns: str, labels: str) -> Coded:
 
 def test_only_quasi_identifiers_in_the_same_projection_count() -> None:
     table = coded("aaabbb", "cddccd", "efghij", labels="ABABAB")
-    levels = Levels(table, [0, 1])
+    levels = Levels(table, [[0, 1]])
     assert levels.of_group([0]) == 3
     assert levels.of_group([0, 1]) == 1
     assert levels.of_group([0, 2]) == 3
     assert levels.of_group([2]) == 6
     assert levels.of_groups([[0], [1, 2]]) == 3
     assert levels.of_groups([]) == 6
-    assert Levels(table, [0], class_in_key=True).of_group([0]) == 1
+    assert Levels(table, [[0]], class_in_key=True).of_group([0]) == 1
 
 
 def test_a_missing_cell_is_a_value_of_its_own() -> None:
-    assert Levels(coded("aaa??bb", labels="AAAAAAA"), [0]).of_group([0]) == 2
+    assert Levels(coded("aaa??bb", labels="AAAAAAA"), [[0]]).of_group([0]) == 2
 
 
 @given(st.integers(0, 2**32 - 1))

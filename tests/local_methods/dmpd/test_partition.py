@@ -34,6 +34,13 @@ def test_figure_2() -> None:
     assert groups_of(partition) == [(0,), (1, 2)]
 
 
+def test_two_unused_features_are_marked_between_them_too() -> None:
+    """The printed formula: -1 wherever neither feature is in a group, not on the diagonal alone."""
+    matrix = [[1, 0, 1, 0], [0, -1, 0, -1], [1, 0, 1, 0], [0, -1, 0, -1]]
+    assert as_matrix(np.array([0, UNUSED, 0, UNUSED])).tolist() == matrix
+    assert from_matrix(np.array(matrix)).tolist() == [0, UNUSED, 0, UNUSED]
+
+
 @given(seeds)
 def test_the_matrix_and_the_names_say_the_same(seed: int) -> None:
     for partition in drawn(seed)[0]:

@@ -11,7 +11,7 @@ import pytest
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Nominal, Numeric, Table
 from mixbayes.protocol.errors import BadData
-from mixbayes.research.reproduction import jena, kim, li_xi, peters, roy, roy_noise
+from mixbayes.research.reproduction import jena, kim, li_xi, peters, public_tables, roy, roy_noise
 from mixbayes.research.reproduction.attributes import labelled, numeric_attributes
 from mixbayes.research.reproduction.experiment import Laboratory
 from mixbayes.tables.columns import Columns
@@ -45,6 +45,13 @@ def test_numbers_that_are_names_are_nominal_where_it_is_said() -> None:
     read = columns("sex age class", "1 30 0", "0 40 1")
     assert labelled(read, {"sex", "thal"}).table.nominal == [0]
     assert numeric_attributes(read).names == ("sex", "age")
+
+
+def test_a_table_whose_codes_are_known_is_read_so(tmp_path: Path) -> None:
+    """Its seven columns of codes, whatever they are called."""
+    (tmp_path / "cmc.csv").write_text("a,b,c,d,e,f,g,h,i,class\n24,2,3,3,1,1,2,3,0,1\n45,1,3,10,1,1,3,4,0,2\n")
+    read = jena.read_rows(Laboratory(tmp_path), [public_tables.CMC])
+    assert [read.table.names[at] for at in read.table.numeric] == ["a", "d"]
 
 
 def test_a_laboratory_makes_things_once() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.research.reproduction.experiment import Experiment
-from mixbayes.research.reproduction.public_tables import MAGIC
+from mixbayes.research.reproduction.public_tables import CMC, MAGIC
 from mixbayes.research.reproduction.registry import EXPERIMENTS, chosen
 
 ROOT = Path(__file__).parents[3]
@@ -45,3 +45,10 @@ def test_a_table_is_found_under_its_other_names(tmp_path: Path) -> None:
     assert MAGIC.file_in(tmp_path) == tmp_path / "magic04.csv"
     (tmp_path / "magic.parquet").touch()
     assert MAGIC.file_in(tmp_path) == tmp_path / "magic.parquet"
+
+
+def test_codes_are_told_by_their_place_under_any_header() -> None:
+    """UCI's description of the table: all is nominal but the wife's age and the number of children."""
+    header = ["age", "wed", "hed", "children", "religion", "working", "occupation", "living", "media", "class"]
+    assert set(header) - set(CMC.nominal_names(header)) == {"age", "children", "class"}
+    assert "columns 2, 3, 5, 6, 7, 8, 9, by any name, hold codes" in CMC.remedy()

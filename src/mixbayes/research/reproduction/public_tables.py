@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,8 @@ class PublicTable:
     labelled: bool = True
     hint: str = ""
     """What has to be done to the source, beyond a header."""
+    nominal: tuple[int, ...] = ()
+    """The columns, counted from 1, whose numbers are codes of names. By position: a header may call them anything."""
 
     @property
     def file(self) -> str:
@@ -37,11 +40,20 @@ class PublicTable:
     def remedy(self) -> str:
         """What to put there."""
         form = "a header, the class last and named `class`" if self.labelled else "a header"
-        hint = f"; {self.hint}" if self.hint else ""
+        hint = "".join(f"; {part}" for part in (self.hint, self._codes()) if part)
         return (
             f"Put {self.data_set}, {self.rows:,} rows, there as {self.file} with {form}, and `?` where a cell is "
             f"missing{hint}."
         )
+
+    def nominal_names(self, header: Sequence[str]) -> list[str]:
+        """What a header calls the columns whose numbers are codes."""
+        return [header[at - 1] for at in self.nominal]
+
+    def _codes(self) -> str:
+        if not self.nominal:
+            return ""
+        return f"columns {', '.join(map(str, self.nominal))}, by any name, hold codes and are read as nominal"
 
 
 ADULT = PublicTable("adult", "UCI 'Adult' (adult.data)", 32561)
@@ -62,7 +74,13 @@ BREAST_CANCER_WISCONSIN = PublicTable(
     ("breast-cancer-wisconsin", "wisconsin", "breast_w", "breast-w"),
     hint="without the sample code number",
 )
-CMC = PublicTable("cmc", "UCI 'Contraceptive Method Choice' (cmc.data)", 1473, ("contraceptive_method_choice",))
+CMC = PublicTable(
+    "cmc",
+    "UCI 'Contraceptive Method Choice' (cmc.data)",
+    1473,
+    ("contraceptive_method_choice",),
+    nominal=(2, 3, 5, 6, 7, 8, 9),
+)
 CREDIT_APPROVAL = PublicTable(
     "credit_approval", "UCI 'Credit Approval' (crx.data)", 690, ("crx",), hint="attributes named A1 to A15"
 )

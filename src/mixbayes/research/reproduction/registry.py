@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.research.reproduction import (
+    beyond_jena,
     jena,
     kim,
     kim_class_weight,
@@ -28,6 +29,7 @@ EXPERIMENTS = (
     *li_xi.EXPERIMENTS,
     *peters.EXPERIMENTS,
     *jena.EXPERIMENTS,
+    *beyond_jena.EXPERIMENTS,
     *naive_bayes.EXPERIMENTS,
 )
 
