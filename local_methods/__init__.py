@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.condensation.whole_table import Condensation
     from mixbayes.local_methods.dmpd.decomposition import DMPD
     from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
+    from mixbayes.local_methods.generalisation.generalisation import Generalisation
     from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
     from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
     from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
@@ -28,6 +29,7 @@ __all__ = [
     "BadParameter",
     "ClassWiseCondensation",
     "Condensation",
+    "Generalisation",
     "GroupSizeSearch",
     "Guarantee",
     "MethodError",
@@ -43,6 +45,7 @@ _HOMES = {
     "ClassWiseCondensation": "condensation.class_wise",
     "Condensation": "condensation.whole_table",
     "DMPD": "dmpd.decomposition",
+    "Generalisation": "generalisation.generalisation",
     "GroupSizeSearch": "condensation.group_search",
     "Microaggregation": "microaggregation.aggregation",
     "PerturbationTree": "perturbation_tree.tree",

@@ -12,10 +12,12 @@ from sklearn.utils._param_validation import Interval, StrOptions, make_constrain
 
 from mixbayes.local_methods.base import LocalMethod
 from mixbayes.local_methods.errors import BadParameter
+from mixbayes.local_methods.generalisation.parameters import SetsOfNames, Taxonomies
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),
     "class-wise-condensation": ("condensation.class_wise", "ClassWiseCondensation"),
+    "generalisation": ("generalisation.generalisation", "Generalisation"),
     "sap": ("sap.sap", "SAP"),
     "dmpd": ("dmpd.decomposition", "DMPD"),
     "perturbation-tree": ("perturbation_tree.tree", "PerturbationTree"),
@@ -88,6 +90,8 @@ def _read(text: str, constraint: Any) -> Any:
         return int(text)
     if constraint is Real:
         return float(text)
+    if isinstance(constraint, (SetsOfNames, Taxonomies)):
+        return constraint.read(text)
     if constraint in (list, tuple, "array-like"):
         return [part.strip() for part in text.split(",") if part.strip()]
     raise ValueError
