@@ -26,7 +26,9 @@ class Groups:
 
     def only(self, where: Indices) -> Groups:
         """Some of these rows."""
-        return Groups(self.rows[where], combined([(self.number[where], self.many)], len(where)), self.labels[where], self.classes)
+        return Groups(
+            self.rows[where], combined([(self.number[where], self.many)], len(where)), self.labels[where], self.classes
+        )
 
     def counted(self) -> Codes:
         """The rows of each class in each combination: combinations × classes."""

@@ -39,9 +39,9 @@ class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # sc
     stay suppressed (TDR); a numeric column cuts an interval in two. The score is the information gain about the class,
     divided by one more than the rows by which the smallest combination becomes smaller.
 
-    A nominal cell is released as the name of a node of its taxonomy, or it is a disclosed value, or missing. A number is
-    released as the mean of its interval's rows, because a federation counts numbers, and as missing if the column is
-    never cut. Columns that are no quasi-identifiers, and the classes, are released as they are.
+    A nominal cell is released as the name of a node of its taxonomy, or it is a disclosed value, or missing. A number
+    is released as the mean of its interval's rows, because a federation counts numbers, and as missing if the column
+    is never cut. Columns that are no quasi-identifiers, and the classes, are released as they are.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # sc
         Where an interval is cut: where the information gain is largest among the cuts that leave the table k-anonymous;
         or where it is largest of all, as in the papers, and if that is not valid, the interval is never cut.
     missing : {"keep", "fill", "drop"}, default="keep"
-        A missing cell is one of the suppressed values; in a numeric column, or one with a taxonomy, it is a value of its
-        own from the first refinement on, that k rows must share. Or it is filled with the mean or the most frequent
-        value of the class first, or its row dropped.
+        A missing cell is one of the suppressed values; in a numeric column, or one with a taxonomy, it is a value of
+        its own from the first refinement on, that k rows must share. Or it is filled with the mean or the most
+        frequent value of the class first, or its row dropped.
     random_state : int, Generator, RandomState or None, default=None
         Nothing is drawn. It is here because all methods have it.
 

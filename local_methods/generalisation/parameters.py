@@ -18,7 +18,7 @@ class SetsOfNames(HasMethods):  # type: ignore[misc]  # scikit-learn publishes n
     def __init__(self) -> None:
         super().__init__("__len__")
 
-    def is_satisfied_by(self, val: object) -> bool:
+    def is_satisfied_by(self, val: Any) -> bool:
         return _listed(val) and (_all_names(val) or all(_listed(part) and _all_names(part) for part in val))
 
     def read(self, text: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The anonymity rules: what turns the cells of a column, of the table or of new rows, into what the cut says of them."""
+"""The anonymity rules: what turns the cells of a column, in the table or in new rows, into what the cut says."""
 
 from __future__ import annotations
 
@@ -104,7 +104,8 @@ class IntervalRule(Rule):
 
     cuts: Floats = field(repr=False)
     means: Floats = field(repr=False)
-    silent: bool = False
+    whole: bool = False
+    """Whether it was never refined."""
 
     @staticmethod
     def of(numbers: Floats, values: Floats, after: Sequence[int], *, whole: bool) -> IntervalRule:
@@ -119,7 +120,7 @@ class IntervalRule(Rule):
         return IntervalRule(cuts, means, whole)
 
     def __call__(self, column: Column) -> Numeric:
-        if self.silent or column.missing.all():
+        if self.whole or column.missing.all():
             return Numeric(np.full(len(column), np.nan))
         if not isinstance(column, Numeric):
             raise UnfitTable("A column held numbers when its intervals were learned; now it holds texts.")
@@ -129,6 +130,10 @@ class IntervalRule(Rule):
     @property
     def cut(self) -> list[float]:
         return self.cuts.tolist()
+
+    @property
+    def silent(self) -> bool:
+        return self.whole
 
 
 def _nominal(column: Column, name: str) -> Nominal:

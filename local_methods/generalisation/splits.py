@@ -34,9 +34,7 @@ def valid_cuts(ranks: Codes, many: int, groups: Groups, requirement: Requirement
         low = np.maximum(low, _diverse_from(ranks, groups, requirement.diversity))
         high = np.minimum(high, -_diverse_from(-ranks, groups, requirement.diversity))
     # Neither from the first rank to below `low`, nor from `high` to below the last one.
-    change = sum(
-        sign * np.bincount(at, minlength=many) for sign, at in ((1, first), (-1, low), (1, high), (-1, last))
-    )
+    change = sum(sign * np.bincount(at, minlength=many) for sign, at in ((1, first), (-1, low), (1, high), (-1, last)))
     return np.cumsum(change) == 0
 
 

@@ -85,9 +85,10 @@ class Taxonomy:
         leaf = np.array([*(-1 if at is None else at for at in found), self.missing])[column.codes]
         foreign = np.flatnonzero(leaf < 0)
         if foreign.size:
+            values = len(np.unique(column.codes[foreign]))
             raise UnfitTable(
-                f"The taxonomy of {self.column!r} has no leaf for {len(np.unique(column.codes[foreign]))} of the values "
-                f"that the column holds; the first stands in row {foreign[0] + 1}. Add every value to the taxonomy."
+                f"The taxonomy of {self.column!r} has no leaf for {values} of the values that the column holds; the "
+                f"first stands in row {foreign[0] + 1}. Add every value to the taxonomy."
             )
         return leaf
 

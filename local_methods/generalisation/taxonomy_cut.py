@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.local_methods.generalisation.cut import CLOSED, NodeCut
-from mixbayes.local_methods.generalisation.information import gain
+from mixbayes.local_methods.generalisation.information import gain, mixed
 from mixbayes.local_methods.generalisation.rules import TaxonomyRule
 from mixbayes.local_methods.generalisation.taxonomy import ROOT, Taxonomy
 from mixbayes.local_methods.tables import Codes, Floats, Nominal
@@ -45,14 +45,17 @@ class TaxonomyCut(NodeCut):
 
 
 def _gains(tree: Taxonomy, leaf: Codes, labels: Codes, classes: int) -> Floats:
-    """Of the refinement of each node; closed for leaves, and where all rows are of one class."""
+    """Of the refinement of each node; closed for leaves, and where all rows are of one class but of several children.
+
+    Where all rows are of one child they are said to be, though it gains nothing: that divides no combination.
+    """
     nodes = len(tree.parent)
     counts = np.bincount(leaf * classes + labels, minlength=nodes * classes).reshape(nodes, classes)
     for node in range(nodes - 1, 0, -1):
         counts[tree.parent[node]] += counts[node]
     gains = np.full(nodes, CLOSED)
     for node in tree.inner:
-        if np.count_nonzero(counts[node]) > 1:
-            children = np.flatnonzero(tree.parent[1:] == node) + 1
-            gains[node] = gain(counts[node], [counts[child] for child in children])
+        parts = [counts[child] for child in np.flatnonzero(tree.parent[1:] == node) + 1 if counts[child].any()]
+        if len(parts) == 1 or mixed(counts[node]):
+            gains[node] = gain(counts[node], parts)
     return gains

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -27,6 +27,7 @@ from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.files import read_table
+from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names
 from mixbayes.tables.protecting import left_as_they_were, texts_of
 
@@ -43,6 +44,8 @@ mixbayes protect patients.csv released.csv --method microaggregation --set k=5 -
 
 mixbayes protect patients.csv projections --method dmpd --set k=10 --set quasi_identifiers=age,ward
 
+mixbayes protect patients.csv released.csv --method generalisation --set k=10 --set taxonomies=trees.json
+
 mixbayes protect patients.csv released.parquet --method condensation --set k=20 --set seeds=kmeans --seed 7 --json
 """
 
@@ -52,7 +55,9 @@ OF_NONE = {"quasi_identifiers": "all columns", "confidential": "all of numbers"}
 MEANINGS = {
     "leaf_size": "rows in the largest leaf",
     "min_group": "rows in the smallest leaf, and so what is promised",
-    "anonymity": "rows with the rarest combination in a projection",
+    "anonymity": "rows with the rarest combination",
+    "l": "classes at least of the rows of a combination",
+    "silent": "columns of which nothing is told",
     "rejoined_anonymity": "at least so many, if each row of a projection is paired with all of its class in the others",
     "rejoined_anonymity_with_class": "the same, for who knows the class too",
 }
@@ -76,10 +81,7 @@ def protect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Make a table that may be shown out of one that may not, and check that it keeps its promise."""
-    from mixbayes.local_methods.registry import configured  # slow to import
-
-    with as_command_error():
-        chosen = configured(method, _settings(settings or []), seed)
+    chosen = configured_method(method, _settings(settings or []), seed)
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     columns = read_table(source)
@@ -219,6 +221,9 @@ def _measures(method: LocalMethod, done: _Done) -> dict[str, float | None]:
     names, released = done.released.names, done.released.columns
     attributes = [column for name, column in zip(names, released, strict=True) if name != done.label]
     found: dict[str, float | None] = {"k_anonymity": measures.k_anonymity(attributes)}
+    sets = getattr(method, "quasi_identifiers_", None)
+    if sets:  # several people may each know other columns
+        found["k_anonymity"] = min(_rarest(done.released, names) for names in sets)
     numbers = [at for at in done.original.numeric if not done.original.columns[at].missing.all()]
     if numbers and done.released.rows == done.original.rows:
         pair = done.original.numbers(numbers), done.released.numbers(numbers)
@@ -280,6 +285,8 @@ def _setting(key: str, value: Any) -> str:
         return OF_NONE.get(key, "none")
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):  # of taxonomies, which are long
+        return f"for {', '.join(map(str, value))}" if value else "none"
     if isinstance(value, (list, tuple)):
         separator = "; " if any(isinstance(part, (list, tuple)) for part in value) else ", "
         return separator.join(_setting("", part) for part in value) or "none"

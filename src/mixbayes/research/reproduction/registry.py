@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.research.reproduction import jena, kim, li_xi, peters, roy
+from mixbayes.research.reproduction import fung, jena, kim, li_xi, peters, roy
 from mixbayes.research.reproduction.experiment import Experiment
 
-EXPERIMENTS = (*kim.EXPERIMENTS, *roy.EXPERIMENTS, *li_xi.EXPERIMENTS, *peters.EXPERIMENTS, *jena.EXPERIMENTS)
+EXPERIMENTS = (
+    *kim.EXPERIMENTS,
+    *roy.EXPERIMENTS,
+    *li_xi.EXPERIMENTS,
+    *peters.EXPERIMENTS,
+    *jena.EXPERIMENTS,
+    *fung.EXPERIMENTS,
+)
 
 
 def chosen(names: Sequence[str]) -> list[Experiment]:
