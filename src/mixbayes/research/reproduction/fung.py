@@ -14,7 +14,6 @@ from math import log2
 from time import process_time
 from typing import Any
 
-import numpy as np
 
 from mixbayes.local_methods import DMPD, Generalisation
 from mixbayes.local_methods.dmpd.discretisation import Discretiser, Intervals
@@ -122,11 +121,11 @@ def _rows(title: str, names: Sequence[str], found: Sequence[Floats], note: str) 
 def _verdict(names: Sequence[str], ours: Sequence[Floats], theirs: Sequence[Floats]) -> str:
     """Where the combined F test tells DMPD from another method."""
     differ = [
-        (name, one.mean() > other.mean())
+        (name, bool(one.mean() > other.mean()))
         for name, one, other in zip(names, ours, theirs, strict=True)
         if jena.combined_f(one, other) < jena.SIGNIFICANT
     ]
-    better, worse = ([name for name, above in differ if above is np.bool_(side)] for side in (True, False))
+    better, worse = ([name for name, above in differ if above == side] for side in (True, False))
     return f"{DMPD_NAME} significantly better: {_named(better)}; worse: {_named(worse)}"
 
 
