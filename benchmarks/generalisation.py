@@ -1,4 +1,4 @@
-"""Seconds and memory of generalisation over 10 columns, half of them numbers: python benchmarks/generalisation.py [ROWS]
+"""Seconds and memory of generalisation of 10 columns, half of them numbers: python benchmarks/generalisation.py [ROWS]
 
 Four sizes up to ROWS, by default a million. The class goes with the first columns.
 """

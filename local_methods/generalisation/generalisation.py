@@ -151,8 +151,9 @@ class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # sc
         requirement = self._requirement(work)
         sets = sets_of(work.table, self.quasi_identifiers)
         columns = sorted({at for each in sets for at in each})
+        trees = self._trees(work.table)
         search = Search(
-            [self._cut(work, at, requirement) for at in columns],
+            [_cut(work, at, trees.get(work.table.names[at]), requirement) for at in columns],
             [[columns.index(at) for at in each] for each in sets],
             work.classes.codes,
             len(work.classes.values),
@@ -174,17 +175,6 @@ class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # sc
         if classes < self.l:
             raise UnfitTable(f"l = {self.l} classes cannot be in any combination: there are {classes}. Lower l.")
         return Requirement(self.k, self.l)
-
-    def _cut(self, work: Work, at: int, requirement: Requirement) -> Cut:
-        """With nothing refined."""
-        name, column = work.table.names[at], work.table.columns[at]
-        labels, classes = work.classes.codes, len(work.classes.values)
-        tree = self._trees(work.table).get(name)
-        if isinstance(column, Numeric):
-            return IntervalCut(column, labels, classes)
-        if tree is not None:
-            return TaxonomyCut(column, tree, labels, classes)
-        return SuppressionCut(column, labels, classes, requirement)
 
     def _trees(self, table: Table) -> dict[str, Taxonomy]:
         given = self.taxonomies or {}
@@ -228,6 +218,16 @@ class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # sc
         if absent:
             raise UnfitTable(f"There is no column {absent[0]!r}. The columns are {', '.join(map(repr, table.names))}.")
         return {name: table.position(name) for name in self.rules_}
+
+
+def _cut(work: Work, at: int, tree: Taxonomy | None, requirement: Requirement) -> Cut:
+    """The cut of a column of which nothing is told."""
+    column, labels, classes = work.table.columns[at], work.classes.codes, len(work.classes.values)
+    if isinstance(column, Numeric):
+        return IntervalCut(column, labels, classes)
+    if tree is not None:
+        return TaxonomyCut(column, tree, labels, classes)
+    return SuppressionCut(column, labels, classes, requirement)
 
 
 def _told(rule: Rule, column: Column) -> Column:

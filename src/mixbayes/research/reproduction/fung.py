@@ -14,7 +14,6 @@ from math import log2
 from time import process_time
 from typing import Any
 
-
 from mixbayes.local_methods import DMPD, Generalisation
 from mixbayes.local_methods.dmpd.discretisation import Discretiser, Intervals
 from mixbayes.local_methods.dmpd.projection_classifier import ProjectionClassifier
@@ -37,6 +36,11 @@ Settings = Mapping[str, Any]
 Judge = Callable[[Labelled, Labelled], float]
 TIMES = (1, 5, 10, 15, 20)
 """How often German is lengthened in Table 2 of Jena and Kamila."""
+
+
+def demanding(case: jena.Case) -> tuple[int, ...]:
+    """The levels of Table 1 at which anything is demanded: not k = 1."""
+    return tuple(k for k in case.levels if k > 1)
 
 
 def variants(table: Table, identifiers: Sequence[str]) -> dict[str, Settings]:
@@ -85,12 +89,12 @@ def accuracies(case: jena.Case, lab: Laboratory) -> Iterator[Row]:
 
 
 def _compared(case: jena.Case, inducer: str, rows: Labelled, identifiers: list[str], lab: Laboratory) -> Iterator[Row]:
-    repeats = lab.times(5, 1)
+    repeats, levels = lab.times(5, 1), demanding(case)
     others = variants(rows.table, identifiers)
-    steps = jena.Steps(lab, inducer, 2 * repeats * (1 + len(case.levels) * (1 + len(others))))
+    steps = jena.Steps(lab, inducer, 2 * repeats * (1 + len(levels) * (1 + len(others))))
 
     def over_levels(judge: Callable[[int], Judge]) -> list[Floats]:
-        return [jena.over_halves(judge(k), rows, repeats, steps) for k in case.levels]
+        return [jena.over_halves(judge(k), rows, repeats, steps) for k in levels]
 
     without = jena.over_halves(partial(jena.baseline, inducer), rows, repeats, steps)
     generations = lab.times(100, 10)
@@ -105,7 +109,7 @@ def _compared(case: jena.Case, inducer: str, rows: Labelled, identifiers: list[s
         return partial(generalised, Generalisation(k=k, quasi_identifiers=identifiers, **settings), inducer)
 
     ours = over_levels(decomposed)
-    names = [f"k = {k}" for k in case.levels]
+    names = [f"k = {k}" for k in levels]
     yield from _rows(f"{inducer}, {DMPD_NAME}", ["baseline", *names], [without, *ours], ", ".join(identifiers))
     for title, settings in others.items():
         found = over_levels(partial(coarsened, settings))
@@ -153,7 +157,7 @@ def seconds_by_k(case: jena.Case, lab: Laboratory) -> Iterator[Row]:
     rows = case.read(lab)
     identifiers = jena.identifiers_of(rows, case.identifiers, jena.IDENTIFIERS)
     found: dict[str, dict[str, float]] = {}
-    for k in case.levels:
+    for k in demanding(case):
         for name, method in _timed(rows.table, identifiers, k).items():
             if name != f"{DMPD_NAME}, tree" or not lab.quick:
                 found.setdefault(name, {})[f"k = {k}"] = _seconds(method, rows)
