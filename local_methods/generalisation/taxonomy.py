@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ Nested = Any
 """A value's text, or a mapping from the names of nodes to their children: a list of such, or a mapping again."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Taxonomy:
     """The nodes of a tree, the root first and parents before children. Leaves are values of a column, by their texts.
 
@@ -34,11 +35,11 @@ class Taxonomy:
         if not isinstance(nested, Mapping) or len(nested) != 1:
             raise BadParameter(f"The taxonomy of {column!r} must have one root: {{root: [child, child, ...]}}.")
         found = list(_nodes(column, nested, -1, [0]))
-        names = [name for name, _ in found]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise BadParameter(f"The taxonomy of {column!r} has the name {twice[0]!r} twice. Name every node apart.")
-        return Taxonomy(column, tuple(names), np.array([*(parent for _, parent in found), ROOT]))
+        name, times = Counter(name for name, _ in found).most_common(1)[0]
+        if times > 1:
+            raise BadParameter(f"The taxonomy of {column!r} has the name {name!r} twice. Name every node apart.")
+        written = tuple(name for name, _ in found)
+        return Taxonomy(column, written, np.array([*(parent for _, parent in found), ROOT]))
 
     @property
     def missing(self) -> int:
@@ -46,17 +47,21 @@ class Taxonomy:
         return len(self.written)
 
     @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """Of each node that stands for several values."""
+        found: dict[int, list[int]] = {}
+        for node, parent in enumerate(self.parent.tolist()):
+            if node:
+                found.setdefault(parent, []).append(node)
+        return found
+
+    @cached_property
     def sibling(self) -> Codes:
         """Which child of its parent each node is."""
         place = np.zeros(len(self.parent), np.int64)
-        for node in range(1, len(place)):
-            place[node] = np.count_nonzero(self.parent[1:node] == self.parent[node])
+        for nodes in self.children.values():
+            place[nodes] = np.arange(len(nodes))
         return place
-
-    @cached_property
-    def inner(self) -> frozenset[int]:
-        """The nodes that stand for several values."""
-        return frozenset(self.parent[1:-1].tolist())
 
     @cached_property
     def path(self) -> Codes:
@@ -94,7 +99,7 @@ class Taxonomy:
 
     @cached_property
     def _leaves(self) -> dict[str, int]:
-        return {name: node for node, name in enumerate(self.written) if node not in self.inner}
+        return {name: node for node, name in enumerate(self.written) if node not in self.children}
 
 
 def _nodes(column: str, nested: Nested, parent: int, count: list[int]) -> Iterator[tuple[str, int]]:

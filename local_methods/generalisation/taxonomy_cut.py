@@ -8,7 +8,7 @@ from mixbayes.local_methods.generalisation.cut import CLOSED, NodeCut
 from mixbayes.local_methods.generalisation.information import gain, mixed
 from mixbayes.local_methods.generalisation.rules import TaxonomyRule
 from mixbayes.local_methods.generalisation.taxonomy import ROOT, Taxonomy
-from mixbayes.local_methods.tables import Codes, Floats, Nominal
+from mixbayes.local_methods.tables import Codes, Floats, Indices, Nominal
 
 
 class TaxonomyCut(NodeCut):
@@ -29,13 +29,13 @@ class TaxonomyCut(NodeCut):
         rows, side = self.divided(refinement)
         self.close(refinement)
         del self.rows[refinement]
-        for child in (np.flatnonzero(self.taxonomy.parent[1:] == refinement) + 1).tolist():
+        for child in self.taxonomy.children[refinement]:
             self._enter(child, rows[side == self.taxonomy.sibling[child]])
 
     def rule(self) -> TaxonomyRule:
         return TaxonomyRule.of(self._column, self.taxonomy, sorted(self.rows))
 
-    def _enter(self, node: int, rows: np.ndarray) -> None:
+    def _enter(self, node: int, rows: Indices) -> None:
         """A node comes onto the cut."""
         tree = self.taxonomy
         self.rows[node] = rows
@@ -54,8 +54,8 @@ def _gains(tree: Taxonomy, leaf: Codes, labels: Codes, classes: int) -> Floats:
     for node in range(nodes - 1, 0, -1):
         counts[tree.parent[node]] += counts[node]
     gains = np.full(nodes, CLOSED)
-    for node in tree.inner:
-        parts = [counts[child] for child in np.flatnonzero(tree.parent[1:] == node) + 1 if counts[child].any()]
+    for node, children in tree.children.items():
+        parts = [counts[child] for child in children if counts[child].any()]
         if len(parts) == 1 or mixed(counts[node]):
             gains[node] = gain(counts[node], parts)
     return gains
