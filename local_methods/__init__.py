@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.condensation.whole_table import Condensation
     from mixbayes.local_methods.dmpd.decomposition import DMPD
     from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
+    from mixbayes.local_methods.generalisation.generalisation import Generalisation
     from mixbayes.local_methods.microaggregation.aggregation import Microaggregation
     from mixbayes.local_methods.noise.additive import AdditiveNoise
     from mixbayes.local_methods.noise.multiplicative import MultiplicativeNoise
@@ -32,6 +33,7 @@ __all__ = [
     "BadParameter",
     "ClassWiseCondensation",
     "Condensation",
+    "Generalisation",
     "GroupSizeSearch",
     "Guarantee",
     "MethodError",
@@ -50,6 +52,7 @@ _HOMES = {
     "ClassWiseCondensation": "condensation.class_wise",
     "Condensation": "condensation.whole_table",
     "DMPD": "dmpd.decomposition",
+    "Generalisation": "generalisation.generalisation",
     "GroupSizeSearch": "condensation.group_search",
     "Microaggregation": "microaggregation.aggregation",
     "MultiplicativeNoise": "noise.multiplicative",

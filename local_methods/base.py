@@ -148,6 +148,8 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
     """Whether every cell of a release is the table's own, or missing."""
     RELEASES_PROJECTIONS: ClassVar[bool] = False
     """Whether what is released is not the table but its `projections`."""
+    COARSENS: ClassVar[bool] = False
+    """Whether a released nominal cell may be the name of several values."""
     LEARNED: ClassVar[tuple[str, ...]] = ()
     """Learned parameters that a report should show, without their underscore."""
 

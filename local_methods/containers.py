@@ -183,6 +183,8 @@ def _as_frame(cells: list[Cells], like: Any) -> Any:
 
 def _as_series(cells: NDArray[Any], dtype: Any) -> Any:
     series = _pandas().Series(cells)
+    if isinstance(dtype, _pandas().CategoricalDtype) and not series.dropna().isin(dtype.categories).all():
+        return series
     try:
         with np.errstate(over="ignore"):
             cast = series.astype(dtype)

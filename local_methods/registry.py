@@ -12,11 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions, make_constrain
 
 from mixbayes.local_methods.base import LocalMethod
 from mixbayes.local_methods.errors import BadParameter
+from mixbayes.local_methods.generalisation.parameters import Taxonomies
 from mixbayes.local_methods.name_sets import ListsOfNames, read_name_sets
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),
     "class-wise-condensation": ("condensation.class_wise", "ClassWiseCondensation"),
+    "generalisation": ("generalisation.generalisation", "Generalisation"),
     "sap": ("sap.sap", "SAP"),
     "dmpd": ("dmpd.decomposition", "DMPD"),
     "perturbation-tree": ("perturbation_tree.tree", "PerturbationTree"),
@@ -93,6 +95,8 @@ def _read(text: str, constraint: Any) -> Any:
         return float(text)
     if isinstance(constraint, ListsOfNames):
         return read_name_sets(text)
+    if isinstance(constraint, Taxonomies):
+        return constraint.read(text)
     if constraint in (list, tuple, "array-like"):
         return [part.strip() for part in text.split(",") if part.strip()]
     raise ValueError

@@ -91,6 +91,11 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
     assert len(lines()) == 2 + 2 * 2
 
 
+def test_generalisation(load: Load, lines: Lines) -> None:
+    load("generalisation").main(400)
+    assert len(lines()) == 1 + 4 * 4
+
+
 def test_mdav(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mdav = load("mdav")
     monkeypatch.setattr(mdav, "SIZES", (50, 100))

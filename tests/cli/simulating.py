@@ -56,8 +56,8 @@ def check_document(document: Record) -> None:
         *("seconds", "bytes", "rounds"),
     )
     for hospital in hospitals:
-        name, rows, *unprotected = keys_of(hospital, "name", "rows", "protect", "guarantee", "unlabelled")
-        assert [type(name), type(rows), *unprotected] == [str, int, None, None, 0]
+        name, rows, *unprotected = keys_of(hospital, "name", "rows", "protect", "guarantee", "unlabelled", "coarsened")
+        assert [type(name), type(rows), *unprotected] == [str, int, None, None, 0, 0]
     assert protocol in ("shares", "paillier")
     assert [type(name) for name in classes] == [str] * len(classes)
     assert type(instances) is int

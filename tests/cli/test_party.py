@@ -55,6 +55,14 @@ def test_columns_beyond_the_bounds_are_named_in_the_log() -> None:
     assert "'age 2, chol 1'" in said.getvalue().replace('"', "'")
 
 
+def test_cells_that_were_generalised_are_counted_in_the_log() -> None:
+    said = io.StringIO()
+    found = Counted(np.zeros(1, np.uint64), 3, {}, protection="generalisation:k=2", coarsened=4)
+    _tell_what_was_counted(found, logger("party north", said))
+    assert "cells that the protection generalised count as missing" in said.getvalue()
+    assert '"cells": 4' in said.getvalue()
+
+
 def test_a_mixer_is_no_hospital(typed: Prompt, site: Site, data: Path) -> None:
     done = typed.at(site, "a", "party", "--data", data, "--state", data.parent / "state")
     assert done.code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import signal
 import subprocess
@@ -417,3 +418,22 @@ def test_for_people_figures_are_short_and_explained(protect: Command, patients: 
     done = protect(patients, tmp_path / "released.csv", "--method", "microaggregation", "--set", "k=5")
     assert "k-anonymity" in done.out
     assert not re.search(r"[1-9]\d{4,}", done.out)
+
+
+def test_taxonomies_come_from_a_file_and_sets_of_names_from_one_text(
+    protect: Command, patients: Path, tmp_path: Path
+) -> None:
+    header, rows = read(patients)
+    at = header.index("smokes")
+    leaves = sorted({row[at] for row in rows} - {"", "?"})
+    (tmp_path / "trees.json").write_text(json.dumps({"smokes": {"anybody": [{"asked": leaves}]}}))
+    arguments = ("--method", "generalisation", "--set", f"taxonomies={tmp_path / 'trees.json'}", "--set", "k=5")
+    sets = ("--set", "quasi_identifiers=age,smokes;smokes")
+    done = protect(patients, tmp_path / "out.csv", *arguments, *sets)
+    assert re.search(r"quasi identifiers +│ age, smokes; smokes ", done.out)
+    assert re.search(r"taxonomies +│ for smokes ", done.out)
+    document = protect(patients, tmp_path / "out.csv", *arguments, *sets, "--json").document
+    assert document["measures"]["k_anonymity"] == document["parameters"]["anonymity"] >= 5
+    assert document["parameters"]["quasi_identifiers"] == [["age", "smokes"], ["smokes"]]
+    refused = protect(patients, tmp_path / "out.csv", "--method", "generalisation", "--set", "taxonomies=nowhere.json")
+    assert (refused.code, "nowhere.json cannot be read" in refused.err) == (6, True)

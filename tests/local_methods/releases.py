@@ -37,6 +37,7 @@ SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "class-wise-condensation": [{"t": 3}, {"k": 40, "missing": "fill"}],
     "sap": [{"p": 0.3}, {"p": 0.3, "target": "class"}],
     "dmpd": [SHORT, {**SHORT, "inducer": "tree"}, {**SHORT, "class_in_key": True}, {**SHORT, "l": 2, "coarsen": True}],
+    "generalisation": [{"k": 5}, {"k": 3, "split": "best"}, {"k": 20, "l": 2, "missing": "fill"}],
     "perturbation-tree": [
         {"leaf_size": 5},
         {"leaf_size": 4, "split": "median", "block_size": 60},

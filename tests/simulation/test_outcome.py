@@ -100,7 +100,7 @@ def test_rows_of_unknown_class_count_for_no_accuracy() -> None:
 
 def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
     outcome = Outcome(
-        hospitals=[Hospital("north", 6), Hospital("south", 2, "sap:p=1", "one suppressed", 1)],
+        hospitals=[Hospital("north", 6), Hospital("south", 2, "sap:p=1", "one suppressed", 1, 3)],
         protocol="shares",
         classes=["no", "yes"],
         instances=1,
@@ -115,8 +115,15 @@ def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document == {
         "hospitals": [
-            {"name": "north", "rows": 6, "protect": None, "guarantee": None, "unlabelled": 0},
-            {"name": "south", "rows": 2, "protect": "sap:p=1", "guarantee": "one suppressed", "unlabelled": 1},
+            {"name": "north", "rows": 6, "protect": None, "guarantee": None, "unlabelled": 0, "coarsened": 0},
+            {
+                "name": "south",
+                "rows": 2,
+                "protect": "sap:p=1",
+                "guarantee": "one suppressed",
+                "unlabelled": 1,
+                "coarsened": 3,
+            },
         ],
         "protocol": "shares",
         "classes": ["no", "yes"],

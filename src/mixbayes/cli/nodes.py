@@ -142,6 +142,8 @@ def _tell_what_was_counted(counts: Counted, log: Log) -> None:
         log.warning("values beyond the agreed bounds count as the bound", columns=columns)
     if counts.unlabelled:
         log.warning("rows without a class are not counted", rows=counts.unlabelled)
+    if counts.coarsened:
+        log.warning("cells that the protection generalised count as missing", cells=counts.coarsened)
     if counts.protection:
         log.info("the table is protected", method=counts.protection, guarantee=counts.guarantee)
 

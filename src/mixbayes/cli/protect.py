@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -27,6 +27,7 @@ from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.files import read_table
+from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names, sensitive_column
 from mixbayes.tables.protecting import left_as_they_were, texts_of
 
@@ -45,6 +46,8 @@ mixbayes protect patients.csv projections --method dmpd --set k=10 --set quasi_i
 
 mixbayes protect patients.csv projections --method dmpd --set l=2 --set quasi_identifiers=age,ward/age,job
 
+mixbayes protect patients.csv released.csv --method generalisation --set k=10 --set taxonomies=trees.json
+
 mixbayes protect patients.csv released.parquet --method condensation --set k=20 --set seeds=kmeans --seed 7 --json
 """
 
@@ -54,7 +57,9 @@ OF_NONE = {"quasi_identifiers": "all columns", "confidential": "all of numbers"}
 MEANINGS = {
     "leaf_size": "rows in the largest leaf",
     "min_group": "rows in the smallest leaf, and so what is promised",
-    "anonymity": "rows with the rarest combination in a projection",
+    "anonymity": "rows with the rarest combination",
+    "l": "classes at least of the rows of a combination",
+    "silent": "columns of which nothing is told",
     "rejoined_anonymity": "at least so many, if each row of a projection is paired with all of its class in the others",
     "rejoined_anonymity_with_class": "the same, for who knows the class too",
     "diversity": "classes of the rows with the least diverse combination in a projection",
@@ -91,10 +96,7 @@ def protect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Make a table that may be shown out of one that may not, and check that it keeps its promise."""
-    from mixbayes.local_methods.registry import configured  # slow to import
-
-    with as_command_error():
-        chosen = configured(method, settings_in(settings or []), seed)
+    chosen = configured_method(method, settings_in(settings or []), seed)
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     columns = read_table(source)
@@ -263,6 +265,8 @@ def _setting(key: str, value: Any) -> str:
         return OF_NONE.get(key, "none")
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):  # of taxonomies, which are long
+        return f"for {', '.join(map(str, value))}" if value else "none"
     if isinstance(value, (list, tuple)):
         separator = "; " if any(isinstance(part, (list, tuple)) for part in value) else ", "
         return separator.join(_setting("", part) for part in value) or "none"

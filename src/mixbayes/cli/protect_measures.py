@@ -42,13 +42,15 @@ def measured(
     method: LocalMethod, before: Before, released: Table, projections: Sequence[Projection] | None
 ) -> Measured:
     """Row i of the release stands for row i of those that took part."""
-    alike = _of_release(before, released) if projections is None else _of_projections(method, before, projections)
+    alike = (
+        _of_release(method, before, released) if projections is None else _of_projections(method, before, projections)
+    )
     found: dict[str, Any] = {
         "k_anonymity": alike.k,
         "l_diversity": alike.distinct_l,
         "entropy_l_diversity": alike.entropy_l,
         "t_closeness": alike.t,
-        **({} if projections is not None else _distortion(before.table, released)),
+        **({} if not whole else _distortion(before.table, released)),
     }
     found["groups"] = _groups(method, before)
     why_not = {name: _why_not(name, before) for name, value in found.items() if value is None}
@@ -57,9 +59,14 @@ def measured(
     return Measured(found, why_not)
 
 
-def _of_release(before: Before, released: Table) -> Alike:
-    """All columns are known to outsiders, but for the class and the sensitive one."""
-    known = [name for name in released.names if name not in (before.label, before.sensitive)]
+def _of_release(method: LocalMethod, before: Before, released: Table) -> Alike:
+    """The worst over outsiders. Without others, one knows all columns but the class and the sensitive one."""
+    sets: list[list[str]] = getattr(method, "quasi_identifiers_", [list(released.names)])
+    return Alike.worst([_of_outsider(names, before, released) for names in sets])
+
+
+def _of_outsider(names: Sequence[str], before: Before, released: Table) -> Alike:
+    known = [name for name in names if name not in (before.label, before.sensitive)]
     groups = combinations([released.column(name) for name in known], released.rows)
     return Alike.of(groups, released.column(before.sensitive) if before.sensitive else None)
 

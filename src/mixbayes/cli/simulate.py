@@ -190,6 +190,12 @@ def _show(outcome: Outcome) -> None:
     console.print(table)
     if outcome.agreement_with_pooled is not None:
         console.print(f"Labels equal to the pooled classifier's: {_percent(outcome.agreement_with_pooled)}")
+    for hospital in outcome.hospitals:
+        if hospital.coarsened:
+            said = (
+                f"{hospital.name}: {hospital.coarsened:,} cells were generalised or suppressed: they count as missing"
+            )
+            console.print(Text(said), soft_wrap=True)
     seconds, moved, rounds = outcome.seconds, outcome.bytes, outcome.rounds
     console.print(
         f"Seconds: set-up {seconds.setup:.2f}, contributions {seconds.contribute:.2f}, "

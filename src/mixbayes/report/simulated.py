@@ -179,6 +179,7 @@ def _protection(outcome: Outcome) -> Section:
     hospitals = outcome.hospitals
     some = [hospital for hospital in hospitals if hospital.protect]
     left_out = sum(hospital.unlabelled for hospital in hospitals)
+    coarsened = sum(hospital.coarsened for hospital in hospitals)
     words = [
         "A hospital may change its own table before it is counted. "
         + (
@@ -187,6 +188,7 @@ def _protection(outcome: Outcome) -> Section:
             else "Here no hospital did."
         ),
         *([f"Rows left without a class by this are not counted: {left_out:,}."] if left_out else []),
+        *([f"Cells that were generalised or suppressed count as missing: {coarsened:,}."] if coarsened else []),
     ]
     told = "; ".join(
         f"{hospital.name}: {hospital.rows} rows, {hospital.protect or 'no protection'}" for hospital in hospitals

@@ -31,6 +31,8 @@ class Hospital:
     """and what was verified of it."""
     unlabelled: int = 0
     """Rows that this left without a class; they are not counted."""
+    coarsened: int = 0
+    """Cells that count as missing, because the release says less of them than any value of the dictionary."""
 
 
 @dataclass(frozen=True)

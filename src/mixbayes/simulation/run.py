@@ -142,7 +142,8 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers) -> Outcome:
 
 
 def _described(name: str, held: Counted) -> Hospital:
-    return Hospital(name, held.rows, held.protection or None, held.guarantee or None, held.unlabelled)
+    protect, guarantee = held.protection or None, held.guarantee or None
+    return Hospital(name, held.rows, protect, guarantee, held.unlabelled, held.coarsened)
 
 
 def _staged(make: Callable[[], AbstractContextManager[Stage]], play: Callable[[Stage], _Answers]) -> _Answers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
@@ -28,6 +28,8 @@ class Counted:
     """Which method, with its settings."""
     guarantee: str = ""
     """What its release was found to keep."""
+    coarsened: int = 0
+    """Cells that count as missing, because the release says less of them than any value of the dictionary."""
 
 
 def refuse_empty(table: Columns) -> None:
@@ -51,7 +53,13 @@ def protected(
     counted(layout, table)
     done = protect(table, layout.dictionary, protection, seed, progress)
     found = counted(layout, done.table)
-    return Counted(found.vector, found.rows, found.clipped, done.unlabelled, str(protection), done.guarantee)
+    return replace(
+        found,
+        unlabelled=done.unlabelled,
+        protection=str(protection),
+        guarantee=done.guarantee,
+        coarsened=done.coarsened,
+    )
 
 
 def seed_for(secret: bytes, protection: str) -> int:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixbayes.local_methods.tables import Table
+from mixbayes.local_methods.tables import MISSING, Column, Nominal, Table
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.nominal import Nominal as ListedValues
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
+from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table
 from mixbayes.tables.released_texts import as_texts
 
@@ -44,6 +46,9 @@ class Protected:
     """Whether that is about people, and not about arithmetic alone."""
     unlabelled: int = 0
     """Rows that the method left without a class: they are not counted."""
+    coarsened: int = 0
+    """Cells that the table has and that count as missing, because the release says less of them than any value that
+    the dictionary lists."""
 
 
 def read_protection(text: str) -> Protection:
@@ -70,11 +75,15 @@ def protect(
     with table.named_in_errors():
         released = _released(method, counted, dictionary, progress)
     _refuse_broken_promise(method, protection)
+    coarsened = 0
+    if method.COARSENS:
+        released = _in_listed_values(released, dictionary)
+        coarsened = _cells(counted.take(method.kept_rows_), dictionary) - _present(released, dictionary)
     _refuse_nothing_to_count(released, dictionary, protection)
     texts = texts_of(method, counted, released)
     unlabelled = missing(texts.column(dictionary.class_column))
     counted_rows = texts.take(np.flatnonzero(~unlabelled))
-    return Protected(counted_rows, _promise(method), method.guarantee_.privacy, int(unlabelled.sum()))
+    return Protected(counted_rows, _promise(method), method.guarantee_.privacy, int(unlabelled.sum()), coarsened)
 
 
 def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
@@ -93,10 +102,7 @@ def left_as_they_were(method: LocalMethod, original: Columns, texts: Columns) ->
 
 
 def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
-    from mixbayes.local_methods.registry import configured  # slow to import
-
-    with as_command_error():
-        return configured(protection.method, protection.settings, seed)
+    return configured_method(protection.method, protection.settings, seed)
 
 
 def _counted(table: Columns, dictionary: Dictionary) -> Columns:
@@ -113,6 +119,35 @@ def _released(method: LocalMethod, counted: Columns, dictionary: Dictionary, pro
         attributes = whole.select(whole.positions(dictionary.names))
         released, classes = method.fit_resample(attributes, whole.column(dictionary.class_column), progress=progress)
     return Table((*released.names, dictionary.class_column), (*released.columns, classes), released.rows)
+
+
+def _in_listed_values(released: Table, dictionary: Dictionary) -> Table:
+    """A cell that is the name of several values is no value of the dictionary, unless this lists the name: missing."""
+    return released.with_columns(
+        {
+            released.position(attribute.name): _only(released.column(attribute.name), attribute.values)
+            for attribute in dictionary.attributes
+            if isinstance(attribute, ListedValues)
+        }
+    )
+
+
+def _only(column: Column, listed: Sequence[str]) -> Column:
+    if not isinstance(column, Nominal):
+        return column
+    known = np.append(np.isin(column.values.astype(np.str_), listed), True)
+    return (
+        column if known[column.codes].all() else column.with_codes(np.where(known[column.codes], column.codes, MISSING))
+    )
+
+
+def _cells(table: Columns, dictionary: Dictionary) -> int:
+    """How many cells of attributes are there."""
+    return sum(int(np.count_nonzero(~missing(table.column(name)))) for name in dictionary.names)
+
+
+def _present(table: Table, dictionary: Dictionary) -> int:
+    return sum(int(np.count_nonzero(~table.column(name).missing)) for name in dictionary.names)
 
 
 def _refuse_broken_promise(method: LocalMethod, protection: Protection) -> None:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.research.reproduction import (
     beyond_jena,
+    fung,
     jena,
     kim,
     kim_class_weight,
@@ -30,6 +31,7 @@ EXPERIMENTS = (
     *peters.EXPERIMENTS,
     *jena.EXPERIMENTS,
     *beyond_jena.EXPERIMENTS,
+    *fung.EXPERIMENTS,
     *naive_bayes.EXPERIMENTS,
 )
 
