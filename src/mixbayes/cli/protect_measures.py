@@ -50,7 +50,7 @@ def measured(
         "l_diversity": alike.distinct_l,
         "entropy_l_diversity": alike.entropy_l,
         "t_closeness": alike.t,
-        **({} if not whole else _distortion(before.table, released)),
+        **({} if projections is not None else _distortion(before.table, released)),
     }
     found["groups"] = _groups(method, before)
     why_not = {name: _why_not(name, before) for name, value in found.items() if value is None}
