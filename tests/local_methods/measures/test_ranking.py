@@ -66,6 +66,9 @@ def test_higher_is_a_win_and_equal_a_tie() -> None:
     assert won is not None
     assert won.verdict is Verdict.WIN
     assert won.p_value < 1e-8
+    lost = MannWhitney.of(low, high, high_is_good=False)
+    assert lost == MannWhitney(won.p_value, Verdict.LOSS)
+    assert MannWhitney.of(high, low, high_is_good=False) == won
     assert tied == MannWhitney(1.0, Verdict.TIE)
     assert MannWhitney.of(np.ones(25), np.ones(25), high_is_good=True) == MannWhitney(1.0, Verdict.TIE)
 
