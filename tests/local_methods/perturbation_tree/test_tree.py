@@ -207,6 +207,16 @@ def test_distances_inside_the_leaves_are_of_scaled_columns() -> None:
     assert adjusted_rand(groups["min-max"], groups["z-score"]) < 1
 
 
+def test_k_means_in_blocks_is_on_scaled_columns() -> None:
+    table = with_an_outlier(60)
+    block = np.zeros(60, np.intp)
+    groups = [subdivide(table, block, 6, 2, chance(), ignore, scaling) for scaling in SCALINGS]
+    spreads = [
+        np.mean([np.ptp(table[np.array(sorted(leaf)), 2]) for leaf in as_sets(of) if 0 not in leaf]) for of in groups
+    ]
+    assert spreads[1] < spreads[0] / 2
+
+
 def test_columns_that_are_grouped_apart_promise_nothing_about_people() -> None:
     table = chance().normal(size=(60, 2))
     several = PerturbationTree(leaf_size=20, within="univariate", random_state=0)
