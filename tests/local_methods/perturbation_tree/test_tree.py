@@ -196,7 +196,7 @@ def test_one_leaf_is_microaggregated_like_a_table(variant: str, columns: list[st
 
 
 def test_distances_inside_the_leaves_are_of_scaled_columns() -> None:
-    table = with_an_outlier(60)
+    table = with_an_outlier(60, 10)
     groups = {}
     for scaling in SCALINGS:
         tree = PerturbationTree(leaf_size=60, min_group=3, within="mdav", scaling=scaling)
@@ -205,6 +205,28 @@ def test_distances_inside_the_leaves_are_of_scaled_columns() -> None:
         np.testing.assert_array_equal(tree.groups_, expected)
         groups[scaling] = tree.groups_
     assert adjusted_rand(groups["min-max"], groups["z-score"]) < 1
+
+
+def test_k_means_in_blocks_is_on_scaled_columns() -> None:
+    table = with_an_outlier(60, 4)
+    block = np.zeros(60, np.intp)
+    by_range, by_deviation = (_widest(table, subdivide(table, block, 6, 2, chance(), ignore, one)) for one in SCALINGS)
+    assert by_deviation < 0.8 * by_range
+
+
+def _widest(table: Points, groups: NDArray[np.intp]) -> float:
+    """The mean range of the last column in groups without the outlier."""
+    return float(np.mean([np.ptp(table[groups == at, 2]) for at in range(groups.max() + 1) if groups[0] != at]))
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_blocks_and_the_leaves_in_them_are_of_the_same_scaling(scaling: Scaling) -> None:
+    table, random = with_an_outlier(120, 4), chance()
+    block = partition(table, 60, 2, "midrange", random, scaling)
+    expected = subdivide(table, block, 6, 2, random, ignore, scaling)
+    tree = PerturbationTree(leaf_size=6, block_size=60, scaling=scaling, random_state=0)
+    tree.fit_resample(table)
+    np.testing.assert_array_equal(tree.groups_, expected)
 
 
 def test_columns_that_are_grouped_apart_promise_nothing_about_people() -> None:
@@ -246,15 +268,15 @@ def test_nothing_left_within_leaves(within: str) -> None:
     assert tree.guarantee_.holds
 
 
-def with_an_outlier(rows: int = 300) -> Points:
+def with_an_outlier(rows: int, far: float) -> Points:
     table = chance().random((rows, 3))
-    table[0, 2] = 10
+    table[0, 2] = far
     return table
 
 
 def test_min_max_hardly_cuts_a_column_with_an_outlier_and_z_scores_do() -> None:
     """Only where few rows are left beside the outlier is its column the widest by range."""
-    table = with_an_outlier()
+    table = with_an_outlier(300, 10)
     expected: dict[Scaling, tuple[float, float]] = {"min-max": (0.95, 1.0), "z-score": (0.0, 0.6)}
     for scaling, (low, high) in expected.items():
         leaves, without = (partition(one, 8, 2, "midrange", chance(), scaling) for one in (table, table * [1, 1, 0]))
