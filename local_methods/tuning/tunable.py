@@ -33,8 +33,9 @@ def _smallest_class(method: Any, rows: Labelled) -> Reach:
 
 def _leaves(method: Any, rows: Labelled) -> Reach:
     half, block = _half(method, rows), method.block_size
-    in_block = block is not None and block < half.high
-    return Reach(block, f"block_size = {block}", method.min_group) if in_block else replace(half, low=method.min_group)
+    if block is None or block >= half.high:
+        return replace(half, low=method.min_group)
+    return Reach(block, f"block_size = {block}", low=method.min_group)
 
 
 def _smallest_leaves(method: Any, rows: Labelled) -> Reach:
