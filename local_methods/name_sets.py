@@ -21,8 +21,8 @@ class ListsOfNames(HasMethods):  # type: ignore[misc]  # scikit-learn publishes 
     def __init__(self) -> None:
         super().__init__(["__len__"])
 
-    def is_satisfied_by(self, value: Any) -> bool:
-        return _is_list(value) and (_are_names(value) or all(_is_list(part) and _are_names(part) for part in value))
+    def is_satisfied_by(self, val: Any) -> bool:
+        return _is_list(val) and (_are_names(val) or all(_is_list(part) and _are_names(part) for part in val))
 
     def __str__(self) -> str:
         return "a list of names or a list of such lists"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -250,8 +249,10 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
 
     def _learn(self, work: Work, problem: Problem, groups: Groups, table: Table, labels: Nominal) -> None:
         found = Exposure.of(Coded.of(table, labels), groups, problem.identifiers)
-        for name, value in asdict(found).items():
-            setattr(self, f"{name}_", value)
+        self.anonymity_, self.diversity_ = found.anonymity, found.diversity
+        self.rejoined_anonymity_ = found.rejoined_anonymity
+        self.rejoined_anonymity_with_class_ = found.rejoined_anonymity_with_class
+        self.rejoined_diversity_ = found.rejoined_diversity
         names, used = table.names, {at for group in groups for at in group}
         self.projections_ = [[names[at] for at in group] for group in groups]
         self.left_out_ = [name for at, name in enumerate(names) if at not in used]

@@ -68,8 +68,7 @@ def compared(case: Case, what: str, settings: Named, lab: Laboratory) -> Iterato
 def diversity(case: Case, most: int, lab: Laboratory) -> Iterator[Row]:
     for inducer in INDUCERS:
         named = {f"l = {least}": {"k": 10, "l": least, "inducer": inducer} for least in range(1, most + 1)}
-        coarse = {f"l = {most}, coarser": {"k": 10, "l": most, "inducer": inducer, "coarsen": True}}
-        yield from compared(case, inducer, named | coarse, lab)
+        yield from compared(case, inducer, named, lab)
 
 
 def coarser(case: Case, levels: Sequence[int], inducers: Sequence[str], lab: Laboratory) -> Iterator[Row]:
