@@ -51,10 +51,11 @@ def _shares(method: Any, rows: Labelled) -> Reach:
     return Reach(HUNDREDTHS, "a share")
 
 
-def _sparsities(method: Any, rows: Labelled) -> Reach:
-    return Reach(HUNDREDTHS - 1, "a share below 1")
+def _below_one(method: Any, rows: Labelled) -> Reach:
+    return Reach(HUNDREDTHS - 1, "below 1")
 
 
+NOISE = Scale(1, _below_one, arithmetic, HUNDREDTHS)
 RANK = Scale(1, _ranks, arithmetic, less_is_private=True)
 
 TUNABLE: Mapping[str, Mapping[str, Scale]] = {
@@ -65,10 +66,12 @@ TUNABLE: Mapping[str, Mapping[str, Scale]] = {
         "leaf_size": Scale(LEAST_GROUP, _leaves),
         "min_group": Scale(LEAST_GROUP, _smallest_leaves),
     },
+    "additive-noise": {"scale": NOISE},
+    "multiplicative-noise": {"scale": NOISE},
     "sap": {"p": Scale(1, _shares, arithmetic, HUNDREDTHS)},
     "dmpd": {"k": Scale(LEAST_GROUP, _half)},
     "svd": {"rank": RANK},
-    "sparsified-svd": {"rank": RANK, "sparsity": Scale(0, _sparsities, arithmetic, HUNDREDTHS)},
+    "sparsified-svd": {"rank": RANK, "sparsity": Scale(0, _below_one, arithmetic, HUNDREDTHS)},
 }
 """By method and parameter."""
 
@@ -78,7 +81,7 @@ def scale_of(name: str, parameter: str) -> Scale:
     found = TUNABLE.get(name, {})
     if not found:
         raise BadParameter(
-            f"{name} has no parameter of which more is more private. These methods have one: {', '.join(TUNABLE)}."
+            f"{name} has no parameter that can be searched for. These methods have one: {', '.join(TUNABLE)}."
         )
     if parameter not in found:
         raise BadParameter(f"{parameter!r} of {name} cannot be searched for; {' and '.join(found)} can.")

@@ -15,11 +15,13 @@ from mixbayes.local_methods import (
     DMPD,
     SAP,
     SVD,
+    AdditiveNoise,
     BadParameter,
     ClassWiseCondensation,
     Condensation,
     GroupSizeSearch,
     Microaggregation,
+    MultiplicativeNoise,
     ParameterSearch,
     PerturbationTree,
     SampleGeneration,
@@ -49,6 +51,8 @@ CASES: list[tuple[LocalMethod, str, tuple[float, float]]] = [
     (SparsifiedSVD(rank=3, sparsity=0.2), "rank", (1, 4)),
     (SparsifiedSVD(rank=3, sparsity=0.2), "sparsity", (0, 0.99)),
     (SHORT, "k", (2, 67)),
+    (AdditiveNoise(), "scale", (0.01, 0.99)),
+    (MultiplicativeNoise(), "scale", (0.01, 0.99)),
 ]
 
 
