@@ -217,7 +217,7 @@ def test_the_release_does_not_depend_on_the_order_of_rows() -> None:
 
 
 def test_parameters_out_of_texts() -> None:
-    settings = {"quasi_identifiers": "a, b; c", "taxonomies": '{"a": {"any": ["x"]}}', "l": "2"}
+    settings = {"quasi_identifiers": "a, b / c", "taxonomies": '{"a": {"any": ["x"]}}', "l": "2"}
     method: Any = configured("generalisation", settings)
     assert method.quasi_identifiers == [["a", "b"], ["c"]]
     assert method.taxonomies == {"a": {"any": ["x"]}}
