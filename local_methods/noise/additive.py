@@ -107,11 +107,11 @@ class AdditiveNoise(Noise):
     def _unchangeable(self, numbers: Floats) -> Mask:
         return ~np.isnan(numbers) & constant(numbers)
 
-    def _claim(self, names: str) -> str:
-        alike = ", correlated as the columns are," if self.correlated else ""
+    def _claim(self, names: Sequence[str]) -> str:
+        alike = ", correlated as the columns are," if self.correlated and len(names) > 1 else ""
         return (
-            f"Normal noise with {self.scale:g} standard deviations of the column{alike} was added to {names}: "
-            "no number there is the original one, except in constant columns."
+            f"Normal noise with {self.scale:g} standard deviations of the column{alike} was added to "
+            f"{', '.join(names)}: no number there is the original one, except in constant columns."
         )
 
 

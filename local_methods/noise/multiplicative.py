@@ -89,10 +89,10 @@ class MultiplicativeNoise(Noise):
     def _unchangeable(self, numbers: Floats) -> Mask:
         return numbers == 0
 
-    def _claim(self, names: str) -> str:
+    def _claim(self, names: Sequence[str]) -> str:
         return (
-            f"Each number of {names} was multiplied by normal noise with mean 1 and standard deviation {self.scale:g}: "
-            "no number there is the original one, except zeros."
+            f"Each number of {', '.join(names)} was multiplied by normal noise with mean 1 and standard deviation "
+            f"{self.scale:g}: no number there is the original one, except zeros."
         )
 
 

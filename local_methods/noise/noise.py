@@ -48,7 +48,7 @@ class Noise(LocalMethod):
         """Which numbers the noise leaves as they are."""
 
     @abstractmethod
-    def _claim(self, names: str) -> str:
+    def _claim(self, names: Sequence[str]) -> str:
         """What was done to the columns of these names."""
 
     def _release(self, work: Work) -> Released:
@@ -67,7 +67,7 @@ class Noise(LocalMethod):
         before, after = work.table.numbers(at), released.table.numbers(at)
         kept = (before == after) & ~self._unchangeable(before)
         return Guarantee(
-            claim=self._claim(", ".join(released.table.names[p] for p in at)),
+            claim=self._claim([released.table.names[p] for p in at]),
             privacy=False,
             measured=float(kept.sum()),
             holds=not kept.any(),

@@ -206,7 +206,7 @@ def test_parameters_are_explained_to_people(protect: Command, patients: Path, tm
     assert re.search(r"class in key +│ no ", text)
     assert "paired with all of its class in the others" in text
     tree = protect(patients, tmp_path / "out.csv", "--method", "perturbation-tree", "--set", "leaf_size=8").out
-    assert re.search(r"min group +│ 2 +│ rows in the smallest leaf, and so what is promised", tree)
+    assert re.search(r"min group +│ 2 +│ rows in the smallest group, and so what is promised", tree)
 
 
 def test_the_same_seed_gives_the_same_bytes(protect: Command, patients: Path, tmp_path: Path) -> None:

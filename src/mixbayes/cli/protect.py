@@ -56,7 +56,9 @@ OF_NONE = {"quasi_identifiers": "all columns", "confidential": "all of numbers"}
 """Whatever a parameter is about if nothing is said."""
 MEANINGS = {
     "leaf_size": "rows in the largest leaf",
-    "min_group": "rows in the smallest leaf, and so what is promised",
+    "min_group": "rows in the smallest group, and so what is promised",
+    "scale": "of a standard deviation for additive noise, of the number for multiplicative",
+    "unchanged_cells": "numbers that noise leaves as they are",
     "anonymity": "rows with the rarest combination",
     "l": "classes at least of the rows of a combination",
     "silent": "columns of which nothing is told",

@@ -229,10 +229,20 @@ def test_factors_with_a_deviation_of_one_are_refused() -> None:
         MultiplicativeNoise(scale=1.0).fit_resample(related(9))
 
 
-def test_the_claim_says_what_was_drawn() -> None:
-    noise = AdditiveNoise(scale=0.25, confidential=["x1"], random_state=0)
+@pytest.mark.parametrize(
+    ("kind", "columns", "said"),
+    [
+        (
+            "correlated",
+            ["x1", "x2"],
+            "0.25 standard deviations of the column, correlated as the columns are, was added to x1",
+        ),
+        ("correlated", ["x1"], "0.25 standard deviations of the column was added to x1: no"),
+        ("independent", ["x1", "x2"], "0.25 standard deviations of the column was added to x1, x2: no"),
+        ("multiplicative", ["x2"], "of x2 was multiplied by normal noise with mean 1 and standard deviation 0.25: no"),
+    ],
+)
+def test_the_claim_says_what_was_drawn(kind: str, columns: list[str], said: str) -> None:
+    noise = KINDS[kind](scale=0.25, confidential=columns)
     noise.fit_resample(related(9))
-    assert (
-        "0.25 standard deviations of the column, correlated as the columns are, was added to x1"
-        in noise.guarantee_.claim
-    )
+    assert said in noise.guarantee_.claim
