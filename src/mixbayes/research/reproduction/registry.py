@@ -11,8 +11,10 @@ from mixbayes.research.reproduction import (
     fung,
     jena,
     kim,
+    kim_accuracy,
     kim_class_weight,
     kim_parameters,
+    kim_thresholds,
     li_xi,
     naive_bayes,
     peters,
@@ -23,6 +25,8 @@ from mixbayes.research.reproduction.experiment import Experiment
 
 EXPERIMENTS = (
     *kim.EXPERIMENTS,
+    *kim_accuracy.EXPERIMENTS,
+    *kim_thresholds.EXPERIMENTS,
     *kim_class_weight.EXPERIMENTS,
     *kim_parameters.EXPERIMENTS,
     *roy.EXPERIMENTS,
