@@ -242,6 +242,14 @@ def test_columns_that_are_grouped_apart_promise_nothing_about_people() -> None:
     assert several.groups_.shape == (60, 2)
 
 
+def test_the_variance_of_what_is_left_may_grow_where_a_cell_is_suppressed() -> None:
+    table = np.array([[0, 1], [0, 1], [10, 2], [10, 2], [5, np.nan]])
+    released, _ = PerturbationTree(leaf_size=2, random_state=0).fit_resample(table)
+    np.testing.assert_array_equal(released[:, 0], [0, 0, 10, 10, np.nan])
+    assert np.var(table[:, 0]) == 20
+    assert np.nanvar(released[:, 0]) == 25
+
+
 @WITHIN
 def test_gaps_within_leaves(within: str) -> None:
     table = chance().normal(size=(60, 3))

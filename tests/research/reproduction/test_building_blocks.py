@@ -11,7 +11,7 @@ import pytest
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Nominal, Numeric, Table
 from mixbayes.protocol.errors import BadData
-from mixbayes.research.reproduction import jena, kim, li_xi, peters, public_tables, roy, roy_noise
+from mixbayes.research.reproduction import jena, kim, li_xi, peters, public_tables, roy, roy_noise, roy_risk
 from mixbayes.research.reproduction.attributes import labelled, numeric_attributes
 from mixbayes.research.reproduction.experiment import Laboratory
 from mixbayes.tables.columns import Columns
@@ -183,3 +183,13 @@ def test_the_tree_is_compared_with_noise_as_large() -> None:
     assert list(found) == ["tree", "additive noise", "additive noise, correlated", "multiplicative noise"]
     assert [one.changed for one in found.values()] == pytest.approx([found["tree"].changed] * 4, rel=1e-3)
     assert "additive noise, correlated" not in roy_noise.kinds(["x"])
+
+
+def test_the_tree_is_compared_with_uma_of_the_nearest_distance() -> None:
+    table = two_classes(80).table
+    grown = roy_risk.measured(table, "y", roy.tree(5, ["y"], 0))
+    sizes = roy_risk.every_size(table, "y")
+    nearest = roy_risk.as_far(sizes, grown)
+    assert nearest[0] == pytest.approx(grown[0], rel=0.05)
+    assert all(abs(one[0] - grown[0]) >= abs(nearest[0] - grown[0]) for one in sizes)
+    assert [rows for _, rows, _, _ in sizes[:3]] == [2, 80 / 26, 4]

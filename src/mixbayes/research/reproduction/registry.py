@@ -20,6 +20,7 @@ from mixbayes.research.reproduction import (
     peters,
     roy,
     roy_noise,
+    roy_risk,
 )
 from mixbayes.research.reproduction.experiment import Experiment
 
@@ -31,6 +32,7 @@ EXPERIMENTS = (
     *kim_parameters.EXPERIMENTS,
     *roy.EXPERIMENTS,
     *roy_noise.EXPERIMENTS,
+    *roy_risk.EXPERIMENTS,
     *li_xi.EXPERIMENTS,
     *peters.EXPERIMENTS,
     *jena.EXPERIMENTS,
