@@ -36,6 +36,20 @@ def test_levels_that_the_paper_stars_are_named_beside_those_measured(lab: Labora
     ]
 
 
+def test_a_level_below_k_1_and_above_the_baseline_is_named_against_k_1_alone(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vote = next(case for case in jena.CASES if case.title == "Vote")
+    vote = replace(vote, levels=(1, 10), published=dict.fromkeys(jena.INDUCERS, [(90.0, 1.0)] * 3))
+    monkeypatch.setattr(jena, "baseline", lambda *_: 0.8)
+    monkeypatch.setattr(jena, "protected", lambda method, *_: 0.9 if method.k == 1 else 0.85)
+    notes = [row.note for row in jena.table_1(vote, lab) if row.note]
+    assert [note.partition("; quasi-identifiers")[0] for note in notes] == 2 * [
+        "significantly below the baseline: published nowhere; measured nowhere; "
+        "significantly below k = 1: measured k = 10"
+    ]
+
+
 def test_a_star_is_at_a_level_of_its_table() -> None:
     for case in jena.CASES:
         assert all(set(levels) <= set(case.levels) for levels in case.starred.values())
