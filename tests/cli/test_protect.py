@@ -428,7 +428,7 @@ def test_taxonomies_come_from_a_file_and_sets_of_names_from_one_text(
     leaves = sorted({row[at] for row in rows} - {"", "?"})
     (tmp_path / "trees.json").write_text(json.dumps({"smokes": {"anybody": [{"asked": leaves}]}}))
     arguments = ("--method", "generalisation", "--set", f"taxonomies={tmp_path / 'trees.json'}", "--set", "k=5")
-    sets = ("--set", "quasi_identifiers=age,smokes;smokes")
+    sets = ("--set", "quasi_identifiers=age,smokes/smokes")
     done = protect(patients, tmp_path / "out.csv", *arguments, *sets)
     assert re.search(r"quasi identifiers +│ age, smokes; smokes ", done.out)
     assert re.search(r"taxonomies +│ for smokes ", done.out)

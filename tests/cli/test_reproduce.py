@@ -130,6 +130,7 @@ def test_the_size_of_the_groups_of_iris(reproduce: Command) -> None:
     document = reproduce("roy-table-5.2", "kim-table-1", "--data-dir", os.environ["MIXBAYES_DATA"], "--json").document
     alone, sizes = document["experiments"]
     rows = alone["parts"][0]["rows"]
-    assert [row["measured"]["records alone"] for row in rows] == ["86 of 534", "0 of 534"]
+    counted = [row["measured"]["records alone"] for row in rows if "records alone" in row["measured"]]
+    assert counted == ["86 of 534", "0 of 534"]
     iris = sizes["parts"][0]["rows"][0]
     assert iris["published"] == iris["measured"] == {"rows": 150, "columns": 4, "classes": 3}

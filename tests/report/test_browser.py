@@ -128,7 +128,7 @@ def test_a_search(tmp_path: Path, iris: Path) -> None:
     assert len(seen.pictures) == 2
     for tried in document["tried"]:
         assert f"{tried['group_size']}\t{tried['accuracy']:.2%}\t{tried['privacy']:.4g}" in seen.text
-    assert f"Groups of {document['best']['group_size']} give the most privacy" in seen.text
+    assert f"Group size {document['best']['group_size']}: the most privacy" in seen.text
 
 
 def test_a_release(tmp_path: Path, iris: Path) -> None:

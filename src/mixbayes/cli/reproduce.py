@@ -209,8 +209,8 @@ def _list(experiments: Sequence[Experiment], folder: Path | None, as_json: bool)
             files = [table.file for table in experiment.tables if bool(table.file_in(folder)) is there]
             if files:
                 typer.echo(f"    {state + ':':9}{', '.join(files)}")
-    tables = dict.fromkeys(table for experiment in experiments for table in experiment.tables)
-    missing = [table for table in tables if not table.file_in(folder)]
+    tables = {table.file: table for experiment in experiments for table in experiment.tables}
+    missing = [table for table in tables.values() if not table.file_in(folder)]
     typer.echo(f"\n{len(tables) - len(missing)} of {len(tables)} tables are there.")
     for table in missing:
         typer.echo(f"{table.file} is missing. {table.remedy()}")
