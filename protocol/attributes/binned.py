@@ -8,11 +8,11 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from pydantic import model_validator
 
-from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.cells import Numbers, Texts
 from mixbayes.protocol.attributes.discrete import Discrete
 from mixbayes.protocol.attributes.fields import Finite
 from mixbayes.protocol.attributes.kind import Reading
-from mixbayes.protocol.attributes.numbers import not_numbers, read_numbers
+from mixbayes.protocol.attributes.numbers import not_numbers, read_as_numbers
 
 
 class Binned(Discrete):
@@ -42,11 +42,15 @@ class Binned(Discrete):
         return len(self.cuts) + 1
 
     def read(self, cells: Texts) -> Reading:
-        values, foreign, clipped = read_numbers(cells, self.low, self.high)
+        return read_as_numbers(self, cells)
+
+    def read_numbers(self, values: Numbers) -> Reading:
         # What lies beyond the bounds falls in the outermost bin. Clipping the number first would be the same, except
         # below a bound that is itself a cut point: there a pooled classifier uses the empty first bin.
         at = np.searchsorted(np.array(self.cuts), values, side="right")
-        return Reading(np.where(np.isnan(values), self.size, at).astype(np.int32)[None], foreign, clipped)
+        codes = np.where(np.isnan(values), self.size, at).astype(np.int32)
+        beyond = (values < self.low) | (values > self.high)
+        return Reading(codes[None], np.zeros_like(beyond), beyond)
 
     def misfit(self, foreign: Texts) -> str:
         return not_numbers(foreign)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Texts = NDArray[np.str_]
 """Cells as they stand in the file, unchanged."""
+Numbers = NDArray[np.float64]
+"""Cells as numbers; not-a-number where there is none."""
 
 MISSING = ("", "?")
 
@@ -18,7 +20,7 @@ def missing(cells: Texts) -> NDArray[np.bool_]:
     return np.isin(cells, MISSING)
 
 
-def numbers(cells: Texts) -> NDArray[np.float64]:
+def numbers(cells: Texts) -> Numbers:
     """Each cell as the number Python reads in it; not-a-number where it is none. `nan` and `inf` are none."""
     present = np.where(missing(cells), "nan", cells)  # else one `?` would send the whole column the slow way
     try:
@@ -26,6 +28,12 @@ def numbers(cells: Texts) -> NDArray[np.float64]:
     except ValueError:
         values = _numbers_among_words(present)
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def spelled(values: Numbers) -> Texts:
+    """Numbers as the shortest texts that are read as the same numbers: 1.0 is `1`. Not-a-number is the empty cell."""
+    texts = np.array([repr(value).removesuffix(".0") for value in values.tolist()], np.str_)
+    return np.where(np.isfinite(values), texts, "")
 
 
 def positions(cells: Texts, values: Sequence[str]) -> NDArray[np.int32]:
@@ -46,7 +54,7 @@ def in_order(distinct: Texts) -> Texts:
     return distinct if np.isnan(values).any() else distinct[np.argsort(values, kind="stable")]
 
 
-def _numbers_among_words(cells: Texts) -> NDArray[np.float64]:
+def _numbers_among_words(cells: Texts) -> Numbers:
     # numpy converts a column whole or not at all; one with words in it is read once per different text.
     distinct, at = np.unique(cells, return_inverse=True)
     return np.array(list(map(_number, distinct.tolist())))[at]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.asking import OneOf
 from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach
+from mixbayes.protocol.attributes.totals import occurrences
 from mixbayes.protocol.circuits.logarithm import ERROR
 
 
@@ -38,9 +39,9 @@ class Discrete(Kind):
     def rows(self) -> int:
         return self.size + 1
 
-    def count(self, block: Words, codes: Values, labels: Integers) -> None:
+    def count(self, block: Words, codes: Values, labels: Integers, times: Integers | None = None) -> None:
         cells = codes[0].astype(np.int64) * block.shape[1] + labels
-        block += np.bincount(cells, minlength=block.size).astype(np.uint64).reshape(block.shape)
+        block += occurrences(cells, block.size, times).reshape(block.shape)
 
     def counters(self, block: Words) -> Words:
         return block.reshape(len(block), -1)

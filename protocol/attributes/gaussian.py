@@ -18,7 +18,7 @@ from pydantic import model_validator
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes import gaussian_density
 from mixbayes.protocol.attributes.asking import SumOf
-from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.cells import Numbers, Texts
 from mixbayes.protocol.attributes.fields import Finite
 from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT,
@@ -31,7 +31,7 @@ from mixbayes.protocol.attributes.gaussian_moments import (
 )
 from mixbayes.protocol.attributes.gaussian_validity import moment_checks
 from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach, Reading
-from mixbayes.protocol.attributes.numbers import not_numbers, read_numbers
+from mixbayes.protocol.attributes.numbers import not_numbers, read_as_numbers
 from mixbayes.protocol.computing_party import ComputingParty
 
 _MOMENTS_AT_ONCE = 1 << 11
@@ -63,8 +63,11 @@ class Gaussian(Kind):
         return ABSENT_CODE + 1
 
     def read(self, cells: Texts) -> Reading:
-        values, foreign, clipped = read_numbers(cells, self.low, self.high)
-        return Reading(scaled(values, self.low, self.high)[None], foreign, clipped)
+        return read_as_numbers(self, cells)
+
+    def read_numbers(self, values: Numbers) -> Reading:
+        beyond = (values < self.low) | (values > self.high)
+        return Reading(scaled(values, self.low, self.high)[None], np.zeros_like(beyond), beyond)
 
     def misfit(self, foreign: Texts) -> str:
         return not_numbers(foreign)
@@ -76,8 +79,8 @@ class Gaussian(Kind):
     def rows(self) -> int:
         return ABSENT + 1
 
-    def count(self, block: Words, codes: Values, labels: Integers) -> None:
-        add_moments(block, codes[0].astype(np.int64), labels)
+    def count(self, block: Words, codes: Values, labels: Integers, times: Integers | None = None) -> None:
+        add_moments(block, codes[0].astype(np.int64), labels, times)
 
     def counters(self, block: Words) -> Words:
         """The missing cells; `moment_checks` has the range of those that are present."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.kind import Integers
+from mixbayes.protocol.attributes.totals import occurrences, totals
 
 NUMERIC_BITS = 24
 """f."""
@@ -29,23 +30,18 @@ def scaled(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.i
     return np.where(np.isnan(values), ABSENT_CODE, np.rint(share * 2**NUMERIC_BITS)).astype(np.int32)
 
 
-def add_moments(block: Words, codes: Integers, labels: Integers) -> None:
-    """Add the moments of these patients to the block. Of 2^15 patients at most, each sum is exact in a float64."""
+def add_moments(block: Words, codes: Integers, labels: Integers, times: Integers | None = None) -> None:
+    """Add the moments of these patients to the block."""
     classes = block.shape[1]
     cell = labels + classes * (codes == ABSENT_CODE)
     squares = codes * codes
-    block[[PRESENT, ABSENT]] += np.bincount(cell, minlength=2 * classes).astype(np.uint64).reshape(2, classes)
-    block[SUM] += _total(cell, codes, classes)
-    block[SQUARES_LOW] += _total(cell, squares & ((1 << NUMERIC_BITS) - 1), classes)
-    block[SQUARES_HIGH] += _total(cell, squares >> NUMERIC_BITS, classes)
+    block[[PRESENT, ABSENT]] += occurrences(cell, 2 * classes, times).reshape(2, classes)
+    block[SUM] += totals(cell, codes, classes, times)
+    block[SQUARES_LOW] += totals(cell, squares & ((1 << NUMERIC_BITS) - 1), classes, times)
+    block[SQUARES_HIGH] += totals(cell, squares >> NUMERIC_BITS, classes, times)
 
 
 def whole_moments(block: Words, label: int) -> tuple[int, int, int]:
     """n, S1 = Σx and S2 = Σx² of one class."""
     n, s1, low, high = (int(block[row, label]) for row in MOMENTS)
     return n, s1, low + (high << NUMERIC_BITS)
-
-
-def _total(cells: Integers, values: Integers, classes: int) -> Words:
-    """The sum of the values in each of the first cells; those of missing values come after them and are dropped."""
-    return np.bincount(cells, values, minlength=classes)[:classes].astype(np.uint64)

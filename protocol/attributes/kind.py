@@ -24,22 +24,23 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.asking import Asking
-from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.cells import Numbers, Texts, spelled
 from mixbayes.protocol.attributes.fields import Frozen, Text
 from mixbayes.protocol.computing_party import ComputingParty
 
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 class Reading(NamedTuple):
-    """A column of cells, read."""
+    """Cells of a column, read."""
 
     codes: Values
     """(columns, n)."""
-    foreign: Texts
-    """The cells that say something and do not fit the attribute; their codes are those of missing cells."""
-    clipped: int = 0
-    """How many values lay beyond the bounds."""
+    foreign: Flags
+    """Which cells say something that does not fit the attribute. Their codes are those of missing cells."""
+    beyond: Flags
+    """Which cells are numbers beyond the bounds. Their codes are those of the bounds."""
 
 
 class Learned(NamedTuple):
@@ -101,7 +102,11 @@ class Kind(Frozen):
 
     @abstractmethod
     def read(self, cells: Texts) -> Reading:
-        """A column of a table as codes. Cells that do not fit get the code of a missing one."""
+        """Cells as codes. Cells that do not fit get the code of a missing one."""
+
+    def read_numbers(self, values: Numbers) -> Reading:
+        """Cells that are numbers already, not-a-number where there is none, as `read` reads their texts."""
+        return self.read(spelled(values))
 
     @abstractmethod
     def misfit(self, foreign: Texts) -> str:
@@ -123,8 +128,12 @@ class Kind(Frozen):
         """Rows of its block in the layout, each with a cell for every class."""
 
     @abstractmethod
-    def count(self, block: Words, codes: Values, labels: Integers) -> None:
-        """Add some patients to the block (rows, K): their codes (columns, n) and the positions of their classes."""
+    def count(self, block: Words, codes: Values, labels: Integers, times: Integers | None = None) -> None:
+        """Add patients to the block (rows, K): their codes (columns, n) and the positions of their classes.
+
+        `times` says how many patients each column of codes stands for. Without it each stands for one, and there are
+        at most 2^15 of them.
+        """
 
     # Validity. `block` is a mixer's share of the counts of several hospitals, (hospitals, rows, K).
 

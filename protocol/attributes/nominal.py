@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 from pydantic import Field, field_validator
 
 from mixbayes.protocol.attributes.cells import Texts, missing, positions
@@ -36,8 +37,8 @@ class Nominal(Discrete):
 
     def read(self, cells: Texts) -> Reading:
         codes = positions(cells, self.values)
-        unknown = cells[codes == self.size]
-        return Reading(codes[None], unknown[~missing(unknown)])
+        foreign = (codes == self.size) & ~missing(cells)
+        return Reading(codes[None], foreign, np.zeros_like(foreign))
 
     def misfit(self, foreign: Texts) -> str:
         return f"not in the list of values. {SPELLING}"

@@ -1,29 +1,18 @@
-"""What attributes of numbers share: public bounds, and how cells are read."""
+"""What attributes of numbers share: how their cells are read."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from mixbayes.protocol.attributes.cells import Texts, missing, numbers
+from mixbayes.protocol.attributes.kind import Kind, Reading
 
 
-class NumberReading(NamedTuple):
-    """A column of cells as numbers; not-a-number where there is none."""
-
-    values: NDArray[np.float64]
-    foreign: Texts
-    clipped: int
-
-
-def read_numbers(cells: Texts, low: float, high: float) -> NumberReading:
-    """The numbers of a column, the cells that are none, and how many numbers lie beyond the bounds."""
+def read_as_numbers(attribute: Kind, cells: Texts) -> Reading:
+    """Texts as the attribute reads the numbers in them; a text that says something else is foreign."""
     values = numbers(cells)
-    unread = cells[np.isnan(values)]
-    beyond = (values < low) | (values > high)
-    return NumberReading(values, unread[~missing(unread)], int(np.count_nonzero(beyond)))
+    codes, _, beyond = attribute.read_numbers(values)
+    return Reading(codes, np.isnan(values) & ~missing(cells), beyond)
 
 
 def not_numbers(foreign: Texts) -> str:

@@ -38,11 +38,14 @@ def encode_training(dictionary: Dictionary, columns: Columns) -> tuple[Codes, tu
         [
             *_too_many(columns.rows, dictionary.max_rows),
             *_class_problems(dictionary, labels),
-            *chain.from_iterable(map(_problems, dictionary.attributes, readings)),
+            *chain.from_iterable(
+                _problems(attribute, columns.column(attribute.name)[reading.foreign])
+                for attribute, reading in zip(dictionary.attributes, readings, strict=True)
+            ),
         ]
     )
     codes = Codes(_joined(readings), positions(labels, dictionary.classes))
-    return codes, tuple(reading.clipped for reading in readings)
+    return codes, tuple(int(reading.beyond.sum()) for reading in readings)
 
 
 def encode_query(dictionary: Dictionary, columns: Columns) -> Codes:
@@ -75,10 +78,8 @@ def _class_problems(dictionary: Dictionary, labels: Texts) -> list[str]:
     ]
 
 
-def _problems(attribute: Attribute, reading: Reading) -> list[str]:
-    if not reading.foreign.size:
-        return []
-    return [f"column {attribute.name!r}: {_shown(reading.foreign)} {attribute.misfit(reading.foreign)}"]
+def _problems(attribute: Attribute, foreign: Texts) -> list[str]:
+    return [f"column {attribute.name!r}: {_shown(foreign)} {attribute.misfit(foreign)}"] if foreign.size else []
 
 
 def _shown(foreign: Texts) -> str:

@@ -22,6 +22,7 @@ from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach, Reading
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.totals import occurrences
 from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
@@ -54,7 +55,7 @@ class Several(Kind):
         codes = np.array(
             [[MISSING if row == [""] else value in row for row in lists] for value in self.values], np.int32
         )
-        return Reading(codes, cells[:0])
+        return Reading(codes, *np.zeros((2, cells.size), np.bool_))
 
     def misfit(self, foreign: Texts) -> str:
         return "never"
@@ -66,10 +67,10 @@ class Several(Kind):
     def rows(self) -> int:
         return len(self.values) + 2
 
-    def count(self, block: Words, codes: Values, labels: Integers) -> None:
+    def count(self, block: Words, codes: Values, labels: Integers, times: Integers | None = None) -> None:
         missing = codes[0] == MISSING
         for row, where in zip(block, [*(codes == 1), ~missing, missing], strict=True):
-            row += np.bincount(labels[where], minlength=len(row)).astype(np.uint64)
+            row += occurrences(labels[where], len(row), times[where] if times is not None else None)
 
     def counters(self, block: Words) -> Words:
         present, answered, missing = block[:, :-2], block[:, -2:-1], block[:, -1:]
