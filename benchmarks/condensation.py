@@ -18,7 +18,7 @@ from sizes import Work, print_header, print_sizes, timed
 from mixbayes.local_methods import ClassWiseCondensation, Condensation, GroupSizeSearch
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.research.reproduction.attributes import labelled
-from mixbayes.tables.files import read_table
+from mixbayes.tables.sources.opening import read_table
 
 T = 1120
 """The paper's smallest group size for the whole table; for fewer rows, in proportion."""

@@ -36,7 +36,7 @@ from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Codes, Floats, Mask
 from mixbayes.research.reproduction.attributes import labelled
 from mixbayes.research.reproduction.jena import GERMAN_TOP5, lengthened
-from mixbayes.tables.files import read_table
+from mixbayes.tables.sources.opening import read_table
 
 K = 10
 TIMES = (1, 5, 10, 15, 20)

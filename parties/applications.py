@@ -87,7 +87,7 @@ class PartyService(PartyServicer):
 def table_of(columns: Sequence[Column]) -> Columns:
     """The rows that an application sends, column by column."""
     cells = tuple(map(_texts, columns))
-    return Columns(tuple(column.name for column in columns), cells, len(cells[0]) if cells else 0)
+    return Columns.of([column.name for column in columns], cells, len(cells[0]) if cells else 0)
 
 
 def _texts(column: Column) -> Texts:

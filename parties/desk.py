@@ -193,7 +193,7 @@ def _settled(status: Callable[[], Status], federation: Federation) -> Status:
 
 def _parts(rows: Columns) -> Iterator[Columns]:
     """The rows in parts that surely fit into a message."""
-    longest = sum(column.itemsize + _OVERHEAD for column in rows.cells)
+    longest = sum(rows.column(name).values.itemsize + _OVERHEAD for name in rows.names)
     step = max(1, _MESSAGE // longest)
     return (rows.take(np.arange(start, min(start + step, rows.rows))) for start in range(0, rows.rows, step))
 
@@ -204,5 +204,5 @@ def _part_id(id: bytes, at: int) -> bytes:
 
 def _message(federation: Federation, rows: Columns, private: bool, id: bytes) -> node_pb2.Rows:
     names = federation.dictionary.names
-    columns = [node_pb2.Column(name=name, cells=rows.column(name).tolist()) for name in names]
+    columns = [node_pb2.Column(name=name, cells=rows.texts(name).tolist()) for name in names]
     return node_pb2.Rows(columns=columns, public=not private, id=id, renew=True)

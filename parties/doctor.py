@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-
-import numpy as np
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.peers import Answer
 from mixbayes.node.doctor.state import ROUND, round_finding
 from mixbayes.node.rounds.status import combined, decode
-from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted, refuse_empty
-from mixbayes.tables.files import read_table
+from mixbayes.tables.profile import Profile
+from mixbayes.tables.sources.how import How
+from mixbayes.tables.sources.opening import open_table
 from mixbayes.transport.errors import LyingHospital
 
 TABLE = "table"
 
 
-def table_findings(federation: Federation, path: Path) -> Iterator[Finding]:
+def table_findings(federation: Federation, data: str, how: How) -> Iterator[Finding]:
     """The findings of `mixbayes party` about the table. Nothing of the table leaves this machine."""
     try:
         with looking_at(TABLE):
-            table = read_table(path)
-            refuse_empty(table)
+            table = open_table(data, how)
             found = counted(Layout(federation.dictionary), table)
+            refuse_empty(found.rows, table.title)
+            beyond = table.profile(list(found.clipped)) if found.clipped else None
     except Trouble as trouble:
         yield trouble.finding
         return
@@ -38,15 +36,15 @@ def table_findings(federation: Federation, path: Path) -> Iterator[Finding]:
     yield fine(
         TABLE, f"{found.rows} rows keep to the dictionary, which allows {most} of all hospitals together{ignored}"
     )
-    if found.clipped:
+    if beyond:
         where = ", ".join(f"{name} {times}" for name, times in found.clipped.items())
         said = f"{sum(found.clipped.values())} values lie beyond the agreed bounds and count as the bound: {where}"
-        yield warning("values beyond the bounds", said, _remedy_for(table, found.clipped))
+        yield warning("values beyond the bounds", said, _remedy_for(beyond, found.clipped))
 
 
-def _remedy_for(table: Columns, clipped: Mapping[str, int]) -> str:
+def _remedy_for(table: Profile, clipped: Mapping[str, int]) -> str:
     """A patient or two may lie beyond the bounds; most of them do if the numbers mean something else."""
-    most = [name for name, times in clipped.items() if 2 * times > np.count_nonzero(~missing(table.column(name)))]
+    most = [name for name, times in clipped.items() if 2 * times > table.columns[name].present]
     if not most:
         return "Look at these columns: another unit, or bounds too narrow?"
     return (

@@ -32,7 +32,7 @@ def numbers(cells: Texts) -> Numbers:
 
 def spelled(values: Numbers) -> Texts:
     """Numbers as the shortest texts that are read as the same numbers: 1.0 is `1`. Not-a-number is the empty cell."""
-    texts = np.array([repr(value).removesuffix(".0") for value in values.tolist()], np.str_)
+    texts = np.array([repr(value + 0.0).removesuffix(".0") for value in values.tolist()], np.str_)
     return np.where(np.isfinite(values), texts, "")
 
 

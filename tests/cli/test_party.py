@@ -10,7 +10,7 @@ import pytest
 
 from mixbayes.cli.nodes import _tell_what_was_counted
 from mixbayes.node.log import logger
-from mixbayes.tables.counting import Counted
+from mixbayes.tables.tallying import Counted
 from tests.cli.typed import Prompt
 from tests.services.helpers import Site, write_csv
 

@@ -25,7 +25,7 @@ from mixbayes.protocol.errors import BadData, DictionaryTooLarge, PeerError
 from mixbayes.protocol.randomness import SEED_BYTES
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
-from mixbayes.tables.files import read_table
+from mixbayes.tables.sources.opening import read_table
 from mixbayes.transport import contribution
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch

@@ -15,7 +15,7 @@ def test_rows_as_they_were_sent() -> None:
         [Column(name="sex", cells=["f", ""]), Column(name="tumour", cells=["none", "l\N{LATIN SMALL LETTER AE}"])]
     )
     assert table.names == ("sex", "tumour")
-    assert [column.tolist() for column in table.cells] == [["f", ""], ["none", "l\N{LATIN SMALL LETTER AE}"]]
+    assert [table.texts(name).tolist() for name in table.names] == [["f", ""], ["none", "l\N{LATIN SMALL LETTER AE}"]]
     assert table_of([]).rows == 0
 
 

@@ -23,7 +23,7 @@ WORD = 8
 
 
 def questions(*classes: str) -> Columns:
-    return Columns(("class",), (np.array(classes, np.str_),), len(classes))
+    return Columns.of(("class",), (np.array(classes, np.str_),), len(classes))
 
 
 def test_rows_are_counted_by_true_class_and_label() -> None:
@@ -31,7 +31,7 @@ def test_rows_are_counted_by_true_class_and_label() -> None:
     assert confusion(DICTIONARY, asked, np.array([0, 1, 1, 1, 0, 1])) == [[1, 2], [0, 1]]
 
 
-@pytest.mark.parametrize("asked", [questions("?", "other"), Columns(("colour",), (np.array(["red"]),), 1)])
+@pytest.mark.parametrize("asked", [questions("?", "other"), Columns.of(("colour",), (np.array(["red"]),), 1)])
 def test_without_a_known_class_nothing_is_counted(asked: Columns) -> None:
     assert confusion(DICTIONARY, asked, np.zeros(asked.rows, np.int64)) is None
 

@@ -33,7 +33,7 @@ from tests.services.helpers import Site, make_site, wait_until
 NORTH, SOUTH = "north", "south"
 OTHER = {NORTH: SOUTH, SOUTH: NORTH}
 both = pytest.mark.parametrize("name", [NORTH, SOUTH])
-ROWS = Columns(
+ROWS = Columns.of(
     ("sex", "tumour"),
     (np.repeat(["f", "m", ""], 4), np.tile(["none", "small", "large", ""], 3)),
     12,
@@ -102,7 +102,7 @@ class Couple:
 
     def labels_of(self, name: str, id: bytes, *, private: bool = True, rows: Columns = ROWS) -> list[str]:
         """As an application asks that numbers its requests."""
-        columns = [node_pb2.Column(name=n, cells=rows.column(n).tolist()) for n in rows.names]
+        columns = [node_pb2.Column(name=n, cells=rows.texts(n).tolist()) for n in rows.names]
         asked = node_pb2.Rows(id=id, columns=columns, public=not private)
         with self.desk(name) as desk:
             replies = desk._peer.answers(desk._stub.Classify, iter([asked]), "classification")

@@ -76,7 +76,7 @@ def table(seed: int, rows: int = 40, ill: str = "large") -> Columns:
     label = random.choice(["ill", "well"], rows)
     others = random.choice(["none", "small", "large"], rows)
     tumour = np.where((label == "ill") & (random.random(rows) < 0.9), ill, others)
-    return Columns(("sex", "tumour", "class"), (random.choice(["f", "m"], rows), tumour, label), rows)
+    return Columns.of(("sex", "tumour", "class"), (random.choice(["f", "m"], rows), tumour, label), rows)
 
 
 def agreement(**changes: Any) -> dict[str, Any]:
@@ -492,7 +492,7 @@ class Running:
 
 
 def write_csv(path: Path, table: Columns) -> None:
-    lines = [",".join(table.names), *(",".join(row) for row in zip(*table.cells, strict=True))]
+    lines = [",".join(table.names), *(",".join(row) for row in zip(*map(table.texts, table.names), strict=True))]
     path.write_text("\n".join(lines) + "\n")
 
 

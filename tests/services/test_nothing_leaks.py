@@ -47,7 +47,7 @@ ASKED = 64
 
 def planted(rows: int) -> Columns:
     random = np.random.default_rng(5)
-    return Columns(
+    return Columns.of(
         ("gene-planted", "dose-planted", "outcome-planted"),
         (random.choice(VALUES, rows), np.full(rows, str(DOSE)), random.choice(CLASSES, rows)),
         rows,

@@ -137,7 +137,7 @@ def test_a_mixer_whose_other_one_is_stuck_still_stops(served: Site, monkeypatch:
 def test_a_hospitals_node_goes_on_after_its_mixers_were_started_again(served: Site) -> None:
     """Its conversation is dead, and it finds that out with the next question, which is answered nevertheless."""
     rows = served.tables["west"].take(np.arange(10))
-    request = Rows(columns=[Column(name=name, cells=rows.column(name).tolist()) for name in ("sex", "tumour")])
+    request = Rows(columns=[Column(name=name, cells=rows.texts(name).tolist()) for name in ("sex", "tumour")])
     with served.hospital("north") as node:
         for _ in range(3):
             with served.mixers(), served.dialled("north", "north", f"127.0.0.1:{node.port}") as own:

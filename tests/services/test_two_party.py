@@ -50,7 +50,7 @@ def test_rows_are_charged_at_both(serving: Couple, name: str) -> None:
 @both
 def test_no_row_is_no_question(serving: Couple, name: str) -> None:
     before = [serving.asked(at) for at in (NORTH, SOUTH)]
-    nothing = Columns(ROWS.names, tuple(column[:0] for column in ROWS.cells), 0)
+    nothing = Columns.of(ROWS.names, [ROWS.texts(name)[:0] for name in ROWS.names], 0)
     assert serving.labels_of(name, b"", rows=nothing) == []
     assert [serving.asked(at) for at in (NORTH, SOUTH)] == before
 

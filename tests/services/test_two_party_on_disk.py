@@ -22,8 +22,8 @@ PLANTED = {"well": "well-as-planted", "large": "large-as-planted"}
 
 
 def _planted(table: Columns) -> Columns:
-    cells = tuple(np.array([PLANTED.get(cell, cell) for cell in column]) for column in table.cells)
-    return Columns(table.names, cells, table.rows)
+    cells = tuple(np.array([PLANTED.get(cell, cell) for cell in column]) for column in map(table.texts, table.names))
+    return Columns.of(table.names, cells, table.rows)
 
 
 def test_nothing_of_a_patient_lies_in_the_clear(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ class Node:
         site, table = couple.site, couple.site.folder / f"{name}.csv"
         rows = site.tables[name]
         with open(table, "w", newline="") as file:
-            csv.writer(file).writerows([rows.names, *zip(*(rows.column(n) for n in rows.names), strict=True)])
+            csv.writer(file).writerows([rows.names, *zip(*(rows.texts(n) for n in rows.names), strict=True)])
         job = ["party", "--federation", site.file, "--name", name, "--keys", site.keys, "--data", table]
         self.log = site.folder / f"{name}.log"
         with open(self.log, "a") as log:

@@ -9,10 +9,10 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
-from mixbayes.protocol.bayes.counts import count
 from mixbayes.simulation.outcome import Accuracy, Hospital, Outcome, Rounds, Seconds, Volumes, compare, pooled_labels
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.encoding import encode_query, encode_training
+from mixbayes.tables.counting import counted
+from mixbayes.tables.encoding import encode_query
 
 NO, YES = 0, 1
 LAYOUT = Layout(
@@ -27,11 +27,11 @@ def table(*rows: tuple[str, str]) -> Columns:
     cells = (
         tuple(np.array(column, np.str_) for column in zip(*rows, strict=True)) if rows else (np.array([], np.str_),) * 2
     )
-    return Columns(("colour", "class"), cells, len(rows))
+    return Columns.of(("colour", "class"), cells, len(rows))
 
 
 def vector(*rows: tuple[str, str]) -> Words:
-    return count(LAYOUT, encode_training(LAYOUT.dictionary, table(*rows))[0])
+    return counted(LAYOUT, table(*rows)).vector
 
 
 def codes_of(questions: Columns) -> Values:
@@ -79,7 +79,7 @@ def test_no_question() -> None:
 
 
 def test_questions_without_a_class_column() -> None:
-    questions = Columns(("colour",), (np.array(["blue", "red"]),), 2)
+    questions = Columns.of(("colour",), (np.array(["blue", "red"]),), 2)
     agreement, accuracy = compared(questions, [NO, NO])
     assert agreement == 0.5
     assert accuracy == Accuracy(None, None, None, NOBODY)

@@ -18,13 +18,13 @@ seeds = st.integers(0, 2**32)
 def table(rows: int, first: int = 0) -> Columns:
     """Rows that say who they are, twice."""
     names = np.arange(first, first + rows).astype(np.str_)
-    return Columns(("id", "class"), (names, np.char.add("c", names)), rows)
+    return Columns.of(("id", "class"), (names, np.char.add("c", names)), rows)
 
 
 def ids(columns: Columns) -> list[int]:
     """Who is in a table, once each row is seen to be whole."""
-    assert [f"c{name}" for name in columns.column("id")] == columns.column("class").tolist()
-    return [int(name) for name in columns.column("id")]
+    assert [f"c{name}" for name in columns.texts("id")] == columns.texts("class").tolist()
+    return [int(name) for name in columns.texts("id")]
 
 
 def planned(

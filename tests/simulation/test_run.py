@@ -20,7 +20,7 @@ from mixbayes.simulation import prepared, stage
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.run import simulate
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import Counted
+from mixbayes.tables.tallying import Counted
 from mixbayes.transport.errors import CannotServe, RoundFailed, Unreachable
 
 PATIENCE = 30.0
@@ -39,7 +39,7 @@ def nothing_left(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 def small_table(rows: int = 30) -> Columns:
     rng = np.random.default_rng(0)
     colours, classes = rng.choice(["blue", "red"], rows), rng.choice(["no", "yes"], rows)
-    return Columns(("colour", "class"), (colours, classes), rows)
+    return Columns.of(("colour", "class"), (colours, classes), rows)
 
 
 def test_what_is_said_on_the_way() -> None:

@@ -11,14 +11,14 @@ from mixbayes.tables.columns import Columns, rows_that, stacked
 
 def table(source: str, **cells: str) -> Columns:
     columns = tuple(np.array(texts.split()) for texts in cells.values())
-    return Columns(tuple(cells), columns, len(columns[0]), source)
+    return Columns.of(tuple(cells), columns, len(columns[0]), source)
 
 
 def test_rows_are_stacked_by_the_names_of_their_columns() -> None:
     both = stacked([table("north.csv", id="1 2", ill="no yes"), table("south.csv", ill="no", id="123456")])
     assert both.names == ("id", "ill")
-    assert both.column("id").tolist() == ["1", "2", "123456"]
-    assert both.column("ill").tolist() == ["no", "yes", "no"]
+    assert both.texts("id").tolist() == ["1", "2", "123456"]
+    assert both.texts("ill").tolist() == ["no", "yes", "no"]
     assert (both.rows, both.source) == (3, "north.csv, south.csv")
 
 

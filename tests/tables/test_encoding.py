@@ -11,12 +11,15 @@ from mixbayes.protocol.attributes.cells import in_order, numbers, positions
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.encoding import TableMismatch, encode_query, encode_training
+from mixbayes.tables.counting import counted
+from mixbayes.tables.encoding import TableMismatch, encode_query
+from mixbayes.tables.tallying import Counted
 
 SEX = Nominal(name="sex", values=("m", "f"))
 AGE = Gaussian(name="age", low=0.0, high=2.0**25)
@@ -39,7 +42,11 @@ def dictionary_of(*attributes: Attribute, max_rows: int = 2**20) -> Dictionary:
 
 def table(**columns: list[str]) -> Columns:
     cells = tuple(np.array(column, np.str_) for column in columns.values())
-    return Columns(tuple(columns), cells, len(cells[0]))
+    return Columns.of(tuple(columns), cells, len(cells[0]))
+
+
+def trained(dictionary: Dictionary, patients: Columns) -> Counted:
+    return counted(Layout(dictionary), patients)
 
 
 def slow_number(text: str) -> float:
@@ -69,8 +76,8 @@ def test_numbers_are_ordered_as_numbers(distinct: set[str]) -> None:
     assert in_order(np.array(list(distinct))).tolist() == expected
 
 
-def test_training_codes() -> None:
-    codes, clipped = encode_training(
+def test_codes() -> None:
+    codes = encode_query(
         dictionary_of(SEX, AGE, CHOL),
         table(
             chol=["9.99", "10", "20", "1e2", "?", "-0.0"],
@@ -80,24 +87,19 @@ def test_training_codes() -> None:
             **{"class": ["yes", "no", "no", "yes", "no", "yes"]},
         ),
     )
-    assert codes.labels is not None
-    assert codes.labels.tolist() == [1, 0, 0, 1, 0, 1]
     assert codes.codes.dtype == np.int32
     assert codes.codes.tolist() == [
         [0, 1, 1, 2, 2, 0],
         [0, 0, 2, 2**24, ABSENT_CODE, ABSENT_CODE],  # 1/2 and 3/2 go to the even neighbour
         [0, 1, 2, 2, 3, 0],
     ]
-    assert clipped == (0, 0, 0)
 
 
 def test_training_values_beyond_the_bounds_are_clipped_and_counted() -> None:
-    codes, clipped = encode_training(
-        dictionary_of(AGE, CHOL),
-        table(age=["-1", "1e9", "5"], chol=["-1", "1000", "101"], **{"class": ["no", "no", "yes"]}),
-    )
-    assert clipped == (2, 3)
-    assert codes.codes[:, :2].tolist() == [[0, 2**24], [0, 2]]
+    dictionary = dictionary_of(AGE, CHOL)
+    patients = table(age=["-1", "1e9", "5"], chol=["-1", "1000", "101"], **{"class": ["no", "no", "yes"]})
+    assert trained(dictionary, patients).clipped == {"age": 2, "chol": 3}
+    assert encode_query(dictionary, patients).codes[:, :2].tolist() == [[0, 2**24], [0, 2]]
 
 
 def test_value_below_a_bound_that_is_a_cut_falls_in_the_empty_bin() -> None:
@@ -152,17 +154,17 @@ def test_query_without_an_attribute_is_refused() -> None:
 
 def test_as_many_rows_as_all_may_have_are_no_error() -> None:
     full = table(sex=["m", "f", "m"], **{"class": ["no", "yes", "no"]})
-    assert encode_training(dictionary_of(SEX, max_rows=3), full)[0].rows == 3
+    assert trained(dictionary_of(SEX, max_rows=3), full).rows == 3
 
 
 def test_no_rows_are_no_error() -> None:
-    codes, clipped = encode_training(dictionary_of(SEX, AGE), table(sex=[], age=[], **{"class": []}))
-    assert (codes.codes.shape, codes.rows, clipped) == ((2, 0), 0, (0, 0))
+    found = trained(dictionary_of(SEX, AGE), table(sex=[], age=[], **{"class": []}))
+    assert (found.rows, found.clipped, found.vector.any()) == (0, {}, False)
 
 
 def test_training_names_every_column_that_is_missing() -> None:
     with pytest.raises(TableMismatch, match=r"(?s)'age' is missing.*'class' is missing"):
-        encode_training(dictionary_of(SEX, AGE), table(sex=["m"]))
+        trained(dictionary_of(SEX, AGE), table(sex=["m"]))
 
 
 def test_training_lists_every_column_and_value_that_breaks_the_dictionary() -> None:
@@ -173,7 +175,7 @@ def test_training_lists_every_column_and_value_that_breaks_the_dictionary() -> N
         **{"class": ["no", "?", "", "maybe"]},
     )
     with pytest.raises(TableMismatch) as caught:
-        encode_training(dictionary_of(SEX, AGE, CHOL, max_rows=3), broken)
+        trained(dictionary_of(SEX, AGE, CHOL, max_rows=3), broken)
     assert str(caught.value).splitlines()[1:] == [
         "  it has 4 rows, all hospitals together may have 3. Agree on more",
         "  column 'class': 2 rows (first row 2) have no class. Fill it in, or remove the row",
@@ -193,25 +195,25 @@ def test_training_lists_every_column_and_value_that_breaks_the_dictionary() -> N
 )
 def test_what_is_no_number_is_told_with_what_to_write_instead(cell: str, remedy: str) -> None:
     with pytest.raises(TableMismatch) as caught:
-        encode_training(dictionary_of(AGE), table(age=["1", cell], **{"class": ["no", "yes"]}))
+        trained(dictionary_of(AGE), table(age=["1", cell], **{"class": ["no", "yes"]}))
     assert str(caught.value).endswith(f"  column 'age': {cell!r} not a number. {remedy}")
 
 
 def test_a_column_that_is_missing_and_a_row_without_a_class_are_told_with_what_to_do() -> None:
     with pytest.raises(TableMismatch, match=r"column 'age' is missing\. Add it$"):
-        encode_training(dictionary_of(AGE), table(**{"class": ["no", "yes"]}))
+        trained(dictionary_of(AGE), table(**{"class": ["no", "yes"]}))
     with pytest.raises(TableMismatch, match=r"row 2 below the header has no class\. Fill it in, or remove the row$"):
-        encode_training(dictionary_of(AGE), table(age=["1", "2"], **{"class": ["no", ""]}))
+        trained(dictionary_of(AGE), table(age=["1", "2"], **{"class": ["no", ""]}))
 
 
 def test_training_shows_20_values_of_a_column_and_counts_the_others() -> None:
     wrong = [f"v{i:02}" for i in range(23)]
     with pytest.raises(TableMismatch) as caught:
-        encode_training(dictionary_of(SEX), table(sex=wrong * 2, **{"class": ["no"] * 46}))
+        trained(dictionary_of(SEX), table(sex=wrong * 2, **{"class": ["no"] * 46}))
     assert "'v19' and 3 more not in the list" in str(caught.value)
     assert "'v20'" not in str(caught.value)
     with pytest.raises(TableMismatch, match="'v19' not in the list"):
-        encode_training(dictionary_of(SEX), table(sex=wrong[:20], **{"class": ["no"] * 20}))
+        trained(dictionary_of(SEX), table(sex=wrong[:20], **{"class": ["no"] * 20}))
 
 
 def test_nothing_of_a_patient_shows_in_a_repr() -> None:
@@ -224,7 +226,7 @@ def test_rows_are_taken_by_position_or_mask() -> None:
     some = table(a=["x", "y", "z"], b=["1", "2", "3"])
     for rows in (np.array([0, 2]), np.array([True, False, True])):
         taken = some.take(rows)
-        assert (taken.rows, taken.column("a").tolist(), taken.column("b").tolist()) == (
+        assert (taken.rows, taken.texts("a").tolist(), taken.texts("b").tolist()) == (
             2,
             ["x", "z"],
             ["1", "3"],
@@ -234,6 +236,6 @@ def test_rows_are_taken_by_position_or_mask() -> None:
 def test_table_must_be_one() -> None:
     column = np.array(["x"])
     with pytest.raises(BadData, match="same name: 'a'"):
-        Columns(("a", "a"), (column, column), 1)
+        Columns.of(("a", "a"), (column, column), 1)
     with pytest.raises(BadData, match="2 columns of 1 rows"):
-        Columns(("a", "b"), (column, np.array(["x", "y"])), 1)
+        Columns.of(("a", "b"), (column, np.array(["x", "y"])), 1)

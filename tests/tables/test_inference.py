@@ -38,7 +38,7 @@ cells = st.sampled_from(["", "?", "1", "1.0", "2", "-3", "10", "9", "1e1", "a", 
 
 def table(header: str, *rows: str) -> Columns:
     columns = zip(*(row.split(",") for row in rows), strict=True) if rows else [[] for _ in header.split(",")]
-    return Columns(tuple(header.split(",")), tuple(np.array(column, np.str_) for column in columns), len(rows))
+    return Columns.of(tuple(header.split(",")), tuple(np.array(column, np.str_) for column in columns), len(rows))
 
 
 def counting(column: Callable[[int], str], rows: int = 30) -> Columns:
@@ -49,7 +49,7 @@ def counting(column: Callable[[int], str], rows: int = 30) -> Columns:
 def read(path: Path) -> Columns:
     with open(path, newline="") as file:
         header, *rows = csv.reader(file)
-    return Columns(tuple(header), tuple(np.array(c) for c in zip(*rows, strict=True)), len(rows))
+    return Columns.of(tuple(header), tuple(np.array(c) for c in zip(*rows, strict=True)), len(rows))
 
 
 def number(text: str) -> float | None:
@@ -68,7 +68,7 @@ def ordered(texts: Collection[str]) -> tuple[str, ...]:
 
 def expected(name: str, tables: Sequence[Columns], bins: int | None) -> Nominal | Gaussian | Binned | None:
     """An attribute as the interface describes it, cell by cell."""
-    present = [c for t in tables for c in t.column(name).tolist() if c not in ("", "?")]
+    present = [c for t in tables for c in t.texts(name).tolist() if c not in ("", "?")]
     read_as = [number(cell) for cell in present]
     values = [value for value in read_as if value is not None]
     if not present:
@@ -91,7 +91,7 @@ def test_real_tables_as_the_interface_describes(files: list[str], bins: int | No
     class_column = "class" if "class" in names else names[-1]
     attributes = [expected(name, tables, bins) for name in names if name != class_column]
     assert dictionary.class_column == class_column
-    assert dictionary.classes == ordered({c for t in tables for c in t.column(class_column).tolist()})
+    assert dictionary.classes == ordered({c for t in tables for c in t.texts(class_column).tolist()})
     assert list(dictionary.attributes) == [attribute for attribute in attributes if attribute]
 
 
@@ -243,6 +243,6 @@ def test_refuses(refused: Callable[[], Dictionary], kind: type[Exception], words
 
 def test_column_that_names_every_patient_is_refused_by_name() -> None:
     rows = 2**19
-    patients = Columns(("patient", "class"), (np.arange(rows).astype("U7"), np.resize(["a", "b"], rows)), rows)
+    patients = Columns.of(("patient", "class"), (np.arange(rows).astype("U7"), np.resize(["a", "b"], rows)), rows)
     with pytest.raises(DictionaryTooLarge, match="'patient'"):
         infer([patients], nominal=["patient"])

@@ -26,7 +26,7 @@ def hospital(rows: int = 40) -> Columns:
     towns = [*["north"] * 18, "?", "east", *["south"] * 19, "west"]
     ages = [f"{30 + at}.0" for at in range(rows)]
     cells = (ages, jobs, towns, ["sick", "well"] * 10 + ["well"] * 20)
-    return Columns(NAMES, tuple(np.array(column, np.str_) for column in cells), rows, "hospital")
+    return Columns.of(NAMES, tuple(np.array(column, np.str_) for column in cells), rows, "hospital")
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ def test_names_of_several_values_count_as_missing_and_are_told(trees: Path) -> N
     dictionary = infer([table], "class", numeric=["age"])
     protection = read_protection(f"generalisation:k=5:quasi_identifiers=job:taxonomies={trees}")
     done = protect(table, dictionary, protection, 0)
-    assert set(done.table.column("job")) == {"?"}
+    assert set(done.table.texts("job")) == {"?"}
     assert (done.coarsened, done.privacy) == (40, True)
     assert "(job) stands for at least 5 rows" in done.guarantee
-    assert done.table.column("age").tolist() == table.column("age").tolist()
+    assert done.table.texts("age").tolist() == table.texts("age").tolist()
 
 
 def test_what_the_dictionary_lists_is_counted(trees: Path) -> None:
@@ -56,7 +56,7 @@ def test_what_the_dictionary_lists_is_counted(trees: Path) -> None:
     layout = Layout(dictionary_from(plain))
     protection = read_protection(f"generalisation:k=5:quasi_identifiers=job:taxonomies={trees}")
     done = protect(table, layout.dictionary, protection, 0)
-    assert done.table.column("job").tolist() == ["health"] * 20 + ["law"] * 20
+    assert done.table.texts("job").tolist() == ["health"] * 20 + ["law"] * 20
     assert done.coarsened == 0
     found = protected(layout, table, protection, 0)
     assert (found.vector == counted(layout, done.table).vector).all()
@@ -80,7 +80,7 @@ def test_another_method_coarsens_nothing() -> None:
 
 def test_a_hospital_with_nothing_to_count_is_told(trees: Path) -> None:
     table = hospital().take(np.arange(40))
-    table = Columns(("job", "class"), (table.column("job"), table.column("class")), 40, "hospital")
+    table = Columns.of(("job", "class"), (table.texts("job"), table.texts("class")), 40, "hospital")
     protection = read_protection(f"generalisation:k=30:taxonomies={trees}")
     with pytest.raises(BadData, match="leaves no cell to count"):
         protect(table, infer([table], "class"), protection, 0)

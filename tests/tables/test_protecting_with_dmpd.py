@@ -9,12 +9,11 @@ from mixbayes.local_methods import DMPD
 from mixbayes.local_methods.registry import configured
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.counts import count
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted, protected
-from mixbayes.tables.encoding import encode_query, encode_training
+from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.inference import infer
 from mixbayes.tables.method_table import as_table
 from mixbayes.tables.protecting import Protection, protect, read_protection
@@ -35,11 +34,14 @@ def hospital(seed: int, rows: int = 120) -> Columns:
     ward[:3] = "c"
     cells = [ages.round(2), pressure, np.where(smokes, "yes", "no"), ward, np.where(sick, "sick", "well")]
     texts = [np.where(random.random(rows) < 0.1, "?", np.array(column, np.str_)) for column in cells[:-1]]
-    return Columns(NAMES, (*texts, np.array(cells[-1], np.str_)), rows, f"hospital {seed}")
+    return Columns.of(NAMES, (*texts, np.array(cells[-1], np.str_)), rows, f"hospital {seed}")
 
 
 def rows_of(table: Columns) -> list[Row]:
-    return [dict(zip(table.names, row, strict=True)) for row in zip(*(c.tolist() for c in table.cells), strict=True)]
+    return [
+        dict(zip(table.names, row, strict=True))
+        for row in zip(*(table.texts(name).tolist() for name in table.names), strict=True)
+    ]
 
 
 def discretised(table: Columns, dictionary: Dictionary, protection: Protection, seed: int) -> Columns:
@@ -55,7 +57,7 @@ def discretised(table: Columns, dictionary: Dictionary, protection: Protection, 
     for column in given.columns:
         texts = np.array([repr(c) if isinstance(c, float) else str(c) for c in column.cells().tolist()], np.str_)
         cells.append(np.where(column.missing, "?", texts))
-    return Columns((*given.names, "class"), (*cells, table.column("class")), table.rows)
+    return Columns.of((*given.names, "class"), (*cells, table.texts("class")), table.rows)
 
 
 @pytest.mark.parametrize("bins", [None, 4])
@@ -78,7 +80,7 @@ def test_the_joint_classifier_is_that_of_the_discretised_rows(bins: int | None) 
         known=[row for table in tables for row in rows_of(table)],
     )
     assert verdict.contradicts(labels, 0.01) == []
-    assert np.mean([a == b for a, b in zip(labels, questions.column("class"), strict=True)]) > 0.75
+    assert np.mean([a == b for a, b in zip(labels, questions.texts("class"), strict=True)]) > 0.75
 
 
 def test_counts_are_those_of_the_discretised_rows_to_the_last_bit() -> None:
@@ -86,7 +88,7 @@ def test_counts_are_those_of_the_discretised_rows_to_the_last_bit() -> None:
     dictionary = infer([table], "class", numeric=["age", "pressure"])
     layout = Layout(dictionary)
     protection = read_protection(PROTECTION)
-    expected = count(layout, encode_training(dictionary, discretised(table, dictionary, protection, 5))[0])
+    expected = counted(layout, discretised(table, dictionary, protection, 5)).vector
     assert (protected(layout, table, protection, 5).vector == expected).all()
 
 
@@ -94,8 +96,8 @@ def test_a_left_out_attribute_is_missing_and_numbers_are_means_of_intervals() ->
     table = hospital(0)
     dictionary = infer([table], "class", numeric=["age", "pressure"])
     done = protect(table, dictionary, read_protection(PROTECTION), 0)
-    assert set(done.table.column("ward")) == {"?"}
-    ages = done.table.column("age")
+    assert set(done.table.texts("ward")) == {"?"}
+    ages = done.table.texts("age")
     assert 1 < len(set(ages) - {"?"}) < 10
     assert "verified" in done.guarantee
     assert done.unlabelled == 0
@@ -104,11 +106,11 @@ def test_a_left_out_attribute_is_missing_and_numbers_are_means_of_intervals() ->
 def test_rows_are_not_paired_with_the_table() -> None:
     """A cell that by chance equals the one that stood there keeps nothing of how it was written."""
     table = hospital(0)
-    padded = np.array([text if text == "?" else f"0{text}" for text in table.column("pressure")], np.str_)
-    table = Columns(NAMES, (table.cells[0], padded, *table.cells[2:]), table.rows)
+    padded = np.array([text if text == "?" else f"0{text}" for text in table.texts("pressure")], np.str_)
+    table = Columns.of(NAMES, (table.texts(NAMES[0]), padded, *map(table.texts, NAMES[2:])), table.rows)
     dictionary = infer([table], "class", numeric=["age", "pressure"])
     released = protect(table, dictionary, read_protection("dmpd:k=1:population=4:generations=0"), 0).table
-    assert not any(text.startswith("0") for text in released.column("pressure"))
+    assert not any(text.startswith("0") for text in released.texts("pressure"))
 
 
 def test_a_hospital_with_nothing_to_release_is_told() -> None:

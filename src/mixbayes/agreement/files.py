@@ -109,7 +109,7 @@ def _dictionary_lines(dictionary: Dictionary) -> Iterator[str]:
     yield ""
     yield "# The attributes, in the order of the counts. A nominal one has a closed list of values. A numeric one has a"
     yield "# normal distribution in every class; values beyond its bounds are clipped to them. A binned one is cut at"
-    yield "# the cut points, low <= cuts <= high. Bounds and cuts taken from a table are patients' values: round them."
+    yield "# the cut points, low <= cuts <= high. Widen the bounds to what can be measured at all."
     for attribute in dictionary.attributes:
         yield from _attribute_lines(attribute)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,18 +20,23 @@ from mixbayes.cli.help import Command
 from mixbayes.cli.nodes import Agreed, Keys, Name
 from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_whole
 from mixbayes.cli.progress import Talk
+from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.node.rounds.status import Status
 from mixbayes.parties.desk import Desk, at_mixers, at_own_node
-from mixbayes.protocol.errors import MixbayesError, Unsupported
+from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.doubts import refuse_unknown_columns
 from mixbayes.tables.encoding import encode_query
-from mixbayes.tables.files import read_table
+from mixbayes.tables.sources.how import How
 from mixbayes.transport.errors import DifferentSets, RefusedByPolicy
 
 CLASSIFY_EXAMPLES = """Examples:
 
 mixbayes classify --federation federation.toml --name north --keys keys new.csv -o labels.csv
+
+mixbayes classify --federation federation.toml --name north --keys keys new.xlsx --id patient -o labels.csv
 """
 STATUS_EXAMPLES = """Examples:
 
@@ -69,19 +74,30 @@ def desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[F
         yield agreed, found
 
 
+@reads_tables
 def classify(
     federation: Agreed,
     name: Name,
     keys: Keys,
-    table: Annotated[Path, typer.Argument(metavar="NEW.csv", help="The rows; a class column is ignored.")],
-    out: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.csv", help="One column, label.")],
+    table: Annotated[str, typer.Argument(metavar="NEW", help="The rows; a class column is ignored.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--output", metavar="OUT.csv", help="The labels, in the order of the rows.")
+    ],
+    id_column: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="Write this column beside the labels; it stays on this machine."),
+    ] = None,
     public: Annotated[
         bool,
         typer.Option(
             "--public-instances/--private-instances", help="Whether the mixers, or the other hospital, see the rows."
         ),
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Ask also where a column has no value that the classifier knows.")
+    ] = False,
     node: Node = "",
+    how: How = USUAL,
 ) -> None:
     """Classify new patients jointly.
 
@@ -89,23 +105,36 @@ def classify(
     A finished command that is repeated is charged again, and writes the output anew.
     """
     refuse_unwritable_labels(out)
-    if out.exists() and table.exists() and out.samefile(table):
+    if out.exists() and is_file(table) and out.samefile(table):
         raise Unsupported(f"-o {out} names the table itself. Give the labels another name.")
     agreed = read_federation(federation)
-    rows = read_table(table)
+    with Talk() as talk:
+        rows = read(table, how, talk)
     with rows.named_in_errors():
         codes = encode_query(agreed.dictionary, rows).codes
-    tell_unknown(agreed.dictionary, rows)
+        known_by = _identifiers(rows, id_column)
+    tell_unknown(agreed.dictionary, rows, id_column)
+    if not force:
+        refuse_unknown_columns(agreed.dictionary, rows, codes)
     with desk(federation, name, keys, node) as (_, behind), Talk() as talk:
         before = None if is_unfinished(out) else behind.refuse_over_budget(rows.rows)
         with _resumable(out) as id:
             labels = behind.labels(
                 codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows), id=id
             )
-            write_whole(out, labels_text(agreed.dictionary.classes[label] for label in labels))
+            write_whole(out, labels_text([agreed.dictionary.classes[label] for label in labels], known_by))
     if before:
         left = before.budget_left - rows.rows
         typer.echo(f"At most {left} of the {before.budget} rows of this round's budget are left.", err=True)
+
+
+def _identifiers(rows: Columns, column: str | None) -> tuple[str, Sequence[str]] | None:
+    """The column that tells the rows apart, and its cells."""
+    if column is None:
+        return None
+    if column not in rows.names:
+        raise BadData(f"there is no column {column!r} for --id. The columns are {', '.join(map(repr, rows.names))}.")
+    return column, rows.texts(column).tolist()
 
 
 @contextmanager

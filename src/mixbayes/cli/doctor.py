@@ -16,6 +16,7 @@ from mixbayes.agreement.addresses import host_and_port
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.reading import USUAL, reads_tables
 from mixbayes.keys.checks import KeyFolder
 from mixbayes.node.disk.datastore import COMPUTING_PARTY as OF_COMPUTING_PARTY
 from mixbayes.node.disk.datastore import HOSPITAL as OF_HOSPITAL
@@ -31,6 +32,7 @@ from mixbayes.node.serving.dialling import address_of
 from mixbayes.parties.applications import recalled
 from mixbayes.parties.doctor import asked_round, table_findings
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.tables.sources.how import How
 from mixbayes.transport.tls import Credentials
 
 EXAMPLES = """Examples:
@@ -51,17 +53,19 @@ class Patient:
     file: Path
     name: str
     keys: Path
-    data: Path | None
+    data: str | None
+    how: How
     state: Path | None
     listen: str | None
 
 
+@reads_tables
 def doctor(
     federation: Agreed,
     name: Name,
     keys: Keys,
     data: Annotated[
-        Path | None, typer.Option(metavar="TABLE", help="A hospital's table.", envvar="MIXBAYES_DATA_TABLE")
+        str | None, typer.Option(metavar="TABLE", help="A hospital's table.", envvar="MIXBAYES_DATA_TABLE")
     ] = None,
     state: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The node's state folder.", envvar="MIXBAYES_STATE")
@@ -74,6 +78,7 @@ def doctor(
         bool, typer.Option("--health", help="Ask only whether this node serves, on this machine; print nothing if so.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    how: How = USUAL,
 ) -> None:
     """Look at everything that can keep a node from working: a line for each thing, with the remedy.
 
@@ -82,7 +87,7 @@ def doctor(
     port; 2 usage or software; 3 keys, connections or clocks; 4 no answer in time; 6 agreement or table.
     """
     _refuse_unreadable(listen)
-    patient = Patient(federation, name, keys, data, state, listen)
+    patient = Patient(federation, name, keys, data, how, state, listen)
     if health:
         _ask_health(patient)
         return
@@ -123,7 +128,7 @@ def examined(patient: Patient) -> Iterator[Finding]:
         yield from _own_port(agreed, patient, own)
     yield from _state(agreed, patient)
     if agreed and patient.data:
-        yield from table_findings(agreed, patient.data)
+        yield from table_findings(agreed, patient.data, patient.how)
     if agreed:
         yield from _round(agreed, patient, answers)
 

@@ -10,16 +10,29 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.tables import doubts
 from mixbayes.tables.columns import Columns
+from mixbayes.tables.inference import DEFAULT_CLASS_COLUMN, class_of
+from mixbayes.tables.profile import Profile, profiled
 
 
-def tell_doubts(tables: Sequence[Columns], nominal: Collection[str] = (), numeric: Collection[str] = ()) -> None:
+def tell_doubts(
+    tables: Sequence[Columns | Profile], nominal: Collection[str] = (), numeric: Collection[str] = ()
+) -> None:
     """Print what looks like an oversight in these tables."""
     _tell(doubts.doubts(tables, nominal, numeric))
 
 
-def tell_unknown(dictionary: Dictionary, rows: Columns) -> None:
+def tell_predicted(table: Columns | Profile, class_column: str | None) -> None:
+    """Print what is predicted if nobody has named it."""
+    name = class_of(table.names, class_column)
+    if class_column is None and name != DEFAULT_CLASS_COLUMN:
+        one = table.chosen([name]) if isinstance(table, Columns) else table
+        column = (profiled(one) if isinstance(one, Columns) else one).columns[name]
+        _tell([doubts.predicted(column, guessed=True)])
+
+
+def tell_unknown(dictionary: Dictionary, rows: Columns, id_column: str | None = None) -> None:
     """Print what the classifier does not know of these rows."""
-    _tell(doubts.unknown(dictionary, rows))
+    _tell(doubts.unknown(dictionary, rows, id_column))
 
 
 def tell_identities(columns: Columns, released: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from mixbayes.agreement.agreement import (
@@ -22,20 +21,24 @@ from mixbayes.agreement.agreement import (
     federation_from,
 )
 from mixbayes.agreement.files import read_federation, written
-from mixbayes.cli.doubts import tell_doubts
+from mixbayes.cli.doubts import tell_doubts, tell_predicted
 from mixbayes.cli.help import Command
 from mixbayes.cli.options import Protocol, names_in, smoothing_text
 from mixbayes.cli.output import write_whole
+from mixbayes.cli.progress import Talk
+from mixbayes.cli.reading import USUAL as USUALLY
+from mixbayes.cli.reading import opened, reads_tables
 from mixbayes.node.log import printable
-from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
 from mixbayes.protocol.paillier.key import USUAL_BITS
-from mixbayes.tables.columns import Columns
-from mixbayes.tables.files import read_table
-from mixbayes.tables.inference import NUMERIC_ABOVE, infer
+from mixbayes.tables.doubts import all_dates, mostly_once, one_of_a_kind
+from mixbayes.tables.inference import class_of, infer, looks_numeric
+from mixbayes.tables.profile import ColumnProfile, Profile
+from mixbayes.tables.quantiles import with_grids
+from mixbayes.tables.sources.how import How
 
 NEW_EXAMPLES = """Examples:
 
@@ -57,6 +60,7 @@ app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agr
 
 
 @app.command(cls=Command, epilog=NEW_EXAMPLES)
+@reads_tables
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="federation.toml is written there.")],
     name: Annotated[str, typer.Option(metavar="NAME", help="What the federation is called.")],
@@ -66,7 +70,7 @@ def new(
             metavar="NAME[=HOST:PORT]", help="A hospital; without mixers one of the two has an address. Repeat it."
         ),
     ],
-    like: Annotated[Path, typer.Option(metavar="TABLE", help="Columns, values and bounds are taken from it.")],
+    like: Annotated[str, typer.Option(metavar="TABLE", help="Columns, values and bounds are taken from it.")],
     mixer: Annotated[
         list[str] | None, typer.Option(metavar="a=HOST:PORT", help="Where all nodes reach mixer a, and mixer b.")
     ] = None,
@@ -80,6 +84,9 @@ def new(
     ] = "1",
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    keep: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns to agree on although most of their values are of one patient.")
+    ] = "",
     minimum: Annotated[
         int | None, typer.Option(metavar="N", min=2, help="Hospitals that a round needs.", show_default="all of them")
     ] = None,
@@ -105,6 +112,7 @@ def new(
     rounds: Annotated[
         int, typer.Option(metavar="N", min=1, max=MOST_ROUNDS, help="How many rounds there may be.")
     ] = USUAL.rounds,
+    how: How = USUALLY,
 ) -> None:
     """Write an agreement: DIR/federation.toml.
 
@@ -112,10 +120,13 @@ def new(
     """
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
-    table = read_table(like)
+    table = _profile(like, how, bins)
     tell_doubts([table], names_in(nominal), names_in(numeric))
-    dictionary = infer([table], class_column, names_in(nominal), names_in(numeric), bins, smoothing, max_rows)
-    _refuse_names_of_patients(dictionary, table, names_in(nominal))
+    tell_predicted(table, class_column)
+    _refuse_names_of_patients(table, class_of(table.names, class_column), names_in(keep), names_in(numeric))
+    dictionary = infer(
+        [table], class_column, names_in(nominal), names_in(numeric), bins, smoothing, max_rows, public=True
+    )
     _refuse_what_cannot_run(protocol.value, dictionary)
     federation = _agreed(
         {
@@ -172,16 +183,38 @@ def _refuse_what_cannot_run(protocol: str, dictionary: Dictionary) -> None:
         fitting_bits(dictionary, USUAL_BITS)
 
 
-def _refuse_names_of_patients(dictionary: Dictionary, table: Columns, nominal: Collection[str]) -> None:
-    for attribute in dictionary.attributes:
-        if attribute.name in nominal:
-            continue
-        rows = np.count_nonzero(~missing(table.column(attribute.name)))
-        if attribute.listed == rows > NUMERIC_ABOVE:
-            raise BadData(
-                f"{table.source}: column {attribute.name!r} has another value in every row, and all of them would "
-                "stand in the agreement that everybody gets. Remove it from the table, or name it in --nominal."
-            )
+def _profile(like: str, how: How, bins: int | None) -> Profile:
+    source = opened(like, how)
+    with Talk() as talk:
+        profile = source.profile(source.names, talk)
+        return with_grids(source, profile, source.names, talk) if bins else profile
+
+
+def _refuse_names_of_patients(table: Profile, label: str, kept: Collection[str], numeric: Collection[str]) -> None:
+    """Refuse what everybody would get of single patients: names, free text, numbers of cases, days."""
+    unknown = [name for name in kept if name not in table.names]
+    if unknown:
+        raise Unsupported(f"--keep {unknown[0]}: {table.source} has no such column.")
+    reasons = {
+        column.name: _why_not_public(column, column.name in numeric)
+        for column in table.columns.values()
+        if column.name != label and column.name not in kept
+    }
+    refused = [f"column {name!r} has {why}" for name, why in reasons.items() if why]
+    if refused:
+        lines = "".join(f"\n  {line}" for line in refused)
+        raise BadData(
+            f"{table.source}: everybody gets the agreement, and these columns tell of single patients:{lines}\n"
+            "Remove them from the table, or name those in --keep that may be told."
+        )
+
+
+def _why_not_public(column: ColumnProfile, measured: bool) -> str:
+    if all_dates(column):
+        return "dates"
+    if looks_numeric(column) or measured:
+        return "another number in every row" if one_of_a_kind(column) and not measured else ""
+    return "many values that only one row has" if mostly_once(column) or not column.complete else ""
 
 
 def _member(given: str) -> dict[str, str]:
@@ -211,8 +244,8 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     yield ""
     if bounded:
         names = ", ".join(bounded[:MOST_SHOWN]) + f" and {len(bounded) - MOST_SHOWN} more" * (len(bounded) > MOST_SHOWN)
-        yield f"Bounds are the table's own smallest and largest values, and cuts its quantiles: {printable(names)}."
-        yield "They tell about single patients. Round the bounds outwards by hand, to what can be measured at all."
+        yield f"Bounds are the table's own, rounded outwards, and cuts its quantiles, rounded: {printable(names)}."
+        yield "Widen the bounds by hand to what can be measured at all: the table need not have everybody's extremes."
     yield "Values and classes are those of the table. Add what other hospitals have and it has not, and leave out"
     yield "what names a patient."
     yield ""

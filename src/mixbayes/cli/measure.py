@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,12 +13,13 @@ from mixbayes.cli.measure_document import document
 from mixbayes.cli.measure_text import notes, show
 from mixbayes.cli.options import names_in
 from mixbayes.cli.progress import Talk
+from mixbayes.cli.reading import USUAL, read, reads_tables
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.local_methods.measures.disclosure import Unknown
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.files import read_table
 from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names, sensitive_column
+from mixbayes.tables.sources.how import How
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.measures.comparison import Comparison
@@ -43,11 +43,12 @@ mixbayes measure patients.csv released.csv --repeats 5 --clusters 2..6 --report 
 MOST_CLUSTERINGS = 20
 
 
+@reads_tables
 def measure(
-    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was.")],
-    released: Annotated[Path, typer.Argument(metavar="RELEASED", help="The table made from it.")],
+    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The table as it was.")],
+    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The table made from it.")],
     test: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="TABLE", help="Judge classifiers on these rows. Default: cross-validation of ORIGINAL."),
     ] = None,
     class_col: Annotated[
@@ -85,6 +86,7 @@ def measure(
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of queries, folds and clusters.")] = 0,
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    how: How = USUAL,
 ) -> None:
     """Measure what a release gives away, and what it is still good for.
 
@@ -94,13 +96,14 @@ def measure(
 
     sought = _numbers(clusters)
     page = ReportFile(report) if report else None
-    read = [read_table(path) for path in (original, released, *([test] if test else []))]
-    label = class_column(read[0], class_col)
-    hidden = sensitive_column(read[0], sensitive, label)
-    numbers = numeric_names(read, {*names_in(nominal), *([label] if label else [])}, names_in(numeric))
-    tables = [as_table(columns, numbers) for columns in read]
-    tell_doubts(read, names_in(nominal), names_in(numeric))
-    with Talk() as talk, read[0].named_in_errors(), as_command_error():
+    with Talk() as talk:
+        whole = [read(address, how, talk) for address in (original, released, *([test] if test else []))]
+    label = class_column(whole[0], class_col)
+    hidden = sensitive_column(whole[0], sensitive, label)
+    numbers = numeric_names(whole, {*names_in(nominal), *([label] if label else [])}, names_in(numeric))
+    tables = [as_table(columns, numbers) for columns in whole]
+    tell_doubts(whole, names_in(nominal), names_in(numeric))
+    with Talk() as talk, whole[0].named_in_errors(), as_command_error():
         found = compare(
             tables[0],
             tables[1],
@@ -116,11 +119,11 @@ def measure(
             progress=talk,
         )
     if page:
-        page.write(_page(found, read[0], read[1], label))
+        page.write(_page(found, whole[0], whole[1], label))
     if as_json:
         typer.echo(json.dumps(document(found), indent=2))
     else:
-        show(found, _left_out(read[0], read[1]))
+        show(found, _left_out(whole[0], whole[1]))
 
 
 def _numbers(listed: str) -> list[int]:

@@ -16,10 +16,15 @@ from typing import Annotated
 import typer
 
 from mixbayes.agreement.files import read_federation
+from mixbayes.cli.progress import Talk
+from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables
+from mixbayes.cli.tenths import Tenths
 from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
-from mixbayes.tables.counting import Counted, counted, protected, refuse_empty, seed_for
+from mixbayes.tables.counting import counted, protected, refuse_empty, seed_for
 from mixbayes.tables.protecting import read_protection
+from mixbayes.tables.sources.how import How
+from mixbayes.tables.tallying import Counted
 
 MIXER_EXAMPLES = """Examples:
 
@@ -69,11 +74,12 @@ def mixer(
     until_stopped(node.running(settings, log), log)
 
 
+@reads_tables
 def party(
     federation: Agreed,
     name: Name,
     keys: Keys,
-    data: Annotated[Path, typer.Option(metavar="TABLE", help="CSV or Parquet.", envvar="MIXBAYES_DATA_TABLE")],
+    data: Annotated[str, typer.Option(metavar="TABLE", help=TABLE, envvar="MIXBAYES_DATA_TABLE")],
     state: State,
     listen: Annotated[
         str,
@@ -100,24 +106,27 @@ def party(
         ),
     ] = "",
     reflection: Reflection = False,
+    how: How = USUAL,
 ) -> None:
     """Run a hospital's node: check the table, contribute its counts, answer the hospital's own applications."""
     from mixbayes.parties.alone import node as partner_node
     from mixbayes.parties.settings import Settings
     from mixbayes.parties.with_mixers import node
     from mixbayes.protocol.attributes.layout import Layout
-    from mixbayes.tables.files import read_table
 
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
-    table = read_table(data)
-    refuse_empty(table)
     layout = Layout(agreed.dictionary)
-    counts = counted(layout, table)
+    with Talk() as talk:
+        table = opened(data, how)
+        counts = counted(layout, table, talk)
+        refuse_empty(counts.rows, table.title)
+        if protect:
+            secret = load_keys(keys, name, datetime.now(UTC)).state_key
+            method = read_protection(protect)
+            rows = read(data, how, talk)
+            counts = protected(layout, rows, method, seed_for(secret, protect), Tenths(talk))
     log = configure(title)
-    if protect:
-        secret = load_keys(keys, name, datetime.now(UTC)).state_key
-        counts = protected(layout, table, read_protection(protect), seed_for(secret, protect))
     _tell_what_was_counted(counts, log)
     settings = Settings(
         agreed,

@@ -7,13 +7,13 @@ import io
 import os
 import secrets
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from mixbayes.protocol.errors import BadData, Unsupported
-from mixbayes.tables.files import PARQUET
+from mixbayes.tables.sources.opening import PARQUET
 
 _ID_BYTES = 16
 _NO_TEXT = (".xlsx", ".xls", ".ods", ".gz", ".bz2", ".xz", ".zip")
@@ -88,12 +88,13 @@ def refuse_unwritable_labels(path: Path) -> None:
     refuse_unwritable(path)
 
 
-def labels_text(labels: Iterable[str]) -> str:
-    """A CSV table of one column, `label`."""
+def labels_text(labels: Sequence[str], known_by: tuple[str, Sequence[str]] | None = None) -> str:
+    """A CSV table with a column `label`, and before it the column that tells the rows apart, if there is one."""
+    name, identifiers = known_by or ("", ())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["label"])
-    writer.writerows([label] for label in labels)
+    writer.writerow([name, "label"] if known_by else ["label"])
+    writer.writerows(zip(identifiers, labels, strict=True) if known_by else ([label] for label in labels))
     return text.getvalue()
 
 

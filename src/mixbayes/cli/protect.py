@@ -21,15 +21,16 @@ from mixbayes.cli.measure_text import DISTORTION, RISK, figure
 from mixbayes.cli.options import names_in, settings_in
 from mixbayes.cli.output import refuse_other_format, refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
+from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.table_output import projection_files, refuse_other_folder, table_file, write_folder
 from mixbayes.cli.tenths import Tenths
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.files import read_table
 from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names, sensitive_column
 from mixbayes.tables.protecting import left_as_they_were, texts_of
+from mixbayes.tables.sources.how import How
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
@@ -76,8 +77,9 @@ GROUPS = (
 """What is measured of the groups that a method formed."""
 
 
+@reads_tables
 def protect(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="The table to protect.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="The table to protect, in memory as a whole.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="Where the released table goes; a folder for dmpd.")],
     method: Annotated[
         str, typer.Option(metavar="METHOD", help="What to do to it; a name that does not exist lists those that do.")
@@ -96,12 +98,14 @@ def protect(
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same release.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    how: How = USUAL,
 ) -> None:
     """Make a table that may be shown out of one that may not, and check that it keeps its promise."""
     chosen = configured_method(method, settings_in(settings or []), seed)
     _refuse_target(target, chosen)
     _refuse_same(source, target)
-    columns = read_table(source)
+    with Talk() as talk:
+        columns = read(source, how, talk)
     sensitive_column(columns, sensitive, None)
     tell_doubts([columns], names_in(nominal), names_in(numeric))
     done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
@@ -143,8 +147,8 @@ class _Done:
     """What is written instead of the table, if the method divides it."""
 
 
-def _refuse_same(source: Path, target: Path) -> None:
-    if source.exists() and target.exists() and source.samefile(target):
+def _refuse_same(source: str, target: Path) -> None:
+    if is_file(source) and target.exists() and target.samefile(source):
         raise Unsupported(f"{target} is the table itself. Give the release another name.")
 
 

@@ -13,17 +13,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixbayes.cli.doubts import tell_doubts, tell_unknown
+from mixbayes.cli.doubts import tell_doubts, tell_predicted, tell_unknown
 from mixbayes.cli.options import Protocol, names_in, smoothing_text
 from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_whole
 from mixbayes.cli.progress import Talk
+from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.run import simulate as run_simulation
 from mixbayes.tables.breast_cancer import breast_cancer
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.files import read_table
+from mixbayes.tables.sources.how import How
 
 EXAMPLES = """Examples:
 
@@ -41,9 +42,10 @@ mixbayes simulate patients.csv --protect class-wise-condensation:t=20 --protect 
 """
 
 
+@reads_tables
 def simulate(
     tables: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             metavar="TABLE",
             help="None: a table that scikit-learn carries. One: split at random. Several: one hospital each.",
@@ -71,7 +73,7 @@ def simulate(
             help="Whether the mixers, or the other hospital, see the rows asked about.",
         ),
     ] = True,
-    classify: Annotated[Path | None, typer.Option(metavar="TABLE", help="Classify these rows.")] = None,
+    classify: Annotated[str | None, typer.Option(metavar="TABLE", help="Classify these rows.")] = None,
     holdout: Annotated[
         float,
         typer.Option(
@@ -96,15 +98,18 @@ def simulate(
     ] = 0,
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    how: How = USUAL,
 ) -> None:
     """Train and classify on this machine, every node in a process of its own, and compare with pooling."""
     if labels:
         refuse_unwritable_labels(labels)
         _refuse_to_overwrite(labels, [*(tables or []), *([classify] if classify else [])])
     page = ReportFile(report) if report else None
-    given = _tables(tables or [])
-    asked = read_table(classify) if classify else None
+    with Talk() as talk:
+        given = _tables(tables or [], how, talk)
+        asked = read(classify, how, talk) if classify else None
     tell_doubts(list(given.values()), names_in(nominal), names_in(numeric))
+    tell_predicted(next(iter(given.values())), class_column)
     with Talk() as talk:
         outcome = run_simulation(
             given,
@@ -145,16 +150,16 @@ def _hand_out(outcome: Outcome, page: ReportFile | None, *, as_json: bool) -> No
         page.write(simulated(outcome))
 
 
-def _tables(paths: list[Path]) -> dict[str, Columns]:
+def _tables(addresses: list[str], how: How, talk: Talk) -> dict[str, Columns]:
     """The hospitals' tables, named after their files; a name that is taken gets a number."""
-    if not paths:
+    if not addresses:
         return {"breast-cancer": breast_cancer()}
     tables: dict[str, Columns] = {}
-    stems = [path.stem.encode(errors="replace").decode() for path in paths]
-    for path, stem in zip(paths, stems, strict=True):
+    stems = [Path(address).stem.encode(errors="replace").decode() for address in addresses]
+    for address, stem in zip(addresses, stems, strict=True):
         names = (f"{stem}-{i}" for i in count(1)) if stems.count(stem) > 1 else chain([stem], _numbered(stem))
         name = next(name for name in names if name not in tables and (name == stem or name not in stems))
-        tables[name] = read_table(path)
+        tables[name] = read(address, how, talk)
     return tables
 
 
@@ -174,8 +179,8 @@ def _protections(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _refuse_to_overwrite(out: Path, read: list[Path]) -> None:
-    if any(out.exists() and path.exists() and out.samefile(path) for path in read):
+def _refuse_to_overwrite(out: Path, addresses: list[str]) -> None:
+    if any(out.exists() and is_file(address) and out.samefile(address) for address in addresses):
         raise Unsupported(f"--labels {out} names a table that is read here. Give it another name.")
 
 

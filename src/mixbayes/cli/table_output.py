@@ -18,8 +18,8 @@ from mixbayes.local_methods.dmpd.projections import Projection
 from mixbayes.local_methods.tables import Column, Numeric, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.files import PARQUET
 from mixbayes.tables.released_texts import as_texts
+from mixbayes.tables.sources.opening import PARQUET
 
 PROJECTION = "projection-*.csv"
 
@@ -88,7 +88,7 @@ def _csv(texts: Columns) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(texts.names)
-    writer.writerows(zip(*(column.tolist() for column in texts.cells), strict=True))
+    writer.writerows(zip(*(texts.texts(name).tolist() for name in texts.names), strict=True))
     return text.getvalue()
 
 

@@ -15,6 +15,7 @@ from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.options import names_in, settings_in
 from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
+from mixbayes.cli.reading import USUAL, read, reads_tables
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.cli.tune_parameter import Values
 from mixbayes.cli.tune_pareto import METHOD, tune_pareto
@@ -25,8 +26,8 @@ from mixbayes.local_methods.name_sets import NameSets, read_name_sets
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.files import read_table
 from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names
+from mixbayes.tables.sources.how import How
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff
@@ -72,9 +73,10 @@ class Objective(StrEnum):
     PARETO = "pareto"
 
 
+@reads_tables
 def tune(
     context: typer.Context,
-    source: Annotated[Path, typer.Argument(metavar="IN", help="The table to be protected.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="The table to be protected, in memory as a whole.")],
     method: Annotated[
         str, typer.Option(metavar="METHOD", help=f"What is tuned: {TUNED}, {METHOD}, or others with --parameter.")
     ],
@@ -137,6 +139,7 @@ def tune(
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed tries the same releases.")] = 0,
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    how: How = USUAL,
 ) -> None:
     """Look for the value of a parameter with the most privacy at nearly the best accuracy, by Kim's rules.
 
@@ -151,7 +154,8 @@ def tune(
     with as_command_error():
         sought = Values(method, str(parameter), others, low, high, rules) if kind == VALUES else Sizes(threshold, rules)
     page = ReportFile(report) if report else None
-    columns = read_table(source)
+    with Talk() as talk:
+        columns = read(source, how, talk)
     tell_doubts([columns], names_in(nominal), names_in(numeric))
     table, labels = _read(columns, class_col, names_in(nominal), names_in(numeric))
     if kind == PARETO:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -61,7 +60,7 @@ class Rules:
 class Asked:
     """What the command was about, for the one that releases the table."""
 
-    source: Path
+    source: str
     rows: int
     class_col: str | None
     nominal: str
@@ -79,7 +78,7 @@ class Asked:
         given = (("--class-column", self.class_col), ("--nominal", self.nominal), ("--numeric", self.numeric))
         named = [word for option, value in given if value for word in (option, value)]
         said = [word for setting in settings for word in ("--set", setting)]
-        return shlex.join(["mixbayes", "protect", str(self.source), "OUT", "--method", method, *said, *named])
+        return shlex.join(["mixbayes", "protect", self.source, "OUT", "--method", method, *said, *named])
 
 
 @dataclass(frozen=True)

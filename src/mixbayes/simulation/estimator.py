@@ -17,14 +17,14 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, ch
 
 from mixbayes.local_methods.containers import read_columns
 from mixbayes.local_methods.tables import Column, Numeric, Table
-from mixbayes.protocol.attributes.cells import Texts
+from mixbayes.protocol.attributes.cells import Texts, spelled
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.classification import run_classification
-from mixbayes.protocol.bayes.counts import count
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.randomness import SEED_BYTES
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.encoding import encode_query, encode_training
+from mixbayes.tables.counting import counted
+from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.inference import infer
 
 CLASS = "class"
@@ -98,8 +98,7 @@ class FederatedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._layout = Layout(
             infer(list(held.values()), CLASS, nominal, numeric, bins=self.bins, smoothing=self.smoothing)
         )
-        dictionary = self._layout.dictionary
-        vectors = [count(self._layout, encode_training(dictionary, part)[0]) for part in held.values()]
+        vectors = [counted(self._layout, part).vector for part in held.values()]
         self._models = run_training(self._layout, vectors, _seeds())
         self.rows_by_hospital_ = {name: part.rows for name, part in held.items()}
         return self
@@ -163,13 +162,13 @@ def _columns(table: Table, positions: NDArray[np.intp] | None) -> Columns:
     names = tuple(f"attribute {at}" for at in range(len(table.names)))
     cells = tuple(_texts(column) for column in table.columns)
     if positions is None:
-        return Columns(names, cells, table.rows)
-    return Columns((*names, CLASS), (*cells, positions.astype(np.str_)), table.rows)
+        return Columns.of(names, cells, table.rows)
+    return Columns.of((*names, CLASS), (*cells, positions.astype(np.str_)), table.rows)
 
 
 def _texts(column: Column) -> Texts:
     if isinstance(column, Numeric):
-        texts = np.array([repr(number) for number in column.numbers.tolist()], np.str_)
+        texts = spelled(column.numbers)
     else:
         texts = np.array([str(value) for value in column.cells().tolist()], np.str_)
     return np.where(column.missing, "?", texts)

@@ -148,7 +148,7 @@ def _truth(dictionary: Dictionary, questions: Columns) -> NDArray[np.int32] | No
     """The classes of the questions as positions; one beyond the last where none or an unknown one is given."""
     if dictionary.class_column not in questions.names:
         return None
-    return positions(questions.column(dictionary.class_column), dictionary.classes)
+    return positions(questions.texts(dictionary.class_column), dictionary.classes)
 
 
 def _share_right(truth: NDArray[np.int32] | None, labels: Labels, classes: int) -> float | None:

@@ -22,7 +22,7 @@ class Plan:
 
 def split_at_random(table: Columns, hospitals: int, random: np.random.Generator) -> dict[str, Columns]:
     """One table over so many hospitals, every row to one of them."""
-    refuse_empty(table)
+    refuse_empty(table.rows, table.source)
     if table.rows < hospitals:
         raise BadData(
             f"{table.source or 'The table'}: {table.rows} rows cannot be split over {hospitals} hospitals: "

@@ -10,9 +10,10 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.plan import Plan
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import Counted, counted, protected
+from mixbayes.tables.counting import counted, protected
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.protecting import Protection, read_protection
+from mixbayes.tables.tallying import Counted
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""

@@ -31,8 +31,9 @@ from mixbayes.simulation.plan import plan
 from mixbayes.simulation.prepared import Prepared, Progress, prepare
 from mixbayes.simulation.stage import Stage, stage
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import Counted
-from mixbayes.tables.inference import common_names, infer, refuse_unlabelled
+from mixbayes.tables.inference import class_of, common_names, infer, refuse_unlabelled
+from mixbayes.tables.profile import profiled
+from mixbayes.tables.tallying import Counted
 from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.transport.errors import CannotServe, RoundFailed, TooEarly
 from mixbayes.transport.meter import Moved
@@ -108,8 +109,8 @@ def simulate(
 def _refuse_unfit_tables(tables: Mapping[str, Columns], class_column: str | None) -> None:
     common_names(list(tables.values()))
     for table in tables.values():
-        with table.named_in_errors():
-            refuse_unlabelled(table, class_column)
+        label = class_of(table.names, class_column)
+        refuse_unlabelled(profiled(table.chosen([label])), label)
 
 
 def _refuse_unfit(dictionary: Dictionary, protocol: str) -> None:

@@ -15,4 +15,4 @@ def breast_cancer() -> Columns:
 
     bunch = cast("Any", load_breast_cancer())
     cells = (*bunch.data.astype(np.str_).T, bunch.target_names[bunch.target].astype(np.str_))
-    return Columns((*map(str, bunch.feature_names), "class"), cells, len(bunch.target))
+    return Columns.of((*map(str, bunch.feature_names), "class"), cells, len(bunch.target))

@@ -3,47 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.counts import count
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.encoding import encode_training
-from mixbayes.tables.protecting import Progress, Protection, protect
+from mixbayes.tables.protecting import Protection, protect
+from mixbayes.tables.sources.source import InMemory, Progress, Source, no_progress
+from mixbayes.tables.tallying import Counted, Counting
 
 
-@dataclass(frozen=True)
-class Counted:
-    """What a hospital contributes, and what there is to say about how it came about."""
-
-    vector: Words = field(repr=False)
-    rows: int
-    clipped: dict[str, int]
-    """By column, how many values lay beyond the agreed bounds and count as the bound."""
-    unlabelled: int = 0
-    """Rows that protection left without a class; they are not counted."""
-    protection: str = ""
-    """Which method, with its settings."""
-    guarantee: str = ""
-    """What its release was found to keep."""
-    coarsened: int = 0
-    """Cells that count as missing, because the release says less of them than any value of the dictionary."""
-
-
-def refuse_empty(table: Columns) -> None:
-    """A hospital without patients would count among those that the others require."""
-    if not table.rows:
-        raise BadData(f"{table.source or 'The table'}: there are no rows below the header.")
-
-
-def counted(layout: Layout, table: Columns) -> Counted:
+def counted(layout: Layout, table: Source | Columns, progress: Progress = no_progress) -> Counted:
     """The table's counts in the dictionary's layout."""
-    with table.named_in_errors():
-        codes, clipped = encode_training(layout.dictionary, table)
-    beyond = {name: times for name, times in zip(layout.dictionary.names, clipped, strict=True) if times}
-    return Counted(count(layout, codes), table.rows, beyond)
+    source = InMemory(table) if isinstance(table, Columns) else table
+    counting = Counting(layout)
+    with source.named_in_errors():
+        source.count(counting, progress)
+        return counting.done()
+
+
+def refuse_empty(rows: int, source: str) -> None:
+    """A hospital without patients would count among those that the others require."""
+    if not rows:
+        raise BadData(f"{source or 'The table'}: there are no rows below the header.")
 
 
 def protected(

@@ -1,6 +1,7 @@
 """What in a table looks like an oversight, one sentence each. The commands print them; nothing is refused.
 
-Columns are named. Of their cells only words that are to be written otherwise are quoted, one of a kind.
+Columns are named. Of their cells only words that are to be written otherwise, and numbers that seem to mean "missing",
+are quoted, one of a kind.
 """
 
 from __future__ import annotations
@@ -11,38 +12,83 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mixbayes.protocol.attributes.cells import Texts, missing, numbers
+from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.attributes.cells import Numbers, Texts, missing, numbers
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
-from mixbayes.tables.inference import NUMERIC_ABOVE
+from mixbayes.tables.inference import NUMERIC_ABOVE, looks_numeric
+from mixbayes.tables.profile import ColumnProfile, Profile, merged, profiled
 
-ROWS_LOOKED_AT = 10_000
-"""Of every table: doubts must not cost as much as the work."""
+VALUES_LOOKED_AT = 10_000
+"""Of every column: doubts must not cost as much as the work."""
 LONGEST_QUOTED = 30
+MANY_CLASSES = 10
+FREQUENT = 0.005
+"""A number that means "missing" stands in so large a share of the cells, or in `OFTEN` of them."""
+OFTEN = 3
 _WITH_UNIT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?)(?:\s+[^\W\d_]|\s*[%°])\D*")
 _DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?:[T ].*)?")
+_REPEATED_DIGIT = re.compile(r"-?(?:9+(?:\.9+|\.0+)?|8{2,}|7{2,})")
+_MEANS_MISSING = re.compile(
+    r"n\.?\s?/?a\.?|<na>|#n/?a!?|null|\(null\)|nan|nil|n\.?d\.?|k\.?\s?a\.?|missing|\.+|-+|_+|\?{2,}", re.IGNORECASE
+)
 
 
-def doubts(tables: Sequence[Columns], nominal: Collection[str] = (), numeric: Collection[str] = ()) -> Iterator[str]:
+def doubts(
+    tables: Sequence[Columns | Profile], nominal: Collection[str] = (), numeric: Collection[str] = ()
+) -> Iterator[str]:
     """The doubts about columns that all tables have. `nominal` are meant to be names, `numeric` numbers."""
-    names = [name for name in tables[0].names if all(name in table.names for table in tables)]
+    profiles = [profiled(table) if isinstance(table, Columns) else table for table in tables]
+    names = [name for name in profiles[0].names if all(name in profile.names for profile in profiles)]
     for name in names:
-        if name != name.strip():
-            yield (f"column {name!r} has a blank at an end of its name, which is a part of it")
-        parts = [table.column(name)[:ROWS_LOOKED_AT] for table in tables]
-        for doubt in _about(parts, name in nominal, name in numeric):
-            yield (f"column {name!r} {doubt}")
+        for doubt in column_doubts([profile.columns[name] for profile in profiles], name in nominal, name in numeric):
+            yield f"column {name!r} {doubt}"
+    yield from _without_information([merged([profile.columns[name] for profile in profiles]) for name in names])
 
 
-def unknown(dictionary: Dictionary, rows: Columns) -> Iterator[str]:
+def column_doubts(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Iterator[str]:
+    """What is doubtful about one column of several tables."""
+    if parts[0].name != parts[0].name.strip():
+        yield "has a blank at an end of its name, which is a part of it"
+    yield from _about(parts, named, measured)
+
+
+def predicted(column: ColumnProfile, guessed: bool) -> str:
+    """What is predicted, and whether that seems to be an oversight."""
+    said = f"column {column.name!r} is what is predicted"
+    if not guessed:
+        return said
+    said += ", because it is the last one"
+    many = looks_numeric(column) or column.values.size > MANY_CLASSES
+    at_least = "" if column.complete else "more than "
+    doubt = f". It has {at_least}{column.values.size} different values: is it the class?" if many else "."
+    return f"{said}{doubt} --class-column names another"
+
+
+def _without_information(columns: Sequence[ColumnProfile]) -> Iterator[str]:
+    """Columns that distinguish no patients, in one sentence for each reason."""
+    empty = [column.name for column in columns if column.rows and not column.present]
+    constant = [column.name for column in columns if column.rows > 1 and column.values.size == 1 and not column.missing]
+    if empty:
+        yield f"{_listed(empty)} empty, and left out"
+    if constant:
+        yield f"{_listed(constant)} the same in every row, and tell{'s' * (len(constant) == 1)} nothing"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))} {'are' if len(names) > 1 else 'is'}"
+
+
+def unknown(dictionary: Dictionary, rows: Columns, id_column: str | None = None) -> Iterator[str]:
     """The columns of these rows, and the values in them, that the classifier does not know."""
     for name in rows.names:
-        if name not in (*dictionary.names, dictionary.class_column):
+        if name not in (*dictionary.names, dictionary.class_column, id_column):
             yield (f"column {name!r} is not one that was learned from, and is left out")
     for attribute, codes in Layout(dictionary).cells(encode_query(dictionary, rows).codes):
-        unknown = np.count_nonzero(attribute.absent(codes) & ~missing(rows.column(attribute.name)))
+        unknown = np.count_nonzero(attribute.absent(codes) & ~rows.column(attribute.name).where(missing))
         if unknown:
             where = f"{rows.source}: " if rows.source else ""
             yield (
@@ -51,31 +97,58 @@ def unknown(dictionary: Dictionary, rows: Columns) -> Iterator[str]:
             )
 
 
+def refuse_unknown_columns(dictionary: Dictionary, rows: Columns, codes: Values) -> None:
+    """Refuse to ask about rows of which the classifier knows no value of some column, though they have values."""
+    unknown = [
+        attribute.name
+        for attribute, cells in Layout(dictionary).cells(codes)
+        if attribute.absent(cells).all() and rows.column(attribute.name).distinct.size
+    ]
+    if unknown:
+        known = next(a for a in dictionary.attributes if a.name == unknown[0])
+        raise BadData(
+            f"{rows.source}: {_listed(unknown)} unknown to the classifier in every row; it knows {known.described()} "
+            f"of {unknown[0]!r}. Nothing was asked. Write the values as the agreement does, or ask all the same with "
+            "--force."
+        )
+
+
 def identities(columns: Columns, released: Sequence[str]) -> Iterator[str]:
     """The columns, of those that were released as they were, whose value differs in every row."""
     for name in released:
-        present = columns.column(name)[~missing(columns.column(name))]
-        if np.unique(present).size == present.size > 1:
+        column = columns.column(name)
+        if column.distinct.size == np.count_nonzero(~column.where(missing)) > 1:
             yield (
                 f"column {name!r} has another value in every row, and is released as it was: whoever knows a patient's "
                 "value knows the row. Remove it from the table"
             )
 
 
-def _about(parts: Sequence[Texts], named: bool, measured: bool) -> Iterator[str]:
-    parts = [cells[~missing(cells)] for cells in parts]
-    distinct = np.unique(np.concatenate(parts))
+def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Iterator[str]:
+    whole = merged(parts)
+    if whole.present and not whole.complete and not whole.numeric:
+        yield "has too many different values for names: free text? Leave it out"
+        return
+    distinct = whole.values[:VALUES_LOOKED_AT]
     if not distinct.size:
         return
     words = np.isnan(numbers(distinct))
+    meant_missing = [text for text in distinct.tolist() if _MEANS_MISSING.fullmatch(text.strip())]
     of_numbers = list(_doubts_of_numbers(distinct, words)) if not named else []
     yield from of_numbers
+    if meant_missing and len(meant_missing) < distinct.size and not of_numbers:
+        yield _of_words_for_missing(meant_missing)
     if not named and all(map(_DATE.fullmatch, distinct.tolist())):
         yield "has dates, which count as names, each day another one. Write a number, as a year or an age, or remove it"
-    elif not of_numbers and any(map(_one_of_a_kind, parts)):
+    elif not of_numbers and any(map(one_of_a_kind, parts)):
         yield "has another value in every row. If it tells patients apart, remove it"
     elif not (named or measured or words.any()) and distinct.size > NUMERIC_ABOVE and _zeros_lead(distinct):
         yield "has numbers that begin with a zero, and counts as measurements. If they are codes, name it in --nominal"
+    if not words.any() and (code := _number_for_missing(whole)):
+        yield (
+            f"has {code} in {_share(whole, code)} of its cells, far from all others. If it means that nothing is "
+            f"known, say --missing {code}"
+        )
     of_names = named or words.any() or (not measured and _numbers(distinct).size <= NUMERIC_ABOVE)
     if of_names and _one_number_twice(distinct):
         yield "has a number in several spellings, as 1 and 1.0 are; among names they count as different ones"
@@ -83,11 +156,59 @@ def _about(parts: Sequence[Texts], named: bool, measured: bool) -> Iterator[str]
         yield f"has values that differ only in capitals or blanks, as {alike}; they count as different ones"
 
 
-def _one_of_a_kind(present: Texts) -> bool:
-    """Measurements seldom are, unless they have decimals."""
-    distinct = np.unique(present)
-    values = numbers(distinct)
-    return present.size == distinct.size > NUMERIC_ABOVE and not (values != np.rint(values))[~np.isnan(values)].any()
+def _of_words_for_missing(words: Sequence[str]) -> str:
+    quoted = ", ".join(map(_quoted, words))
+    count = "counts as a value" if len(words) == 1 else "count as values"
+    spelled = ",".join(word.strip() for word in words)
+    return f"has {quoted}, which {count}. If nothing is known there, say --missing {spelled}"
+
+
+def _number_for_missing(column: ColumnProfile) -> str:
+    """The text of a frequent number that lies far outside all others, as -999, 9 or 99 in a short scale do."""
+    values = column.numbers()
+    order = np.argsort(values)
+    for at, rest in ((order[-1:], order[:-1]), (order[:1], order[1:])):
+        others = values[rest]
+        if np.unique(others).size < 2 or not _frequent(column, int(at[0])):
+            continue
+        text = str(column.values[at[0]])
+        spread = float(np.ptp(others))
+        gap = float(np.abs(others - values[at]).min())
+        usual = _REPEATED_DIGIT.fullmatch(text)
+        if gap > (spread if usual else 10 * spread) and (usual or others.size > NUMERIC_ABOVE):
+            return text
+    return ""
+
+
+def _frequent(column: ColumnProfile, at: int) -> bool:
+    """Whether a value occurs more often than chance would have it, far out as it is."""
+    times = int(column.counts[at])
+    return times >= OFTEN or times >= max(2, FREQUENT * column.present)
+
+
+def _share(column: ColumnProfile, text: str) -> str:
+    times = int(column.counts[column.values == text].sum())
+    return f"{times} of {column.present}"
+
+
+def one_of_a_kind(column: ColumnProfile) -> bool:
+    """Whether every row has a value of its own. Of measurements with decimals that is usual, and says nothing."""
+    values = column.numbers()
+    with_decimals = bool((values != np.rint(values))[~np.isnan(values)].any())
+    return column.values.size > NUMERIC_ABOVE and bool((column.counts == 1).all()) and not with_decimals
+
+
+def mostly_once(column: ColumnProfile) -> bool:
+    """Whether most of its values are those of one patient each."""
+    once = np.count_nonzero(column.counts == 1)
+    values = column.numbers()
+    with_decimals = bool((values != np.rint(values))[~np.isnan(values)].any()) and column.numeric
+    return bool(column.values.size > NUMERIC_ABOVE and 2 * once > column.values.size and not with_decimals)
+
+
+def all_dates(column: ColumnProfile) -> bool:
+    """Whether it has dates, and nothing else."""
+    return bool(column.values.size) and all(map(_DATE.fullmatch, column.values[:VALUES_LOOKED_AT].tolist()))
 
 
 def _doubts_of_numbers(distinct: Texts, words: NDArray[np.bool_]) -> Iterator[str]:
@@ -97,7 +218,7 @@ def _doubts_of_numbers(distinct: Texts, words: NDArray[np.bool_]) -> Iterator[st
     if np.count_nonzero(meant | with_unit) <= max(NUMERIC_ABOVE, distinct.size / 2):
         return
     if (meant & words).any():
-        yield "has numbers with a decimal comma, which count as names. Write decimal points"
+        yield "has numbers with a decimal comma, which count as names. Write decimal points, or say --decimal ,"
     if not meant.all():
         remedies = "; ".join(_as_numbers(distinct[with_unit].tolist(), distinct[~meant & ~with_unit].tolist()))
         yield f"has numbers, and words among them, so that all count as names. {remedies[:1].upper()}{remedies[1:]}"
@@ -110,10 +231,14 @@ def _as_numbers(with_unit: Sequence[str], others: Sequence[str]) -> Iterator[str
     if others:
         no_number = not any(map(str.isdigit, others[0]))
         word = _quoted(others[0])
-        yield f"leave {word} empty" if no_number else f"write {word} as a number, or leave it empty"
+        yield f"leave {word} empty{_or_say(others[0])}" if no_number else f"write {word} as a number, or leave it empty"
 
 
-def _numbers(distinct: Texts) -> NDArray[np.float64]:
+def _or_say(word: str) -> str:
+    return f", or say --missing {word.strip()}" if _MEANS_MISSING.fullmatch(word.strip()) else ""
+
+
+def _numbers(distinct: Texts) -> Numbers:
     values = numbers(distinct)
     return np.unique(values[~np.isnan(values)])
 

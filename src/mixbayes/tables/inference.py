@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixbayes.protocol.attributes.cells import Texts, in_order, missing, numbers
+from mixbayes.protocol.attributes.cells import in_order
 from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData, Unsupported
-from mixbayes.tables.columns import Columns, rows_that
+from mixbayes.tables.columns import Columns, named_in_errors, said_of_rows
+from mixbayes.tables.profile import MOST_DISTINCT, ColumnProfile, Profile, merged, profiled
+from mixbayes.tables.quantiles import quantiles
+from mixbayes.tables.rounding import outwards, rounded
 
 NUMERIC_ABOVE = 20
 """A column of numbers with more different ones than this is numeric."""
@@ -25,32 +27,35 @@ MOST_BINS = 1000
 
 
 def infer(
-    tables: Sequence[Columns],
+    tables: Sequence[Columns | Profile],
     class_column: str | None = None,
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
     bins: int | None = None,
     smoothing: str = "1",
     max_rows: int | None = None,
+    *,
+    public: bool = False,
 ) -> Dictionary:
     """Classes, attributes and bounds as the tables have them, attributes in the first table's order.
 
     `nominal` and `numeric` name columns to be taken as such. A column in which no cell of any table says anything
     is left out: it could not contribute to any score. `max_rows` is 2^20 unless set, or enough for these tables.
+    `public` is for a dictionary that others will read: bounds are rounded outwards, and cut points are rounded.
     """
     if bins is not None and not 1 <= bins <= MOST_BINS:
         raise Unsupported(f"{bins} bins were asked for; 1 to {MOST_BINS} are possible.")
-    names = common_names(tables)
-    class_column = _class_column(names, class_column)
-    for table in tables:
-        with table.named_in_errors():
-            refuse_unlabelled(table, class_column)
+    profiles = [profiled(table) if isinstance(table, Columns) else table for table in tables]
+    names = common_names(profiles)
+    class_column = class_of(names, class_column)
+    for profile in profiles:
+        refuse_unlabelled(profile, class_column)
     attributes = [name for name in names if name != class_column]
     _refuse_unknown(attributes, [*nominal, *numeric])
     _refuse_both(nominal, numeric)
-    rows = _rows(tables, max_rows)
-    classes = _classes(tables, class_column)
-    found = [_attribute(name, _cells(tables, name), nominal, numeric, bins) for name in attributes]
+    rows = _rows(profiles, max_rows)
+    classes = _classes(profiles, class_column)
+    found = [_attribute(_column(profiles, name), nominal, numeric, bins, public) for name in attributes]
     if not any(found):
         hint = " Are the cells separated by something else than commas?" if len(names) == 1 else ""
         raise BadData(f"No table has an attribute with a value in it.{hint}")
@@ -67,7 +72,7 @@ def infer(
     return dictionary
 
 
-def common_names(tables: Sequence[Columns]) -> tuple[str, ...]:
+def common_names(tables: Sequence[Columns | Profile]) -> tuple[str, ...]:
     """The columns that all tables have, or a refusal that says which differ."""
     if not tables:
         raise BadData("There is no training table.")
@@ -88,7 +93,8 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _class_column(names: Sequence[str], given: str | None) -> str:
+def class_of(names: Sequence[str], given: str | None) -> str:
+    """The column that is predicted: the one that was named, else the one called `class`, else the last."""
     if given is None and DEFAULT_CLASS_COLUMN in names:
         return DEFAULT_CLASS_COLUMN
     if given is None:
@@ -119,7 +125,7 @@ def _refuse_both(nominal: Collection[str], numeric: Collection[str]) -> None:
         raise Unsupported(f"Said to be both nominal and numeric: {_listed(both)}. Say one.")
 
 
-def _rows(tables: Sequence[Columns], max_rows: int | None) -> int:
+def _rows(tables: Sequence[Profile], max_rows: int | None) -> int:
     rows = sum(table.rows for table in tables)
     if not rows:
         sources = ", ".join(table.source for table in tables if table.source)
@@ -129,12 +135,12 @@ def _rows(tables: Sequence[Columns], max_rows: int | None) -> int:
     return rows
 
 
-def _cells(tables: Sequence[Columns], name: str) -> Texts:
-    return np.concatenate([table.column(name) for table in tables])
+def _column(tables: Sequence[Profile], name: str) -> ColumnProfile:
+    return merged([table.columns[name] for table in tables])
 
 
-def _classes(tables: Sequence[Columns], class_column: str) -> tuple[str, ...]:
-    classes = tuple(in_order(np.unique(_cells(tables, class_column))).tolist())
+def _classes(tables: Sequence[Profile], class_column: str) -> tuple[str, ...]:
+    classes = tuple(in_order(_column(tables, class_column).values).tolist())
     if len(classes) < 2:
         sources = ", ".join(dict.fromkeys(table.source for table in tables if table.source))
         raise BadData(
@@ -144,49 +150,56 @@ def _classes(tables: Sequence[Columns], class_column: str) -> tuple[str, ...]:
     return classes
 
 
-def refuse_unlabelled(table: Columns, class_column: str | None = None) -> None:
+def refuse_unlabelled(table: Profile, class_column: str | None = None) -> None:
     """Refuse rows without a class."""
-    column = _class_column(table.names, class_column)
-    without = missing(table.column(column))
-    if without.any():
-        raise BadData(
-            f"A row without a class is refused: {rows_that(without)} none in column {column!r}. "
-            "Fill them in, remove them, or name another class column."
-        )
+    with named_in_errors(table.source):
+        column = table.columns[class_of(table.names, class_column)]
+        if column.missing:
+            raise BadData(
+                f"A row without a class is refused: {said_of_rows(column.missing, column.first_missing)} none in "
+                f"column {column.name!r}. Fill them in, remove them, or name another class column."
+            )
 
 
 def _attribute(
-    name: str, cells: Texts, nominal: Collection[str], numeric: Collection[str], bins: int | None
+    column: ColumnProfile, nominal: Collection[str], numeric: Collection[str], bins: int | None, public: bool
 ) -> Mapping[str, object] | None:
-    present = cells[~missing(cells)]
-    if not present.size:
+    if not column.present:
         return None
-    distinct = np.unique(present)
-    if name in numeric or (name not in nominal and _looks_numeric(distinct)):
-        return _numeric(name, _all_numbers(name, present, distinct), bins)
-    return {"name": name, "kind": "nominal", "values": in_order(distinct).tolist()}
+    if column.name in numeric or (column.name not in nominal and looks_numeric(column)):
+        _refuse_words(column)
+        return _numeric(column, bins, public)
+    if not column.complete:
+        raise BadData(
+            f"Column {column.name!r} has more than {MOST_DISTINCT} different values, too many for a list. Leave it out."
+        )
+    return {"name": column.name, "kind": "nominal", "values": in_order(column.values).tolist()}
 
 
-def _looks_numeric(distinct: Texts) -> bool:
-    values = numbers(distinct)
-    return not np.isnan(values).any() and np.unique(values).size > NUMERIC_ABOVE
+def looks_numeric(column: ColumnProfile) -> bool:
+    """Whether a column is taken for measurements if nothing is said of it."""
+    return column.numeric and (not column.complete or np.unique(column.numbers()).size > NUMERIC_ABOVE)
 
 
-def _all_numbers(name: str, present: Texts, distinct: Texts) -> NDArray[np.float64]:
-    words = distinct[np.isnan(numbers(distinct))]
-    if words.size:
+def _refuse_words(column: ColumnProfile) -> None:
+    if not column.numeric:
+        words = column.values[np.isnan(column.numbers())]
         shown = _listed(words[:5].tolist()) + (f" and {words.size - 5} more" if words.size > 5 else "")
-        raise BadData(f"Column {name!r} was named numeric and holds what is no number: {shown}.")
-    return numbers(present)
+        raise BadData(f"Column {column.name!r} was named numeric and holds what is no number: {shown}.")
 
 
-def _numeric(name: str, values: NDArray[np.float64], bins: int | None) -> Mapping[str, object]:
-    low, high = float(values.min()), float(values.max())
+def _numeric(column: ColumnProfile, bins: int | None, public: bool) -> Mapping[str, object]:
+    low, high = column.range or (0.0, 0.0)
+    cuts = np.array([])
+    if bins is not None:
+        cuts = np.unique(quantiles(column.numbers(), column.counts, np.arange(1, bins) / bins))
+    if public:
+        low, high = outwards(low, high)
+        cuts = rounded(cuts, low, high)
     if bins is None:
         low, high = _apart(low, high)
-        return {"name": name, "kind": "numeric", "low": low, "high": high}
-    cuts = np.unique(np.quantile(values, np.arange(1, bins) / bins))
-    return {"name": name, "kind": "binned", "low": low, "high": high, "cuts": cuts.tolist()}
+        return {"name": column.name, "kind": "numeric", "low": low, "high": high}
+    return {"name": column.name, "kind": "binned", "low": low, "high": high, "cuts": cuts.tolist()}
 
 
 def _apart(low: float, high: float) -> tuple[float, float]:

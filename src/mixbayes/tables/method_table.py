@@ -8,9 +8,10 @@ from contextlib import contextmanager
 import numpy as np
 
 from mixbayes.local_methods.errors import BadParameter, MethodError
-from mixbayes.local_methods.tables import Column, Numeric, Table, nominal_from
+from mixbayes.local_methods.tables import MISSING, Column, Nominal, Numeric, Table
 from mixbayes.protocol.attributes.cells import Texts, missing, numbers
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.cells import Cells
 from mixbayes.tables.columns import Columns
 
 MOST_SHOWN = 20
@@ -60,19 +61,27 @@ def as_command_error() -> Iterator[None]:
 
 
 def _read(columns: Columns, name: str, numeric: bool) -> Column:
-    cells = columns.column(name)
     if not numeric:
-        return nominal_from(cells, missing(cells))
-    words = _words(cells)
-    if len(words):
-        shown = ", ".join(map(repr, np.unique(words)[:MOST_SHOWN].tolist()))
+        return _nominal(columns.column(name))
+    values = columns.raw(name).all_numbers()
+    if values is None:
+        shown = ", ".join(map(repr, _words(columns.column(name))[:MOST_SHOWN].tolist()))
         raise BadData(f"{columns.source}: column {name!r} is said to be numeric, but holds {shown}.")
-    return Numeric(numbers(cells))
+    return Numeric(values)
 
 
-def _words(cells: Texts) -> Texts:
-    """The present cells that are no numbers."""
-    return cells[np.isnan(numbers(cells)) & ~missing(cells)]
+def _nominal(cells: Cells) -> Nominal:
+    """Its values in the order of their texts."""
+    listed = cells.distinct
+    places = np.full(len(cells.values), MISSING, np.int64)
+    said = ~missing(cells.values) & (cells.counts > 0)
+    places[said] = np.searchsorted(listed, cells.values[said])
+    return Nominal(places[cells.codes], listed)
+
+
+def _words(cells: Cells) -> Texts:
+    """The values that occur and are no numbers."""
+    return cells.distinct[np.isnan(numbers(cells.distinct))]
 
 
 def _refuse_unknown(tables: Sequence[Columns], names: Sequence[str]) -> None:

@@ -81,7 +81,7 @@ def protect(
         coarsened = _cells(counted.take(method.kept_rows_), dictionary) - _present(released, dictionary)
     _refuse_nothing_to_count(released, dictionary, protection)
     texts = texts_of(method, counted, released)
-    unlabelled = missing(texts.column(dictionary.class_column))
+    unlabelled = texts.column(dictionary.class_column).where(missing)
     counted_rows = texts.take(np.flatnonzero(~unlabelled))
     return Protected(counted_rows, _promise(method), method.guarantee_.privacy, int(unlabelled.sum()), coarsened)
 
@@ -97,7 +97,7 @@ def left_as_they_were(method: LocalMethod, original: Columns, texts: Columns) ->
     if not method.KEEPS_ORDER or texts.rows != len(method.kept_rows_):
         return []
     before = original.take(method.kept_rows_)
-    pairs = ((name, before.column(name), texts.column(name)) for name in texts.names)
+    pairs = ((name, before.texts(name), texts.texts(name)) for name in texts.names)
     return [name for name, old, new in pairs if np.array_equal(old, new) and not missing(old).all()]
 
 
@@ -108,7 +108,7 @@ def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
 def _counted(table: Columns, dictionary: Dictionary) -> Columns:
     """The columns that the dictionary names, in its order, the class last."""
     names = (*dictionary.names, dictionary.class_column)
-    return Columns(names, tuple(table.column(name) for name in names), table.rows, table.source)
+    return table.chosen(names)
 
 
 def _released(method: LocalMethod, counted: Columns, dictionary: Dictionary, progress: Progress | None) -> Table:
@@ -143,7 +143,7 @@ def _only(column: Column, listed: Sequence[str]) -> Column:
 
 def _cells(table: Columns, dictionary: Dictionary) -> int:
     """How many cells of attributes are there."""
-    return sum(int(np.count_nonzero(~missing(table.column(name)))) for name in dictionary.names)
+    return sum(int(np.count_nonzero(~table.column(name).where(missing))) for name in dictionary.names)
 
 
 def _present(table: Table, dictionary: Dictionary) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 import numpy as np
 
 from mixbayes.local_methods.tables import Column, Numeric, Table
-from mixbayes.protocol.attributes.cells import Texts, missing
+from mixbayes.protocol.attributes.cells import Texts, missing, spelled
 from mixbayes.tables.columns import Columns
 
 SUPPRESSED = "?"
@@ -20,19 +20,15 @@ SUPPRESSED = "?"
 def as_texts(released: Table, original: Columns | None = None, kept: Collection[str] = ()) -> Columns:
     """The cells as texts; in the kept columns those of the original, row i of one being row i of the other."""
     cells = [
-        _kept(column, original.column(name)) if original and (name in kept or column.missing.all()) else _texts(column)
+        _kept(column, original.texts(name)) if original and (name in kept or column.missing.all()) else _texts(column)
         for name, column in zip(released.names, released.columns, strict=True)
     ]
-    return Columns(released.names, tuple(cells), released.rows)
+    return Columns.of(released.names, cells, released.rows)
 
 
 def _texts(column: Column) -> Texts:
-    texts = _number_texts(column) if isinstance(column, Numeric) else column.cells().astype(np.str_)
+    texts = spelled(column.numbers) if isinstance(column, Numeric) else column.cells().astype(np.str_)
     return np.where(column.missing, SUPPRESSED, texts)
-
-
-def _number_texts(column: Numeric) -> Texts:
-    return np.array([repr(number).removesuffix(".0") for number in column.numbers.tolist()], np.str_)
 
 
 def _kept(column: Column, before: Texts) -> Texts:

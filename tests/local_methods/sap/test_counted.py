@@ -28,7 +28,7 @@ def patients(rows: int = 40) -> Columns:
     well = at % 2 == 1
     colour = np.where(well ^ (at % 10 == 0), "red", "blue")
     age = np.where(at % 8 == 0, "?", (20 + at % 5).astype(str))
-    return Columns(("colour", "age", "class"), (colour, age, np.where(well, "well", "ill")), rows, "east.csv")
+    return Columns.of(("colour", "age", "class"), (colour, age, np.where(well, "well", "ill")), rows, "east.csv")
 
 
 def test_rows_that_lost_their_class_are_dropped_and_counted() -> None:
@@ -42,16 +42,16 @@ def test_suppressed_attributes_are_missing_cells_of_counted_rows() -> None:
     table = patients()
     done = protect(table, DICTIONARY, read_protection("sap:p=0.5"), seed=1)
     assert done.unlabelled == 0
-    assert np.array_equal(done.table.column("class"), table.column("class"))
-    before, after = table.column("colour"), done.table.column("colour")
+    assert np.array_equal(done.table.texts("class"), table.texts("class"))
+    before, after = table.texts("colour"), done.table.texts("colour")
     gone = missing(after)
-    ill = table.column("class") == "ill"
+    ill = table.texts("class") == "ill"
     blue, red = ill & (before == "blue"), ~ill & (before == "red")
     assert (gone & blue).sum() == np.ceil(blue.sum() / 2)
     assert (gone & red).sum() == np.ceil(red.sum() / 2)
     assert not (gone & ~blue & ~red).any()
     assert np.array_equal(before[~gone], after[~gone])
-    assert missing(done.table.column("age")).sum() > missing(table.column("age")).sum()
+    assert missing(done.table.texts("age")).sum() > missing(table.texts("age")).sum()
     assert protected(Layout(DICTIONARY), table, read_protection("sap:p=0.5"), seed=1).rows == 40
 
 

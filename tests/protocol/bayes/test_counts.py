@@ -20,7 +20,7 @@ from mixbayes.protocol.bayes import counts
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.errors import LocalError
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.encoding import encode_training
+from mixbayes.tables.counting import counted as counted_table
 from mixbayes.tables.inference import infer
 
 
@@ -123,11 +123,11 @@ def moments(attribute: Gaussian, cells: list[str]) -> list[int]:
 def test_real_tables_from_text_to_counts(file: str, bins: int | None) -> None:
     with open(Path(os.environ["MIXBAYES_DATA"], file), newline="") as source:
         header, *rows = csv.reader(source)
-    columns = Columns(tuple(header), tuple(np.array(c) for c in zip(*rows, strict=True)), len(rows))
+    columns = Columns.of(tuple(header), tuple(np.array(c) for c in zip(*rows, strict=True)), len(rows))
     layout = Layout(infer([columns], bins=bins))
-    codes, clipped = encode_training(layout.dictionary, columns)
-    vector = count(layout, codes)
-    assert set(clipped) == {0}
+    found = counted_table(layout, columns)
+    vector = found.vector
+    assert not found.clipped
     for k, label in enumerate(layout.dictionary.classes):
         assert_class(layout, vector, k, [dict(zip(header, row, strict=True)) for row in rows if label in row], label)
 

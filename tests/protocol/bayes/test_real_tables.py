@@ -8,12 +8,12 @@ import pytest
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.counts import count
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
 from mixbayes.protocol.paillier import exact
-from mixbayes.tables.encoding import encode_query, encode_training
-from mixbayes.tables.files import read_table
+from mixbayes.tables.counting import counted
+from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.inference import infer
+from mixbayes.tables.sources.opening import read_table
 
 pytestmark = pytest.mark.real_tables
 HEART = [f"heart4/{name}.csv" for name in ("cleveland", "hungarian", "switzerland", "va")]
@@ -28,7 +28,7 @@ def test_no_label_differs(name: str, bins: int | None) -> None:
     tables = [read_table(folder / path) for path in TABLES[name]]
     dictionary = infer(tables, bins=bins)
     layout = Layout(dictionary)
-    vectors = [count(layout, encode_training(dictionary, table)[0]) for table in tables]
+    vectors = [counted(layout, table).vector for table in tables]
     vector: Words = np.stack(vectors).sum(axis=0, dtype=np.uint64)
     for table in tables:
         codes = encode_query(dictionary, table).codes

@@ -19,7 +19,7 @@ from mixbayes.tables.columns import Columns
 
 def columns(names: str, *rows: str) -> Columns:
     cells = np.array([row.split() for row in rows])
-    return Columns(tuple(names.split()), tuple(cells.T), len(rows), "t.csv")
+    return Columns.of(tuple(names.split()), tuple(cells.T), len(rows), "t.csv")
 
 
 def two_classes(rows: int) -> Labelled:

@@ -20,7 +20,7 @@ ASKED = [("low", "a", "no"), ("low", "c", "no"), ("high", "b", "yes"), ("?", "?"
 
 def patients() -> Patients:
     rows = np.array(LEARNED + ASKED)
-    return Patients.of(Columns(("one", "two", "class"), tuple(rows.T), len(rows)))
+    return Patients.of(Columns.of(("one", "two", "class"), tuple(rows.T), len(rows)))
 
 
 def learned() -> np.ndarray:
@@ -55,7 +55,7 @@ def test_where_every_score_is_zero_the_rule_names_no_class() -> None:
 
 def test_a_class_without_a_value_of_an_attribute_has_a_score_of_zero() -> None:
     rows = np.array([("x", "no"), ("x", "no"), ("?", "yes"), ("?", "yes"), ("x", "yes")])
-    known = Patients.of(Columns(("one", "class"), tuple(rows.T), len(rows)))
+    known = Patients.of(Columns.of(("one", "class"), tuple(rows.T), len(rows)))
     vector = known.counted(np.arange(5) < 4)
     np.testing.assert_allclose(np.exp2(scores(known.layout, vector, known.codes[:, 4:], 0.0)), [[1 / 2], [0]])
 

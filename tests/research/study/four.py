@@ -35,11 +35,11 @@ def _table(name: str, random: np.random.Generator) -> Columns:
         "class": classes,
     }
     columns = tuple(np.asarray(column, dtype=np.str_) for column in cells.values())
-    return Columns(tuple(cells), columns, ROWS, f"{name}.csv")
+    return Columns.of(tuple(cells), columns, ROWS, f"{name}.csv")
 
 
 def write_tables(folder: Path) -> None:
     """As CSV files, where the command looks for them."""
     for name, table in four_tables().items():
-        lines = [",".join(row) for row in zip(*table.cells, strict=True)]
+        lines = [",".join(row) for row in zip(*map(table.texts, table.names), strict=True)]
         (folder / f"{name}.csv").write_text("\n".join([",".join(table.names), *lines]) + "\n")

@@ -151,10 +151,10 @@ def test_nobody_learns_from_the_patients_asked_about(tables: Mapping[str, Column
 
 
 def _otherwise(table: Columns, rows: Any) -> Columns:
-    classes = table.column(CLASS).copy()
+    classes = table.texts(CLASS).copy()
     classes[rows] = np.where(classes[rows] == "absent", "present", "absent")
-    cells = (classes if name == CLASS else table.column(name) for name in table.names)
-    return Columns(table.names, tuple(cells), table.rows, table.source)
+    cells = (classes if name == CLASS else table.texts(name) for name in table.names)
+    return Columns.of(table.names, tuple(cells), table.rows, table.source)
 
 
 def test_protections_see_what_is_learned_from(tables: Mapping[str, Columns], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,15 +169,15 @@ def test_protections_see_what_is_learned_from(tables: Mapping[str, Columns], mon
     study(tables, Plan(1, SMALL.folds, (QUIET,), nodes=False), 0, still)
     known = {name: zeros_as_missing(table) for name, table in tables.items()}
     wanted = [known[name].take(split.learned[name]) for split in dealt()[: SMALL.folds] for name in HOSPITALS]
-    assert [table.column("age").tolist() for table in seen] == [table.column("age").tolist() for table in wanted]
+    assert [table.texts("age").tolist() for table in seen] == [table.texts("age").tolist() for table in wanted]
 
 
 def test_zeros_become_missing_where_they_are_no_measurement(tables: Mapping[str, Columns]) -> None:
     assert zeros(tables) == {"trestbps": {}, "chol": {"switzerland": ROWS}}
     table = zeros_as_missing(tables["switzerland"])
-    assert set(table.column("chol")) == {"?"}
-    assert set(table.column("trestbps")) == {"120"}
-    assert table.column("age").tolist() == tables["switzerland"].column("age").tolist()
+    assert set(table.texts("chol")) == {"?"}
+    assert set(table.texts("trestbps")) == {"120"}
+    assert table.texts("age").tolist() == tables["switzerland"].texts("age").tolist()
 
 
 def test_on_real_services(tables: Mapping[str, Columns]) -> None:

@@ -11,7 +11,7 @@ from mixbayes.local_methods.base import Progress, silent
 from mixbayes.protocol.errors import BadData
 from mixbayes.research.reproduction.public_tables import PublicTable
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.files import read_table
+from mixbayes.tables.sources.opening import read_table
 
 Figures = Mapping[str, float | int | str]
 """Figures by the name of their column. What is not printed in the paper, or cannot be measured, is not in it."""

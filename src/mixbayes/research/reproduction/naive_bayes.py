@@ -66,7 +66,7 @@ class Patients:
     def of(columns: Columns) -> Patients:
         """With the cut points of the whole table, which know no class."""
         dictionary = infer([columns], CLASS, bins=BINS)
-        classes = positions(columns.column(CLASS), dictionary.classes).astype(np.int64)
+        classes = positions(columns.texts(CLASS), dictionary.classes).astype(np.int64)
         return Patients(Layout(dictionary), encode_query(dictionary, columns).codes, classes)
 
     def counted(self, rows: Mask) -> Words:

@@ -10,7 +10,7 @@ import numpy as np
 from mixbayes.protocol.attributes.cells import Texts, numbers
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.files import read_table
+from mixbayes.tables.sources.opening import read_table
 
 HOSPITALS = ("cleveland", "hungarian", "switzerland", "va")
 FOLDER = "heart4"
@@ -50,14 +50,14 @@ def read_hospitals(folder: Path) -> dict[str, Columns]:
 def zeros_as_missing(table: Columns) -> Columns:
     """Without the zeros that are no measurements."""
     names = table.names
-    cells = (_without_zeros(table.column(name)) if name in NEVER_ZERO else table.column(name) for name in names)
-    return Columns(names, tuple(cells), table.rows, table.source)
+    cells = (_without_zeros(table.texts(name)) if name in NEVER_ZERO else table.texts(name) for name in names)
+    return Columns.of(names, list(cells), table.rows, table.source)
 
 
 def zeros(tables: Mapping[str, Columns]) -> dict[str, dict[str, int]]:
     """By column and hospital, how many there are."""
     found = {
-        column: {name: int((numbers(table.column(column)) == 0).sum()) for name, table in tables.items()}
+        column: {name: int((numbers(table.texts(column)) == 0).sum()) for name, table in tables.items()}
         for column in NEVER_ZERO
     }
     return {column: {name: times for name, times in by.items() if times} for column, by in found.items()}
@@ -77,12 +77,12 @@ def _refuse_other_columns(table: Columns) -> None:
 
 
 def _refuse_other_classes(table: Columns) -> None:
-    if not set(table.column(CLASS).tolist()) <= set(CLASSES):
+    if not set(table.texts(CLASS).tolist()) <= set(CLASSES):
         raise BadData(f"{table.source}: the study needs {ABSENT} or {PRESENT} in every row of the column {CLASS!r}.")
 
 
 def _refuse_too_few(table: Columns) -> None:
-    sizes = {label: int((table.column(CLASS) == label).sum()) for label in CLASSES}
+    sizes = {label: int((table.texts(CLASS) == label).sum()) for label in CLASSES}
     if table.rows < LEAST or min(sizes.values()) < LEAST_OF_CLASS:
         found = " and ".join(f"{size} {label}" for label, size in sizes.items())
         raise BadData(

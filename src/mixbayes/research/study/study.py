@@ -86,7 +86,7 @@ class Federation:
             dictionary,
             Layout(dictionary),
             {name: encode_query(dictionary, table).codes for name, table in tables.items()},
-            {name: positions(table.column(CLASS), CLASSES).astype(np.int64) for name, table in tables.items()},
+            {name: positions(table.texts(CLASS), CLASSES).astype(np.int64) for name, table in tables.items()},
         )
 
     def counts(self, split: Split) -> dict[str, Words]:
@@ -130,7 +130,7 @@ def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progre
     as_they_are = Federation.of(tables)
     rows = {name: table.rows for name, table in tables.items()}
     found = _Found(Record(rows, plan.repeats))
-    dealt = splits({name: table.column(CLASS) for name, table in tables.items()}, plan.repeats, plan.folds, seed)
+    dealt = splits({name: table.texts(CLASS) for name, table in tables.items()}, plan.repeats, plan.folds, seed)
     sizes = _sizes(dealt)
     for number, split in enumerate(dealt):
         progress("splits", number, len(dealt))
@@ -256,11 +256,11 @@ def _hospitals(tables: Mapping[str, Columns], federation: Federation) -> list[Ho
 
 
 def _hospital(name: str, table: Columns, zeros_found: dict[str, int]) -> Hospital:
-    gone = {column: float(missing(table.column(column)).mean()) for column in table.names if column != CLASS}
+    gone = {column: float(missing(table.texts(column)).mean()) for column in table.names if column != CLASS}
     return Hospital(
         name,
         table.rows,
-        {label: int((table.column(CLASS) == label).sum()) for label in CLASSES},
+        {label: int((table.texts(CLASS) == label).sum()) for label in CLASSES},
         float(np.mean(list(gone.values()))),
         {column: part for column, part in gone.items() if part > 0.5},
         zeros_found,

@@ -1,0 +1,110 @@
+"""The options of every command that reads a table, and what it says meanwhile."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Final, get_type_hints
+
+import typer
+
+from mixbayes.cli.options import names_in
+from mixbayes.node.log import printable
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.sources.how import How
+from mixbayes.tables.sources.opening import open_table, read_table
+from mixbayes.tables.sources.source import Progress, Source, no_progress
+
+TABLE = "A file (CSV, Parquet, XLSX), a quoted pattern, a folder of Parquet, or an address of a database or Spark."
+SEPARATORS: Final[Mapping[str, str]] = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
+USUAL = How()
+
+_OPTIONS: Final[Mapping[str, Any]] = {
+    "missing": Annotated[
+        str, typer.Option("--missing", metavar="A,B", help="More spellings of a missing cell: NA,-999.")
+    ],
+    "delimiter": Annotated[
+        str | None,
+        typer.Option("--delimiter", metavar="CHARACTER", help="Between cells of CSV. Default: as the header suggests."),
+    ],
+    "decimal": Annotated[str, typer.Option("--decimal", metavar="CHARACTER", help="Of numbers in CSV or XLSX: . or ,")],
+    "encoding": Annotated[
+        str | None,
+        typer.Option("--encoding", metavar="NAME", help="Of CSV. Default: UTF-8 or UTF-16, else Windows-1252."),
+    ],
+    "sheet": Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Of an XLSX file that has several.")],
+    "table": Annotated[
+        str | None, typer.Option("--table", metavar="NAME", help="In a database: a table, or SCHEMA.TABLE.")
+    ],
+    "query": Annotated[
+        Path | None,
+        typer.Option("--query", metavar="FILE.sql", help="In a database or Spark: a SELECT instead of a table."),
+    ],
+}
+_USUALLY: Final[Mapping[str, Any]] = {"missing": "", "decimal": "."}
+
+
+def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with these options instead of its parameter `how`, which gets what they say."""
+
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        said = {name: given.pop(f"how_{name}") for name in _OPTIONS}
+        command(**given, how=_how(said))
+
+    hints = {name: hint for name, hint in get_type_hints(command, include_extras=True).items() if name != "how"}
+    own = [one for name, one in inspect.signature(command).parameters.items() if name != "how"]
+    more = [
+        inspect.Parameter(f"how_{name}", inspect.Parameter.KEYWORD_ONLY, default=_USUALLY.get(name), annotation=hint)
+        for name, hint in _OPTIONS.items()
+    ]
+    with_options.__annotations__ = {**hints, **{f"how_{name}": hint for name, hint in _OPTIONS.items()}}
+    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[one.name]) for one in own] + more
+    )
+    return with_options
+
+
+def opened(address: str, how: How = USUAL) -> Source:
+    """The table at this address. What the user should know of how it is read is printed."""
+    source = open_table(address, how)
+    _tell(source)
+    return source
+
+
+def read(address: str, how: How = USUAL, progress: Progress = no_progress) -> Columns:
+    """The whole table at this address, in memory."""
+    _tell(open_table(address, how))
+    return read_table(address, how, progress)
+
+
+def is_file(address: str) -> bool:
+    """Whether the table is a file, which must not be overwritten."""
+    return Path(address).exists()
+
+
+def _tell(source: Source) -> None:
+    for remark in source.remarks:
+        typer.echo(f"mixbayes: {printable(remark)}.", err=True)
+
+
+def _how(said: dict[str, Any]) -> How:
+    delimiter = said["delimiter"] and SEPARATORS.get(said["delimiter"], said["delimiter"])
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise Unsupported(f"--delimiter {said['delimiter']}: say one character, or tab.")
+    if said["decimal"] not in (".", ","):
+        raise Unsupported(f"--decimal {said['decimal']}: say . or ,")
+    if said["table"] and said["query"]:
+        raise Unsupported("--table and --query: say one of them.")
+    _refuse_unknown_encoding(said["encoding"])
+    return How(**said | {"missing": tuple(names_in(said["missing"])), "delimiter": delimiter})
+
+
+def _refuse_unknown_encoding(name: str | None) -> None:
+    try:
+        "".encode(name or "utf-8")
+    except LookupError:
+        raise Unsupported(f"--encoding {name}: there is no such encoding. Say utf-8, utf-16, cp1252, ...") from None

@@ -1,0 +1,74 @@
+"""Columns of Arrow arrays, as pyarrow reads them from CSV and Parquet: converted to texts or numbers when asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from mixbayes.protocol.attributes.cells import MISSING, Numbers
+from mixbayes.protocol.errors import BadData
+from mixbayes.tables.cells import Cells, Column
+from mixbayes.tables.spelling import spelled_values
+
+_compute: Any = pyarrow.compute  # its functions are made when it is imported
+
+
+class ArrowColumn(Column):
+    """One column of a record batch."""
+
+    def __init__(self, name: str, array: pa.Array) -> None:
+        self._name = name
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def coded(self) -> Cells:
+        coded = _dictionary(self._name, self._array)
+        texts = spelled_values(self._name, _python_values(coded.dictionary))
+        values, places = np.unique(np.append(texts, ""), return_inverse=True)
+        codes = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        return Cells(values, places[codes])
+
+    def all_numbers(self) -> Numbers | None:
+        kind = self._array.type
+        if pa.types.is_float64(kind) or pa.types.is_integer(kind):
+            return _only_finite(self._array)
+        if pa.types.is_string(kind):
+            return _read(self._array)
+        return self.coded().all_numbers()
+
+
+def _python_values(values: pa.Array) -> list[object]:
+    if pa.types.is_float32(values.type) or pa.types.is_float16(values.type):
+        return list(values.to_numpy(zero_copy_only=False).astype(np.float32))
+    return values.to_pylist()
+
+
+def _dictionary(name: str, array: pa.Array) -> pa.DictionaryArray:
+    if pa.types.is_dictionary(array.type):
+        return array
+    try:
+        return array.dictionary_encode()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise BadData(f"Column {name!r} holds {array.type}, which has no text. Remove it.") from error
+
+
+def _only_finite(array: pa.Array) -> Numbers | None:
+    """Of numbers that all have a text; an infinite one is no number to the dictionary."""
+    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return None if np.isinf(values).any() else values
+
+
+def _read(texts: pa.StringArray) -> Numbers | None:
+    """Texts that Arrow reads as numbers; it reads no text otherwise than Python does, and some not at all."""
+    gaps = _compute.is_in(texts.fill_null(""), pa.array(MISSING))
+    try:
+        read = _compute.if_else(gaps, None, texts).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    values = read.to_numpy(zero_copy_only=False)
+    return values if np.isfinite(values).sum() == len(texts) - (_compute.sum(gaps).as_py() or 0) else None

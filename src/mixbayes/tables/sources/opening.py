@@ -1,0 +1,82 @@
+"""From what a user types for TABLE to the source: a file by its ending, a folder, a pattern, a database, Spark."""
+
+from __future__ import annotations
+
+import re
+from glob import glob, has_magic
+from pathlib import Path
+
+from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.sources.how import How
+from mixbayes.tables.sources.respelled import Respelled
+from mixbayes.tables.sources.source import Progress, Source, no_progress
+from mixbayes.tables.sources.text_file import TextFile
+from mixbayes.tables.sources.together import Together
+
+PARQUET = (".parquet", ".pq")
+EXCEL = (".xlsx", ".xlsm")
+USUAL = How()
+_SCHEME = re.compile(r"([a-z][a-z0-9+]+)(?:://.*|:(?!\\).*)", re.DOTALL)
+
+
+def open_table(address: str | Path, how: How = USUAL) -> Source:
+    """The table at this address; what is wrong with it is said of it by this name."""
+    try:
+        source = _opened(str(address), how)
+    except OSError as error:
+        raise BadData(f"{address} cannot be read: {error.strerror or 'damaged file'}.") from error
+    except BadData as error:
+        raise _named(error, str(address)) from None
+    return Respelled(source, how) if how.missing or how.decimal != "." else source
+
+
+def read_table(address: str | Path, how: How = USUAL, progress: Progress = no_progress) -> Columns:
+    """The whole table at this address, in memory."""
+    source = open_table(address, how)
+    try:
+        with source.named_in_errors():
+            return source.read(source.names, progress)
+    except OSError as error:
+        raise BadData(f"{address} cannot be read: {error.strerror or 'damaged file'}.") from error
+
+
+def _named(error: MixbayesError, address: str) -> MixbayesError:
+    return error if str(error).startswith(address) else type(error)(f"{address}: {error}")
+
+
+def _opened(address: str, how: How) -> Source:
+    scheme = _SCHEME.fullmatch(address)
+    if scheme and not Path(address).exists():
+        return _engine(scheme[1], address, how)
+    _refuse_options_of_databases(address, how)
+    if has_magic(address) and not Path(address).exists():
+        paths = sorted(glob(address, recursive=True))
+        if not paths:
+            raise BadData("no file has a name of this pattern.")
+        return Together(address, [_file(Path(path), how) for path in paths])
+    return _file(Path(address), how)
+
+
+def _engine(scheme: str, address: str, how: How) -> Source:
+    raise Unsupported(f"{address}: there is no source {scheme!r}.")
+
+
+def _file(path: Path, how: How) -> Source:
+    if path.is_dir() or path.suffix.lower() in PARQUET:
+        return _parquet(path)
+    if path.exists() and not path.is_file():
+        raise BadData(f"{path} cannot be read: it is no file.")
+    return TextFile(path, how)
+
+
+def _parquet(path: Path) -> Source:
+    from mixbayes.tables.sources.parquet_files import ParquetFile, parquet_folder  # slow to import
+
+    return Together(str(path), parquet_folder(path)) if path.is_dir() else ParquetFile(path)
+
+
+def _refuse_options_of_databases(address: str, how: How) -> None:
+    if how.table or how.query:
+        word = "--table" if how.table else "--query"
+        raise Unsupported(f"{address} is no database: {word} says nothing of it. Leave it out.")
