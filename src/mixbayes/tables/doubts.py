@@ -172,8 +172,8 @@ def _number_for_missing(column: ColumnProfile) -> str:
         if np.unique(others).size < 2 or not _frequent(column, int(at[0])):
             continue
         text = str(column.values[at[0]])
-        spread = float(np.ptp(others))
-        gap = float(np.abs(others - values[at]).min())
+        with np.errstate(over="ignore"):
+            spread, gap = float(np.ptp(others)), float(np.abs(others - values[at]).min())
         usual = _REPEATED_DIGIT.fullmatch(text)
         if gap > (spread if usual else 10 * spread) and (usual or others.size > NUMERIC_ABOVE):
             return text
