@@ -225,7 +225,14 @@ def test_default_for_people() -> None:
         done = mixbayes("simulate", "--bins", "5", TMPDIR=folder)
     assert done.code == 0
     assert "Traceback" not in done.err
-    for said in ("171 rows classified, 2 classes", "hospital-3 alone", "all tables pooled", "jointly", "100.00%"):
+    for said in (
+        "What is predicted: class",
+        "171 rows classified, 2 classes",
+        "hospital-3 alone",
+        "all tables pooled",
+        "jointly",
+        "100.00%",
+    ):
         assert said in done.out
     talk, data = done.err.splitlines(), done.out.splitlines()
     assert not set(talk) & set(data)

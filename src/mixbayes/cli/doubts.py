@@ -27,7 +27,8 @@ def tell_predicted(table: Columns | Profile, class_column: str | None) -> None:
     if class_column is None and name != DEFAULT_CLASS_COLUMN:
         one = table.chosen([name]) if isinstance(table, Columns) else table
         column = (profiled(one) if isinstance(one, Columns) else one).columns[name]
-        _tell([doubts.predicted(column, guessed=True)])
+        doubt = doubts.predicted(column)
+        _tell([f"column {name!r} is what is predicted, because it is the last one{doubt and ': '}{doubt}"])
 
 
 def tell_unknown(dictionary: Dictionary, rows: Columns, id_column: str | None = None) -> None:

@@ -19,8 +19,10 @@ from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_who
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.report_file import Report, ReportFile
+from mixbayes.node.log import printable
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
+from mixbayes.simulation.plan import USUAL_HOLDOUT, usual_share
 from mixbayes.simulation.run import simulate as run_simulation
 from mixbayes.tables.breast_cancer import breast_cancer
 from mixbayes.tables.columns import Columns
@@ -75,11 +77,15 @@ def simulate(
     ] = True,
     classify: Annotated[str | None, typer.Option(metavar="TABLE", help="Classify these rows.")] = None,
     holdout: Annotated[
-        float,
+        float | None,
         typer.Option(
-            metavar="SHARE", min=0.0, max=0.9, help="Without --classify: the share of rows kept back to be classified."
+            metavar="SHARE",
+            min=0.0,
+            max=0.9,
+            help="Without --classify: the share of rows kept back to be classified.",
+            show_default="0.3, of large tables fewer rows",
         ),
-    ] = 0.3,
+    ] = None,
     labels: Annotated[Path | None, typer.Option(metavar="OUT.csv", help="Write the labels there.")] = None,
     class_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Default: `class`, else the last column.")
@@ -135,6 +141,9 @@ def simulate(
         typer.echo(f"The labels are in {labels}.", err=True)
     elif asked:
         typer.echo("The labels are not kept; --labels OUT.csv writes them.", err=True)
+    if holdout is None and not asked and usual_share(given) < USUAL_HOLDOUT:
+        said = f"Of this large table only {outcome.instances:,} rows were classified; --holdout says how many."
+        typer.echo(said, err=True)
     _hand_out(outcome, page, as_json=as_json)
 
 
@@ -189,7 +198,9 @@ def _show(outcome: Outcome) -> None:
     console = Console(highlight=False)
     judged = outcome.accuracy.joint is not None
     columns = ["", "rows", *(["accuracy"] if judged else [])]
-    table = Table(*columns, title=f"{outcome.instances} rows classified, {len(outcome.classes)} classes")
+    console.print(Text(f"What is predicted: {printable(outcome.class_column)}"), soft_wrap=True)
+    title = f"{outcome.instances} rows classified, {len(outcome.classes)} classes"
+    table = Table(*columns, title=title)
     for row in _rows(outcome):
         table.add_row(*row[: len(columns)])
     console.print(table)

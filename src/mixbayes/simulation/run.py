@@ -70,7 +70,7 @@ def simulate(
     protocol: str = SHARES,
     private: bool = True,
     classify: Columns | None = None,
-    holdout: float = 0.3,
+    holdout: float | None = None,
     class_column: str | None = None,
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
@@ -129,6 +129,7 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers) -> Outcome:
     return Outcome(
         hospitals=[_described(name, one) for name, one in prepared.held.items()],
         protocol=protocol,
+        class_column=dictionary.class_column,
         classes=list(dictionary.classes),
         instances=prepared.codes.shape[1],
         agreement_with_pooled=agreement,

@@ -56,16 +56,12 @@ def column_doubts(parts: Sequence[ColumnProfile], named: bool, measured: bool) -
     yield from _about(parts, named, measured)
 
 
-def predicted(column: ColumnProfile, guessed: bool) -> str:
-    """What is predicted, and whether that seems to be an oversight."""
-    said = f"column {column.name!r} is what is predicted"
-    if not guessed:
-        return said
-    said += ", because it is the last one"
-    many = looks_numeric(column) or column.values.size > MANY_CLASSES
+def predicted(column: ColumnProfile) -> str:
+    """What is doubtful about a class that nobody named, if anything is."""
+    if not looks_numeric(column) and column.values.size <= MANY_CLASSES:
+        return ""
     at_least = "" if column.complete else "more than "
-    doubt = f". It has {at_least}{column.values.size} different values: is it the class?" if many else "."
-    return f"{said}{doubt} --class-column names another"
+    return f"it has {at_least}{column.values.size} different values. Is it the class? --class-column names another"
 
 
 def _without_information(columns: Sequence[ColumnProfile]) -> Iterator[str]:
@@ -146,7 +142,7 @@ def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Itera
         yield "has numbers that begin with a zero, and counts as measurements. If they are codes, name it in --nominal"
     if not words.any() and (code := _number_for_missing(whole)):
         yield (
-            f"has {code} in {_share(whole, code)} of its cells, far from all others. If it means that nothing is "
+            f"has {code} in {_share(whole, code)} cells, far from all others. If it means that nothing is "
             f"known, say --missing {code}"
         )
     of_names = named or words.any() or (not measured and _numbers(distinct).size <= NUMERIC_ABOVE)
@@ -188,7 +184,7 @@ def _frequent(column: ColumnProfile, at: int) -> bool:
 
 def _share(column: ColumnProfile, text: str) -> str:
     times = int(column.counts[column.values == text].sum())
-    return f"{times} of {column.present}"
+    return f"{times} of its {column.present}"
 
 
 def one_of_a_kind(column: ColumnProfile) -> bool:
