@@ -167,7 +167,8 @@ def test_without_mixers_there_are_two_parties_of_which_one_listens() -> None:
 def test_paillier_is_for_two_hospitals_without_bell_curves() -> None:
     assert problems(HEART | {"protocol": "paillier"}) == [
         "protocol: paillier works between two hospitals without mixers",
-        "dictionary.attributes['age'].kind: paillier takes no numeric attributes; bin this one",
+        "dictionary.attributes['age'].kind: paillier takes no numeric attributes; "
+        "agree on a binned attribute (--bins N), or on shares",
     ]
 
 

@@ -79,7 +79,9 @@ def _class_problems(dictionary: Dictionary, labels: Texts) -> list[str]:
 
 
 def _problems(attribute: Attribute, foreign: Texts) -> list[str]:
-    return [f"column {attribute.name!r}: {_shown(foreign)} {attribute.misfit(foreign)}"] if foreign.size else []
+    if not foreign.size:
+        return []
+    return [f"column {attribute.name!r}: {_shown(attribute.shown(foreign))} {attribute.misfit(foreign)}"]
 
 
 def _shown(foreign: Texts) -> str:
