@@ -166,7 +166,7 @@ def test_an_agreement_is_never_overwritten(tmp_path: Path, table: Path) -> None:
         (
             TWO,
             ["--protocol", "paillier"],
-            "Of other kinds are 1: age. In the place of each put a binned attribute (--bins N)",
+            "Of other kinds are 1: age. In the place of each put a binned",
         ),
     ],
 )

@@ -13,6 +13,7 @@ from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from tests.protocol.adversary import LAYOUT, Tap, counts_of, share_model, tapped_memory
+from tests.protocol.bayes.contributions import LISTS
 from tests.protocol.pairs import layout_of, random_codes, seed
 
 
@@ -32,6 +33,7 @@ SHAPES = {
     "two classes": layout_of(2, [2, 5], 1000),
     "five classes": layout_of(5, [1, 4, 3], 10**6, "1/2"),
     "with numbers": LAYOUT,
+    "with lists": LISTS,
 }
 
 
@@ -55,7 +57,7 @@ def tables_of(layout: Layout) -> dict[str, list[Words]]:
 
 
 def questions_of(layout: Layout) -> dict[str, Values]:
-    cells = np.array([attribute.codes for attribute in layout.dictionary.attributes])[:, None]
+    cells = np.array([a.codes for a in layout.dictionary.attributes for _ in range(a.columns)])[:, None]
     missing = cells - 1
     some, others = (np.random.default_rng(number).integers(0, cells, (len(cells), 9)) for number in (4, 5))
     questions = {
