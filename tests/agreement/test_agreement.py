@@ -172,6 +172,14 @@ def test_paillier_is_for_two_hospitals_without_bell_curves() -> None:
     ]
 
 
+def test_paillier_says_what_to_agree_on_instead_of_lists() -> None:
+    lists = {"name": "codes", "kind": "several", "values": ["I10"]}
+    assert problems(changed(PAIR, (("protocol",), "paillier"), (("dictionary", "attributes"), [lists]))) == [
+        "dictionary.attributes['codes'].kind: paillier takes no several attributes; agree on a nominal attribute for "
+        "every value that matters, in a column of its own, or on shares"
+    ]
+
+
 def test_too_many_classes_are_that() -> None:
     with pytest.raises(DictionaryTooLarge, match="65 classes"):
         federation_from(changed(HEART, (("dictionary", "classes"), list(map(str, range(65))))))
