@@ -44,7 +44,7 @@ class Reading(NamedTuple):
     """Which cells say something that does not fit the attribute. Training refuses them; for questions their codes are
     those of what fits, or of missing cells where nothing does."""
     beyond: Flags
-    """Which cells are numbers beyond the bounds. Their codes are those of the bounds."""
+    """Which cells are numbers beyond the bounds, with the codes of the bounds, or have more values than count."""
 
 
 class Learned(NamedTuple):

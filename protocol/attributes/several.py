@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import partial
+from itertools import repeat
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -98,32 +98,32 @@ class Several(Kind):
         lose them. If no listed value is left, the cell is missing, and not "no value": else a hospital that spells all
         its codes in another way would ask about patients without any.
         """
-        parts = [self._read(cells[piece]) for piece in slices(cells.size, _CELLS)]
-        codes = np.concatenate([np.empty((self.columns, 0), np.int32), *(codes for codes, _ in parts)], axis=1)
-        foreign = np.concatenate([np.empty(0, np.bool_), *(foreign for _, foreign in parts)])
-        return Reading(codes, foreign, np.zeros_like(foreign))
+        pieces = slices(max(1, cells.size), _CELLS)  # no cells are one piece
+        codes, foreign, beyond = zip(*(self._read(cells[piece]) for piece in pieces), strict=True)
+        return Reading(np.concatenate(codes, axis=1), np.concatenate(foreign), np.concatenate(beyond))
 
-    def _read(self, cells: Texts) -> tuple[Values, NDArray[np.bool_]]:
+    def _read(self, cells: Texts) -> Reading:
+        nothing, unlisted, silent = self._nothing, self._nothing + 1, self._nothing + 2
+        known = {**dict.fromkeys(MISSING, silent), self.none: nothing, **{v: i for i, v in enumerate(self.values)}}
         entries, row = entries_of(cells, self.separator)
-        unlisted = self._nothing + 1
-        known = {self.none: self._nothing} | {value: i for i, value in enumerate(self.values)}
-        at = np.fromiter(map(partial(_look_up, known, unlisted), entries), np.int64, len(entries))
-        foreign, says = np.zeros((2, cells.size), np.bool_)
+        at = np.fromiter(map(known.get, entries, repeat(unlisted)), np.int64, len(entries))
+        foreign, says, beyond = np.zeros((3, cells.size), np.bool_)
         foreign[row[at == unlisted]] = True
-        says[row[at < unlisted]] = True
-        codes = np.full((self.columns, cells.size), self._nothing, np.int32)
+        says[row[at <= nothing]] = True
+        codes = np.full((self.columns, cells.size), nothing, np.int32)
         codes[:, ~says] = self.codes - 1
-        present = at < self._nothing
+        present = at < nothing
         # Sorted by cell and then by position, each only once: the dictionary's order.
-        cell, value = np.divmod(np.unique(row[present] * self._nothing + at[present]), self._nothing)
+        cell, value = np.divmod(np.unique(row[present] * nothing + at[present]), nothing)
         rank = np.arange(cell.size) - np.searchsorted(cell, cell)
         counted = rank < self.columns
         codes[rank[counted], cell[counted]] = value[counted]
-        return codes, foreign
+        beyond[cell[~counted]] = True
+        return Reading(codes, foreign, beyond)
 
     def shown(self, foreign: Texts) -> Texts:
         """The values that are not listed; the rest of a patient's cell is nobody's business."""
-        known = {*self.values, self.none}
+        known = {*MISSING, *self.values, self.none}
         entries, _ = entries_of(foreign, self.separator)
         return np.array([entry for entry in entries if entry not in known], np.str_)
 
@@ -154,17 +154,16 @@ class Several(Kind):
             block[:listed] += present.reshape(listed, classes)
 
     def _rising(self, codes: Values) -> Iterator[Values]:
-        """The columns of codes, without what does not rise: each value once. `read` writes no others.
+        """The columns of codes as far as they name values, without what does not rise: each value once.
 
-        Rows that a hospital shows can hold a value twice, and it must not add twice.
+        `read` writes no others, but rows that a hospital shows could hold a value twice, and it must not add twice.
         """
-        highest = codes[0]
-        yield highest
-        for column in codes[1:]:
-            if (column >= self._nothing).all():
-                continue
+        highest = np.full(codes.shape[1], -1, np.int32)
+        for column in codes:
             yield np.where(column > highest, column, self._nothing)
             highest = np.maximum(highest, column)
+            if (highest >= self._nothing).all():
+                return
 
     # Validity.
 
@@ -216,17 +215,17 @@ class Several(Kind):
     def _features(self, codes: Values) -> Values:
         """(columns + 1, n): the features that are set; the number of all features where there is none."""
         listed = len(self.values)
-        set_ = np.full((self.columns + 1, codes.shape[1]), listed + 1, np.int32)
-        set_[0, codes[0] != self.codes - 1] = 0
+        named = np.full((self.columns + 1, codes.shape[1]), listed + 1, np.int32)
+        named[0, codes[0] != self.codes - 1] = 0
         for i, column in enumerate(self._rising(codes), start=1):
-            set_[i] = np.minimum(column, listed) + 1
-        return set_
+            named[i] = np.minimum(column, listed) + 1
+        return named
 
     # The reference.
 
     def real_scores(self, block: Words, codes: Values, smoothing: float) -> NDArray[np.float64]:
-        share = (block[:-2] + smoothing) / (block[-2] + 2 * smoothing)
-        present, absent = np.log2(share), np.log2(1 - share)
+        all_ = block[-2] + 2 * smoothing
+        present, absent = np.log2((block[:-2] + smoothing) / all_), np.log2((block[-2] - block[:-2] + smoothing) / all_)
         nothing = np.zeros((1, block.shape[1]))
         table = np.concatenate([absent.sum(axis=0, keepdims=True), present - absent, nothing])
         scores = np.zeros((block.shape[1], codes.shape[1]))
@@ -236,16 +235,10 @@ class Several(Kind):
 
 
 def entries_of(cells: Texts, separator: str) -> tuple[list[str], Integers]:
-    """The values of all cells without the blanks around them, and the cell of each. Empty ones and `?` are left out."""
+    """What stands between the separators, without the blanks around it, and the cell of each."""
     texts: list[str] = cells.tolist()
-    pieces = list(map(str.strip, separator.join(texts).split(separator))) if texts else []
-    row = np.repeat(np.arange(cells.size), [text.count(separator) + 1 for text in texts])
-    says = np.fromiter((piece not in MISSING for piece in pieces), np.bool_, len(pieces))
-    return [piece for piece in pieces if piece not in MISSING], row[says]
-
-
-def _look_up(known: dict[str, int], unlisted: int, entry: str) -> int:
-    return known.get(entry, unlisted)
+    entries = list(map(str.strip, separator.join(texts).split(separator))) if texts else []
+    return entries, np.repeat(np.arange(cells.size), [text.count(separator) + 1 for text in texts])
 
 
 def _parts(block: Words) -> tuple[Words, Words, Words]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixbayes.protocol.attributes.cells import Texts, in_order
+from mixbayes.protocol.attributes.cells import MISSING, Texts, in_order
 from mixbayes.protocol.attributes.several import MOST_VALUES, NONE, SEPARATOR, entries_of
 from mixbayes.protocol.errors import BadData
 
@@ -15,7 +15,7 @@ def listed_values(name: str, cells: Texts, separator: str = SEPARATOR, none: str
     `none` is no value: a column in which nobody has any gives an empty list.
     """
     entries, _ = entries_of(cells, separator)
-    values: list[str] = in_order(np.array(list({*entries} - {none}), np.str_)).tolist()
+    values: list[str] = in_order(np.array(list({*entries} - {*MISSING, none}), np.str_)).tolist()
     if len(values) > MOST_VALUES:
         raise BadData(
             f"Column {name!r} has {len(values)} different values between {separator!r}; at most {MOST_VALUES} are "

@@ -132,7 +132,9 @@ def test_values_not_listed_are_named_and_the_rest_counts(cell: str, codes: list[
 
 def test_the_first_in_the_dictionary_s_order_count() -> None:
     two = Several(name="x", values=VALUES, most=2)
-    assert read(two, "C50;N18;E11;J44", "C50", "none", "") == [[1, 2], [4, NOTHING], [NOTHING] * 2, [MISSING] * 2]
+    cells = "C50;N18;E11;J44", "C50", "none", ""
+    assert read(two, *cells) == [[1, 2], [4, NOTHING], [NOTHING] * 2, [MISSING] * 2]
+    assert two.read(np.array(cells)).beyond.tolist() == [True, False, False, False]
 
 
 def test_another_separator_and_another_word_for_nothing() -> None:
@@ -168,7 +170,8 @@ def test_cells_are_read_as_word_by_word(column: list[str], most: int, many: int)
     assert reading.codes.dtype == np.int32
     assert reading.codes.T.tolist() == [codes for codes, _ in expected]
     assert reading.foreign.tolist() == [foreign for _, foreign in expected]
-    assert not reading.beyond.any()
+    sets = [{*map(str.strip, cell.split(";"))} & {*attribute.values} for cell in column]
+    assert reading.beyond.tolist() == [len(present) > most for present in sets]
 
 
 def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +224,10 @@ def test_scores_are_the_words_of_the_features(number: int) -> None:
     table = rng.integers(0, 2**64, (6, 2), dtype=np.uint64)
     total = np.zeros((2, 20), np.uint64)
     DIAGNOSES.asking.add_scores(total, table, codes)
-    np.testing.assert_array_equal(total, table.T @ DIAGNOSES.asking.bits(codes).astype(np.uint64))
+    bits = DIAGNOSES.asking.bits(codes)
+    np.testing.assert_array_equal(total, table.T @ bits.astype(np.uint64))
+    one_by_one = [DIAGNOSES.asking.bits(codes[:, row : row + 1]) for row in range(20)]
+    np.testing.assert_array_equal(bits, np.concatenate(one_by_one, axis=1))
 
 
 # Labels
