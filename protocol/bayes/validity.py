@@ -5,10 +5,9 @@ A vector is that of some table in the dictionary's layout if
 - every count is in [0, 2^b), b the bits of the agreed maximum of rows, and so is that maximum minus Σ n_c;
 - in every attribute and class the values and the missing ones add up to n_c, modulo 2^64 and so as integers: 2^20 cells
   below 2^41 do not wrap;
-- where a cell has several values, no value has more patients than there are cells, and all values together have at most
-  `most` times as many;
-- what a kind of attribute demands beyond that is true: the moments of a Gaussian one are possible
-  (`gaussian_validity.py`).
+- differences that a kind of attribute says are not negative are not: of cells with several values, no more values are
+  present than count (`several.py`);
+- what a kind demands beyond that is true: the moments of a Gaussian attribute are possible (`gaussian_validity.py`).
 
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
