@@ -114,7 +114,8 @@ class Several(Kind):
         codes[:, ~says] = self.codes - 1
         present = at < nothing
         # Sorted by cell and then by position, each only once: the dictionary's order.
-        cell, value = np.divmod(np.unique(row[present] * nothing + at[present]), nothing)
+        keys = np.sort(row[present] * nothing + at[present])
+        cell, value = np.divmod(keys[np.diff(keys, prepend=-1) > 0], nothing)
         rank = np.arange(cell.size) - np.searchsorted(cell, cell)
         counted = rank < self.columns
         codes[rank[counted], cell[counted]] = value[counted]
