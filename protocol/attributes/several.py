@@ -33,6 +33,8 @@ SEPARATOR, NONE, USUAL_MOST = ";", "none", 20
 
 _CELLS = 1 << 16
 """Cells that are read at a time."""
+_DESCRIBED = 20
+"""Values that a summary names."""
 _REMEDY = (
     "Correct the spelling, agree on the value, or remove it from the cell; a patient without any listed value has {!r}"
 )
@@ -132,9 +134,10 @@ class Several(Kind):
         return f"not in the list of values. {_REMEDY.format(self.none)}"
 
     def described(self) -> str:
+        more = len(self.values) - _DESCRIBED
         return (
-            f"{', '.join(self.values)} (between {self.separator!r}; of a cell at most {self.columns} count; "
-            f"{self.none!r} is none of them)"
+            f"{', '.join(self.values[:_DESCRIBED])}{f' and {more} more' if more > 0 else ''} (between "
+            f"{self.separator!r}; of a cell at most {self.columns} count; {self.none!r} is none of them)"
         )
 
     # Counts.

@@ -25,9 +25,11 @@ from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
 from mixbayes.protocol.bayes.training import run_training
-from mixbayes.protocol.circuits.logarithm import FRACTION, fixed_log2_of
+from mixbayes.protocol.bayes.validity import run_validation
+from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION, fixed_log2_of
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 from mixbayes.protocol.paillier import exact
+from mixbayes.protocol.shares import split
 from tests.protocol.pairs import SEEDS, seed
 
 VALUES = "I10", "E11", "N18", "J44", "C50"
@@ -85,6 +87,14 @@ def test_defaults() -> None:
 def test_a_patient_is_no_larger_than_what_counts() -> None:
     """However many values the dictionary lists."""
     assert Several(name="x", values=tuple(map(str, range(MOST_VALUES))), most=3).columns == 3
+
+
+def test_a_summary_names_some_of_many_values() -> None:
+    assert DIAGNOSES.described() == (
+        "I10, E11, N18, J44, C50 (between ';'; of a cell at most 5 count; 'none' is none of them)"
+    )
+    assert THOUSAND.described().startswith("C000, C001, ")
+    assert "C019 and 980 more (between ';'; of a cell at most 20 count" in THOUSAND.described()
 
 
 # Cells
@@ -332,8 +342,31 @@ def test_a_thousand_codes_fit(classes: int) -> None:
     precision = precision_for(layout.dictionary)
     assert (layout.size, layout.columns) == (classes * 1003, 20)
     assert (precision.count_bits, precision.fraction, precision.width) == (21, FRACTION, 47)
-    assert precision.margin < 1e-5
+    # A score has two logarithms a value and the prior, each off by at most ERROR.
+    assert 2 * (2 * MOST_VALUES + 1) * ERROR <= precision.margin < 1e-5
     assert MOST_VALUES <= 2**SUM_BITS
+
+
+def test_a_thousand_codes_on_shares() -> None:
+    layout = layout_of([THOUSAND], 3)
+    rng = np.random.default_rng(1)
+
+    def some(rows: int) -> tuple[Values, Values]:
+        """Five codes each, from overlapping parts of the list."""
+        labels = rng.integers(0, 3, rows).astype(np.int32)
+        codes = (rng.normal(300 * labels[:, None], 200, (rows, 5)).astype(int) % MOST_VALUES).tolist()
+        cells = np.array([";".join(THOUSAND.values[code] for code in own) for own in codes])
+        return THOUSAND.read(cells).codes, labels
+
+    joint = count(layout, Codes(*some(3000)))
+    assert run_validation(layout, [split(joint, seed(4))], THREE_SEEDS[:2])[0] == [True]
+    models = run_training(layout, [joint], THREE_SEEDS)
+    asked, _ = some(40)
+    labels = run_classification(layout, models, asked, THREE_SEEDS)
+    np.testing.assert_array_equal(labels, fixed_labels(layout, fixed_model(layout, joint), asked))
+    real = real_scores(layout, joint, asked)
+    assert clear(layout, real).all()
+    np.testing.assert_array_equal(labels, real.argmax(axis=0))
 
 
 def test_more_columns_of_a_thousand_codes_fit_and_rows_that_are_too_many_are_refused() -> None:
