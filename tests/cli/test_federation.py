@@ -163,7 +163,11 @@ def test_an_agreement_is_never_overwritten(tmp_path: Path, table: Path) -> None:
         ([*THREE, *MIXERS], ["--minimum", "4"], "policy.minimum: 4 hospitals are needed, 3 are listed"),
         ([*THREE, *MIXERS], ["--timeout", "0"], "policy.timeout: Input should be greater than 0"),
         ([*THREE, *MIXERS], ["--protocol", "paillier", "--bins", "3"], "paillier works between two hospitals"),
-        (TWO, ["--protocol", "paillier"], "takes no Gaussian attributes, and 1 are: age. Give them cut points"),
+        (
+            TWO,
+            ["--protocol", "paillier"],
+            "Of other kinds are 1: age. In the place of each put a binned",
+        ),
     ],
 )
 def test_options_that_contradict_are_wrong_usage(
