@@ -15,10 +15,13 @@ from mixbayes.tables.profile import Profile, profiled
 
 
 def tell_doubts(
-    tables: Sequence[Columns | Profile], nominal: Collection[str] = (), numeric: Collection[str] = ()
+    tables: Sequence[Columns | Profile],
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    several: Collection[str] = (),
 ) -> None:
     """Print what looks like an oversight in these tables."""
-    _tell(doubts.doubts(tables, nominal, numeric))
+    _tell(doubts.doubts(tables, nominal, numeric, several))
 
 
 def tell_predicted(table: Columns | Profile, class_column: str | None) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixbayes.cli.options import names_in
+from mixbayes.cli.options import Several, names_in, separators_in
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables
 from mixbayes.node.log import printable
@@ -39,6 +39,7 @@ def inspect(
     bins: Annotated[int | None, typer.Option(metavar="N", min=1, help="As if numbers were cut into N bins.")] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    several: Several = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     how: How = USUAL,
 ) -> None:
@@ -50,7 +51,9 @@ def inspect(
     source = opened(table, how)
     with Talk() as talk, source.named_in_errors():
         profile = source.profile(source.names, talk)
-        found = inspected(profile, class_column, names_in(nominal), names_in(numeric), bins)
+        found = inspected(
+            profile, class_column, names_in(nominal), names_in(numeric), bins, separators_in(several or [])
+        )
     seconds = perf_counter() - begun
     if as_json:
         typer.echo(json.dumps(document(found) | {"seconds": round(seconds, 3)}, indent=2))

@@ -14,12 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from mixbayes.cli.doubts import tell_doubts, tell_predicted, tell_unknown
-from mixbayes.cli.options import Protocol, names_in, smoothing_text
+from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
 from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.node.log import printable
+from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.plan import USUAL_HOLDOUT, usual_share
@@ -92,6 +93,8 @@ def simulate(
     ] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    several: Several = None,
+    most_values: MostValues = USUAL_MOST,
     protect: Annotated[
         list[str] | None,
         typer.Option(
@@ -114,7 +117,7 @@ def simulate(
     with Talk() as talk:
         given = _tables(tables or [], how, talk)
         asked = read(classify, how, talk) if classify else None
-    tell_doubts(list(given.values()), names_in(nominal), names_in(numeric))
+    tell_doubts(list(given.values()), names_in(nominal), names_in(numeric), separators_in(several or []))
     tell_predicted(next(iter(given.values())), class_column)
     with Talk() as talk:
         outcome = run_simulation(
@@ -131,6 +134,8 @@ def simulate(
             class_column=class_column,
             nominal=names_in(nominal),
             numeric=names_in(numeric),
+            several=separators_in(several or []),
+            most_values=most_values,
             protect=_protections(protect or []),
             seed=seed,
             agreed=lambda dictionary: tell_unknown(dictionary, asked) if asked else None,

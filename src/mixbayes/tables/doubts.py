@@ -16,6 +16,7 @@ from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.cells import Numbers, Texts, missing, numbers
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.several import SEPARATOR
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
@@ -25,6 +26,7 @@ from mixbayes.tables.profile import ColumnProfile, Profile, merged, profiled
 VALUES_LOOKED_AT = 10_000
 """Of every column: doubts must not cost as much as the work."""
 LONGEST_QUOTED = 30
+LIST_SEPARATORS = ";|,/"
 MANY_CLASSES = 10
 FREQUENT = 0.005
 """A number that means "missing" stands in so large a share of the cells, or in `OFTEN` of them."""
@@ -38,11 +40,18 @@ _MEANS_MISSING = re.compile(
 
 
 def doubts(
-    tables: Sequence[Columns | Profile], nominal: Collection[str] = (), numeric: Collection[str] = ()
+    tables: Sequence[Columns | Profile],
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    several: Collection[str] = (),
 ) -> Iterator[str]:
-    """The doubts about columns that all tables have. `nominal` are meant to be names, `numeric` numbers."""
+    """The doubts about columns that all tables have. `nominal` are meant to be names, `numeric` numbers.
+
+    Nothing is said of columns whose cells hold several values.
+    """
     profiles = [profiled(table) if isinstance(table, Columns) else table for table in tables]
     names = [name for name in profiles[0].names if all(name in profile.names for profile in profiles)]
+    names = [name for name in names if name not in several]
     for name in names:
         for doubt in column_doubts([profile.columns[name] for profile in profiles], name in nominal, name in numeric):
             yield f"column {name!r} {doubt}"
@@ -130,6 +139,9 @@ def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Itera
         return
     words = np.isnan(numbers(distinct))
     meant_missing = [text for text in distinct.tolist() if _MEANS_MISSING.fullmatch(text.strip())]
+    if not named and (lists := _lists(distinct)):
+        yield lists
+        return
     of_numbers = list(_doubts_of_numbers(distinct, words)) if not named else []
     yield from of_numbers
     if meant_missing and len(meant_missing) < distinct.size and not of_numbers:
@@ -150,6 +162,17 @@ def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Itera
         yield "has a number in several spellings, as 1 and 1.0 are; among names they count as different ones"
     if words.any() and (alike := _spelled_alike(distinct)):
         yield f"has values that differ only in capitals or blanks, as {alike}; they count as different ones"
+
+
+def _lists(distinct: Texts) -> str:
+    """Of cells that hold several values each, which few cells share."""
+    for separator in LIST_SEPARATORS:
+        lists = [text.split(separator) for text in distinct.tolist() if separator in text.strip(separator)]
+        pieces = {piece.strip() for pieces in lists for piece in pieces}
+        if len(lists) > NUMERIC_ABOVE and 2 * len(lists) > distinct.size and 2 * len(pieces) < len(lists):
+            how = "" if separator == SEPARATOR else f":{separator}"
+            return f"has several values in a cell, between {separator!r}. To count each, say --several COLUMN{how}"
+    return ""
 
 
 def _of_words_for_missing(words: Sequence[str]) -> str:

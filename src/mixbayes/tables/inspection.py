@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from mixbayes.tables.doubts import column_doubts, predicted
-from mixbayes.tables.inference import DEFAULT_CLASS_COLUMN, class_of, looks_numeric
+from mixbayes.tables.inference import DEFAULT_CLASS_COLUMN, NO_LISTS, class_of, looks_numeric
 from mixbayes.tables.profile import ColumnProfile, Profile
 
 MOST_SHOWN = 5
-CLASS, EMPTY, NUMERIC, BINNED, NOMINAL, TEXT = "class", "empty", "numeric", "binned", "nominal", "text"
+CLASS, EMPTY, TEXT = "class", "empty", "text"
+NUMERIC, BINNED, NOMINAL, SEVERAL = "numeric", "binned", "nominal", "several"
 
 
 @dataclass(frozen=True)
@@ -50,38 +51,37 @@ def inspected(
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
     bins: int | None = None,
+    several: Mapping[str, str] = NO_LISTS,
 ) -> Inspected:
     """The table as `infer` would take it."""
     label = class_of(profile.names, class_column)
     guessed = class_column is None and label != DEFAULT_CLASS_COLUMN
-    columns = [
-        _column(one, label, guessed, nominal, numeric, BINNED if bins else NUMERIC) for one in profile.columns.values()
-    ]
+    of_numbers = BINNED if bins else NUMERIC
+    kinds = {
+        **dict.fromkeys(nominal, NOMINAL),
+        **dict.fromkeys(numeric, of_numbers),
+        **dict.fromkeys(several, SEVERAL),
+        label: CLASS,
+    }
+    columns = [_column(one, kinds.get(one.name) or _kind(one, of_numbers), guessed) for one in profile.columns.values()]
     return Inspected(profile.rows, label, guessed, columns)
 
 
-def _column(
-    one: ColumnProfile,
-    label: str,
-    guessed: bool,
-    nominal: Collection[str],
-    numeric: Collection[str],
-    of_numbers: str,
-) -> InspectedColumn:
-    doubts = list(column_doubts([one], one.name in nominal or one.name == label, one.name in numeric))
-    if one.name == label:
+def _column(one: ColumnProfile, kind: str, guessed: bool) -> InspectedColumn:
+    doubts = [] if kind == SEVERAL else list(column_doubts([one], kind in (NOMINAL, CLASS), kind in (NUMERIC, BINNED)))
+    if kind == CLASS:
         doubts += _doubts_of_class(one, guessed)
     low, high = one.range or (None, None)
-    kind = CLASS if one.name == label else _kind(one, nominal, numeric, of_numbers)
     return InspectedColumn(
         one.name, kind, one.values.size, one.complete, one.missing, low, high, _most_frequent(one), doubts
     )
 
 
-def _kind(one: ColumnProfile, nominal: Collection[str], numeric: Collection[str], of_numbers: str) -> str:
+def _kind(one: ColumnProfile, of_numbers: str) -> str:
+    """What a column counts as if nothing is said of it."""
     if not one.present:
         return EMPTY
-    if one.name in numeric or (one.name not in nominal and looks_numeric(one)):
+    if looks_numeric(one):
         return of_numbers
     return NOMINAL if one.complete else TEXT
 

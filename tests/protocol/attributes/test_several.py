@@ -25,6 +25,7 @@ from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
 from mixbayes.protocol.bayes.training import run_training
+from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
 from mixbayes.protocol.bayes.validity import run_validation
 from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION, fixed_log2_of
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
@@ -282,6 +283,8 @@ def test_labels_on_shares_are_those_of_both_references(layout: Layout, number: i
     asked, _ = patients(layout, rng, 30)
     models = run_training(layout, tables, THREE_SEEDS)
     labels = run_classification(layout, models, asked, THREE_SEEDS, private=private)
+    alone = run_partner_classification(layout, models, asked, THREE_SEEDS[:2], private=private)
+    np.testing.assert_array_equal(labels, alone)
     joint = tables[0] + tables[1]
     np.testing.assert_array_equal(labels, fixed_labels(layout, fixed_model(layout, joint), asked))
     real = real_scores(layout, joint, asked)
