@@ -41,7 +41,6 @@ class Rules:
     most: int
     classifier: Classifier | None
     repeats: int
-    jobs: int
     seed: int
 
     def parameters(self) -> dict[str, Any]:
@@ -52,7 +51,6 @@ class Rules:
             "accuracy_gap": self.gap,
             "classifier": None if nearest else str(self.classifier),
             "repeats": self.repeats,
-            "n_jobs": self.jobs,
             "random_state": self.seed,
         }
 
