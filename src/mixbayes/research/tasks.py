@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from threadpoolctl import threadpool_limits
 
 Result = TypeVar("Result")
@@ -23,6 +23,9 @@ def at_the_same_time() -> bool:
 
 
 def _alone(work: Callable[..., Result], *task: Any) -> Result:
-    """On one thread: whoever has more cores gives each its own tasks, and the figures are the same on all."""
-    with threadpool_limits(1):
+    """On one thread: whoever has more cores gives each its own tasks, and the figures are the same on all.
+
+    What the work itself would give to others it does itself, or tasks would wait for tasks.
+    """
+    with threadpool_limits(1), parallel_config(backend="sequential"):
         return work(*task)
