@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -15,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dask import config
+from distributed import Client
+from distributed.scheduler import KilledWorker
 from sklearn.datasets import load_iris
 
 from mixbayes.cli import dask_workers
 from mixbayes.cli.workers import spread
+from mixbayes.keys.authority import make_authority, make_request, sign
 from mixbayes.research.tasks import in_turn
 from tests.cli.in_process import Command, command
 from tests.ports import free_port
@@ -30,7 +32,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 ROOT = Path(__file__).parents[2]
-QUIET = {"DASK_DISTRIBUTED__ADMIN__EVENT_LOOP_MONITOR_INTERVAL": "1h"}
+"""Workers import this file."""
 
 
 @dataclass(frozen=True)
@@ -41,20 +43,21 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, workers: int, scheme: str = "tcp", settings: dict[str, str] | None = None) -> Iterator[Cluster]:
+def cluster(folder: Path, workers: int, scheme: str = "tcp", options: Sequence[str] = ()) -> Iterator[Cluster]:
     address = f"{scheme}://127.0.0.1:{free_port()}"
-    environment = {**os.environ, **QUIET, "PYTHONPATH": str(ROOT), **(settings or {})}  # workers import this file
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with ExitStack() as stack:
 
         def start(*words: str) -> subprocess.Popen[bytes]:
-            command = [sys.executable, "-m", f"distributed.cli.dask_{words[0]}", *words[1:], "--no-dashboard"]
+            command = [sys.executable, "-m", f"distributed.cli.dask_{words[0]}", *words[1:], *options]
             process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.DEVNULL)
             stack.callback(process.wait, 60)
             stack.callback(process.kill)
             return process
 
-        scheduler = start("scheduler", "--host", address)
-        own = ["--no-nanny", "--nthreads", "1", "--local-directory", str(folder)]
+        here = ["--dashboard-address", "127.0.0.1:0"]
+        scheduler = start("scheduler", "--host", address, *here)
+        own = ["--no-nanny", "--nthreads", "1", "--local-directory", str(folder), *here]
         yield Cluster(address, [scheduler, *(start("worker", address, *own) for _ in range(workers))])
 
 
@@ -125,42 +128,115 @@ def _who() -> tuple[int, int]:
     return os.getpid(), max(library["num_threads"] for library in threadpool_info())
 
 
-def _ends(number: int) -> None:
-    os._exit(number)
+@dataclass(frozen=True)
+class _Unreadable:
+    """What nobody can unpack."""
+
+    def __reduce__(self) -> tuple[Callable[[str], int], tuple[str]]:
+        return int, ("none",)
 
 
-def test_work_that_ends_every_worker_is_given_up(tmp_path: Path) -> None:
-    allowed = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
-    with cluster(tmp_path, 2, settings=allowed) as found, ExitStack() as stack:
-        stack.enter_context(pytest.raises(dask_workers.WorkersFailed, match="several workers ended"))
-        stack.enter_context(spread(1, found.scheduler))
-        list(in_turn(_ends, [(1,)]))
+def test_work_that_never_begins_is_told(lent: str) -> None:
+    with pytest.raises(RuntimeError, match="deserialization"), spread(1, lent):
+        list(in_turn(str, [(_Unreadable(),)]))
+
+
+def test_work_of_which_workers_die_is_given_up(lent: str) -> None:
+    died: Any = None
+    with pytest.raises(dask_workers.WorkersFailed, match="several workers ended"), spread(1, lent):
+        raise KilledWorker("work", died, 3)
 
 
 def _slow(number: int) -> int:
-    time.sleep(0.2)
+    time.sleep(0.1)
     return number**2
 
 
-def test_a_worker_that_dies_is_made_up_for(tmp_path: Path) -> None:
-    with cluster(tmp_path, 2) as found, spread(1, found.scheduler):
-        results = in_turn(_slow, [(number,) for number in range(20)])
-        first = next(results)
-        found.processes[1].kill()
-        assert [first, *results] == [number**2 for number in range(20)]
+def test_a_worker_that_dies_is_made_up_for_and_the_last_one_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived = []
+    with cluster(tmp_path, 2) as found, ExitStack() as stack:
+        stack.enter_context(pytest.raises(dask_workers.WorkersFailed, match="no worker is left"))
+        stack.enter_context(spread(1, found.scheduler))
+        monkeypatch.setattr(dask_workers, "PATIENCE", 1)
+        for process in found.processes[1:]:
+            results = in_turn(_slow, [(number,) for number in range(20)])
+            first = next(results)
+            process.kill()
+            assert [first, *results] == [number**2 for number in range(20)]
+            lived.append(process)
+    assert lived == [found.processes[1]]
+
+
+def test_a_scheduler_that_dies_is_missed(tmp_path: Path) -> None:
+    with cluster(tmp_path, 1) as found, ExitStack() as stack:
+        stack.enter_context(pytest.raises(dask_workers.WorkersFailed, match="the scheduler was lost"))
+        stack.enter_context(config.set({"distributed.comm.timeouts.connect": 1}))
+        stack.enter_context(spread(1, found.scheduler))
+        for number in in_turn(_slow, [(number,) for number in range(50)]):
+            if number == 0:
+                found.processes[0].kill()
+
+
+def test_over_tls(tmp_path: Path) -> None:
+    make_authority(tmp_path)
+    make_request("work", tmp_path)
+    sign(tmp_path / "work.csr", tmp_path, tmp_path / "work.pem")
+    files = {name: str(tmp_path / f"{own}.pem") for name, own in (("ca-file", "authority"), ("cert", "work"))}
+    files["key"] = str(tmp_path / "work.key")
+    options = [word for name, file in files.items() for word in (f"--tls-{name}", file)]
+    with cluster(tmp_path, 1, "tls", options) as found:
+        with pytest.raises(dask_workers.WorkersFailed, match="dask has no certificates"), spread(1, found.scheduler):
+            pass
+        names = {"ca-file": "ca-file", "cert": "client.cert", "key": "client.key"}
+        mine = {f"distributed.comm.tls.{names[name]}": file for name, file in files.items()}
+        with config.set(mine), spread(1, found.scheduler):
+            assert list(in_turn(_slow, [(3,)])) == [9]
 
 
 @pytest.mark.parametrize(
-    ("dying", "told"), [(slice(1), "the scheduler was lost"), (slice(1, None), "no worker is left")]
+    ("words", "code", "why"),
+    [
+        (("--jobs", "2", "--workers", "tcp://127.0.0.1:1"), 2, "choose one"),
+        (("--workers", "127.0.0.1:8786"), 2, "tcp://HOST:PORT or tls://HOST:PORT"),
+        (("--workers", "tcp://127.0.0.1:1"), 4, "no scheduler answers there"),
+    ],
 )
-def test_nobody_waits_for_workers_that_are_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dying: slice, told: str
+def test_what_cannot_be_used_is_refused(
+    mixbayes: Callable[[str], Command],
+    iris: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: Sequence[str],
+    code: int,
+    why: str,
 ) -> None:
-    with cluster(tmp_path, 1) as found, ExitStack() as stack:
-        stack.enter_context(pytest.raises(dask_workers.WorkersFailed, match=told))
-        stack.enter_context(spread(1, found.scheduler))
-        monkeypatch.setattr(dask_workers, "PATIENCE", 1)
-        for number in in_turn(_slow, [(number,) for number in range(50)]):
-            if number == 0:
-                for process in found.processes[dying]:
-                    process.send_signal(signal.SIGKILL)
+    monkeypatch.setattr(dask_workers, "PATIENCE", 0.3)
+    done = mixbayes("tune")(iris, *TUNED["sizes"].split(), *words)
+    assert done.code == code
+    assert why in done.err
+
+
+@pytest.mark.parametrize(("whose", "named"), [("scheduler", "the scheduler"), ("workers", "tcp://127.0.0.1:")])
+def test_another_version_is_refused(lent: str, monkeypatch: pytest.MonkeyPatch, whose: str, named: str) -> None:
+    versions = Client.get_versions
+
+    def found(client: Client, **asked: Any) -> Any:
+        answer: Any = versions(client, **asked)
+        one = answer["scheduler"] if whose == "scheduler" else next(iter(answer["workers"].values()))
+        one["packages"]["scikit-learn"] = "0.1"
+        return answer
+
+    monkeypatch.setattr(Client, "get_versions", found)
+    with pytest.raises(dask_workers.WorkersFailed, match=rf"{named}.* has scikit-learn 0\.1, here it is \d"):
+        spread(1, lent).__enter__()
+
+
+def test_tables_that_leave_the_machine_unencrypted_are_mentioned(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for address in ("tcp://127.0.0.1:8786", "tcp://[::1]:8786", "tls://dask.example:8786"):
+        spread(1, address)
+    assert capsys.readouterr().err == ""
+    spread(1, "tcp://dask.example:8786")
+    assert "without encryption" in capsys.readouterr().err

@@ -24,8 +24,8 @@ from mixbayes.protocol.errors import MixbayesError
 
 PATIENCE = 10
 """Seconds in which a scheduler answers, and in which it has a worker, at the beginning and later."""
-SAME = ("mixbayes", "numpy", "scipy", "sklearn")
-"""What decides on figures."""
+SAME = ("mixbayes", "distributed", "numpy", "scipy", "scikit-learn")
+"""What decides on figures, or on whether both ends understand each other."""
 
 
 class WorkersFailed(MixbayesError):
@@ -65,7 +65,7 @@ class OneThread(WorkerPlugin):  # type: ignore[misc]  # dask types it as anythin
     """Linear algebra on one thread in a worker, because the order in which several add up could change a figure."""
 
     def setup(self, worker: Any) -> None:
-        for module in SAME:
+        for module in ("numpy", "scipy.linalg", "sklearn"):
             import_module(module)  # what is loaded later is not limited
         threadpool_limits(1)
 
@@ -158,13 +158,18 @@ class _Watch(Thread):
 
 
 def _refuse_other_versions(scheduler: str, client: Client) -> None:
-    found = client.get_versions(packages=list(SAME))
-    own = found["client"]["packages"]
-    for name, worker in found["workers"].items():
-        for package in ("python", *SAME):
-            there = worker["packages"].get(package)
-            if there != own[package]:
+    found: Any = client.get_versions(packages=list(SAME))
+    own = _versions(found["client"])
+    for name, there in {"the scheduler": found["scheduler"], **found["workers"]}.items():
+        for package, version in _versions(there).items():
+            if version != own[package]:
                 raise WorkersFailed(
-                    f"{scheduler}: the worker {name} has {package} {there or '(none)'}, here it is {own[package]}. "
-                    "Install the same there, or figures would not be comparable."
+                    f"{scheduler}: {name} has {package} {version or '(none)'}, here it is {own[package]}. Install the "
+                    "same there."
                 )
+
+
+def _versions(found: Any) -> dict[str, str | None]:
+    """Of Python only what decides on its bytecode."""
+    packages = found["packages"]
+    return {name: packages.get(name) for name in SAME} | {"python": ".".join(packages["python"].split(".")[:2])}

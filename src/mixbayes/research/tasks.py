@@ -19,7 +19,8 @@ def in_turn(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> It
 
 def at_the_same_time() -> bool:
     """Whether several tasks are done at once."""
-    return effective_n_jobs(None) > 1
+    asked: Any = None  # joblib takes None, though its types do not say so
+    return effective_n_jobs(asked) > 1
 
 
 def _alone(work: Callable[..., Result], *task: Any) -> Result:
