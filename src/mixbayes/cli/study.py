@@ -11,6 +11,7 @@ from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.workers import Jobs, Workers, spread
+from mixbayes.extras import refuse_without
 from mixbayes.protocol.errors import BadData
 
 EXAMPLES = """Examples:
@@ -57,6 +58,7 @@ def study(
     tables = read_hospitals(data_dir)
     tell_doubts(list(tables.values()))
     if out:
+        refuse_without("matplotlib")
         _make(out)
     for file in files:
         refuse_unwritable(file)

@@ -22,6 +22,7 @@ from mixbayes.cli.tune_search import Asked, Classifier, Rules, drawn, show, writ
 from mixbayes.cli.tune_sizes import METHOD as TUNED
 from mixbayes.cli.tune_sizes import PARAMETER, Sizes
 from mixbayes.cli.workers import Jobs, Workers, spread
+from mixbayes.extras import refuse_without
 from mixbayes.local_methods.name_sets import NameSets, read_name_sets
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -231,6 +232,7 @@ def _refuse_plot(path: Path) -> None:
     if path.suffix.lower() != ".png":
         raise Unsupported(f"--plot {path}: the picture is a PNG; give it a name that ends so.")
     refuse_unwritable(path)
+    refuse_without("matplotlib")
 
 
 def _read(
