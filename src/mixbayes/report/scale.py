@@ -46,6 +46,7 @@ def _round_values(low: float, high: float, most: int, whole: bool) -> list[float
     widest = (high - low) / most
     steps = [step for step in _steps(widest) if not whole or step.denominator == 1] or [Fraction(1)]
     large = next((at for at, step in enumerate(steps) if step >= widest * (1 - 1e-9)), len(steps) - 1)
+    found: list[float] = []
     for step in reversed(steps[: large + 1]):
         found = [float(number * step) for number in range(floor(low / step), ceil(high / step) + 1)]
         if sum(low <= value <= high for value in found) >= 2:
