@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 KERNEL_TESTS := tests/local_methods tests/docs/test_notebooks.py tests/research/study
 REAL_TABLES := $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test kernels ci lint fresh browser bench proto lock venv
+.PHONY: demo test kernels ci lint fresh browser engines bench proto lock venv
 
 demo: venv
 	$(BIN)/mixbayes simulate
@@ -27,7 +27,7 @@ ci: export CI = true
 ifneq ($(REAL_TABLES),)
 ci: export MIXBAYES_DATA ?= $(REAL_TABLES)
 endif
-ci: lint fresh browser test kernels
+ci: lint fresh browser engines test kernels
 
 lint: venv
 	$(BIN)/ruff check .
@@ -50,6 +50,25 @@ browser:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; \
 	else echo "make ci needs chromium or google-chrome, and can only install it as root where there is apt-get" >&2; \
 		exit 1; fi
+
+# The tests of sources count in them. Outside ci they are skipped where one is missing.
+engines: .venv/engines
+	@set -eu; \
+	postgres() { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1; \
+	missing=; \
+	postgres || missing=postgresql; \
+	command -v java >/dev/null || missing="$$missing default-jre-headless"; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
+	else echo "make ci needs PostgreSQL and Java, and can only install them as root where there is apt-get" >&2; \
+		exit 1; fi; \
+	postgres && command -v java >/dev/null
+
+# Only Spark itself is built here, with the setuptools of the lock.
+.venv/engines: .venv/lock requirements-spark.lock
+	$(PIP) install --require-hashes --no-build-isolation -r requirements-spark.lock
+	@touch $@
 
 bench: venv
 	$(BIN)/mixbayes bench
@@ -75,11 +94,15 @@ venv: .venv/package
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# What is pinned stays as it is while it fits; LOCK=--upgrade moves everything. The file names no index and no path.
+# What is pinned stays as it is while it fits; LOCK=--upgrade moves everything. The files name no index and no path.
+# Spark has no wheel, and is larger than everything else together: it has a lock of its own, with the same pins.
 lock:
 	@set -eu; tools=$$(mktemp -d); trap 'rm -rf "$$tools"' EXIT; \
 	$(PYTHON) -m venv "$$tools"; \
 	"$$tools/bin/python" -m pip --disable-pip-version-check --quiet install pip-tools==7.6.2; \
-	CUSTOM_COMPILE_COMMAND='make lock' "$$tools/bin/pip-compile" --quiet --extra dev --generate-hashes --allow-unsafe \
-		$(LOCK) --strip-extras --no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-		--output-file requirements.lock pyproject.toml
+	compile() { CUSTOM_COMPILE_COMMAND='make lock' "$$tools/bin/pip-compile" --quiet --generate-hashes \
+		--no-allow-unsafe --unsafe-package mixbayes $(LOCK) --strip-extras --no-annotate --no-emit-index-url \
+		--no-emit-trusted-host --no-emit-find-links "$$@" pyproject.toml; }; \
+	compile --extra dev --output-file requirements.lock; \
+	compile --extra spark --constraint requirements.lock --output-file requirements-spark.lock; \
+	sed -i.old '/^$$/,$$d' requirements.lock requirements-spark.lock; rm requirements.lock.old requirements-spark.lock.old

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
-
-from sklearn.utils._param_validation import HasMethods
 
 Names = Sequence[str]
 NameSets = Names | Sequence[Names]
 
 BETWEEN_SETS = re.compile("(?<!/)/(?!/)")
 """One slash; two are a slash in a name."""
-
-
-class ListsOfNames(HasMethods):  # type: ignore[misc]  # scikit-learn publishes no types, and takes only its own
-    """A parameter that is a list of names, or a list of such lists."""
-
-    def __init__(self) -> None:
-        super().__init__(["__len__"])
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        return _is_list(val) and (_are_names(val) or all(_is_list(part) and _are_names(part) for part in val))
-
-    def __str__(self) -> str:
-        return "a list of names or a list of such lists"
 
 
 def read_name_sets(text: str) -> list[str] | list[list[str]]:
@@ -42,11 +26,3 @@ def name_sets(names: NameSets) -> list[list[str]]:
 
 def _name(part: str) -> str:
     return part.strip().replace("//", "/")
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-def _are_names(values: Any) -> bool:
-    return all(isinstance(name, str) for name in values)

@@ -13,7 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions, make_constrain
 from mixbayes.local_methods.base import LocalMethod
 from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.generalisation.parameters import Taxonomies
-from mixbayes.local_methods.name_sets import ListsOfNames, read_name_sets
+from mixbayes.local_methods.name_set_check import ListsOfNames
+from mixbayes.local_methods.name_sets import read_name_sets
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),

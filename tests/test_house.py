@@ -3,6 +3,7 @@
 import re
 import subprocess
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -39,25 +40,42 @@ def test_files_name_no(forbidden: str) -> None:
     assert found == []
 
 
-def locked() -> dict[str, list[str]]:
+LOCK, SPARK_LOCK = "requirements.lock", "requirements-spark.lock"
+
+
+def locked(name: str) -> dict[str, list[str]]:
     """The lock as requirement and options, e.g. numpy==2.4.6 and its hashes."""
-    lines = (ROOT / "requirements.lock").read_text().replace("\\\n", " ").splitlines()
+    lines = (ROOT / name).read_text().replace("\\\n", " ").splitlines()
     words = [line.split() for line in lines if line and not line.startswith("#")]
     return {requirement: options for requirement, *options in words}
 
 
-def test_lock_pins_everything_by_hash() -> None:
-    for requirement, options in locked().items():
+def pinned(name: str) -> dict[str, str]:
+    return dict(requirement.split("==") for requirement in locked(name))
+
+
+@pytest.mark.parametrize("name", [LOCK, SPARK_LOCK])
+def test_lock_pins_everything_by_hash(name: str) -> None:
+    for requirement, options in locked(name).items():
         assert re.fullmatch(r"[a-z0-9-]+==[\w.]+", requirement)
         assert options
         assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", option) for option in options), requirement
 
 
-def test_lock_satisfies_the_project() -> None:
+def test_locks_satisfy_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    pinned = dict(requirement.split("==") for requirement in locked())
-    for wanted in map(Requirement, [*project["dependencies"], *project["optional-dependencies"]["dev"]]):
-        assert pinned.get(canonicalize_name(wanted.name), "missing") in wanted.specifier, wanted
+    base, extras = project["dependencies"], project["optional-dependencies"]
+    spark = extras.pop("spark")
+    for name, lines in [(LOCK, chain(base, *extras.values())), (SPARK_LOCK, chain(base, spark))]:
+        versions = pinned(name) | {project["name"]: project["version"]}
+        for wanted in map(Requirement, lines):
+            assert versions.get(canonicalize_name(wanted.name), "missing") in wanted.specifier, wanted
+
+
+def test_both_locks_agree() -> None:
+    general, spark = pinned(LOCK), pinned(SPARK_LOCK)
+    assert {name: version for name, version in spark.items() if general.get(name, version) != version} == {}
+    assert spark.keys() - general.keys() == {"py4j", "pyspark", "zstandard"}
 
 
 @pytest.mark.parametrize("room", ["protocol", "parties", "mixers", "local_methods"])

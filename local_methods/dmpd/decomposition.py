@@ -25,7 +25,8 @@ from mixbayes.local_methods.dmpd.projection_classifier import ProjectionClassifi
 from mixbayes.local_methods.dmpd.projections import Projection, emptied, projected, rejoined
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.name_sets import ListsOfNames, NameSets
+from mixbayes.local_methods.name_set_check import ListsOfNames
+from mixbayes.local_methods.name_sets import NameSets
 from mixbayes.local_methods.tables import Nominal, Table
 
 Groups = tuple[tuple[int, ...], ...]

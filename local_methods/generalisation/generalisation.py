@@ -25,7 +25,8 @@ from mixbayes.local_methods.generalisation.suppression_cut import SuppressionCut
 from mixbayes.local_methods.generalisation.taxonomy import Taxonomy
 from mixbayes.local_methods.generalisation.taxonomy_cut import TaxonomyCut
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.name_sets import ListsOfNames, NameSets
+from mixbayes.local_methods.name_set_check import ListsOfNames
+from mixbayes.local_methods.name_sets import NameSets
 from mixbayes.local_methods.tables import Column, Nominal, Numeric, Table
 
 VALID, BEST = "valid", "best"

@@ -21,14 +21,14 @@ done
 """
 
 
-def bundle(folder: Path, out: Path, fails: str = "") -> subprocess.CompletedProcess[str]:
+def bundle(folder: Path, out: Path, *extras: str, fails: str = "") -> subprocess.CompletedProcess[str]:
     pip = folder / "python"
     pip.write_text(PIP)
     pip.chmod(0o755)
     told = {"PATH": os.environ["PATH"], "PYTHON": str(pip), "CALLS": str(folder / "calls"), "FAILS": fails}
     told["TMPDIR"] = str(folder / "tmp")
     (folder / "tmp").mkdir(exist_ok=True)
-    return subprocess.run([SCRIPT, out], cwd=ROOT, env=told, capture_output=True, text=True, timeout=60)
+    return subprocess.run([SCRIPT, out, *extras], cwd=ROOT, env=told, capture_output=True, text=True, timeout=60)
 
 
 def test_what_is_fetched_is_checked_and_the_rest_comes_from_it(tmp_path: Path) -> None:
@@ -43,6 +43,12 @@ def test_what_is_fetched_is_checked_and_the_rest_comes_from_it(tmp_path: Path) -
     checked = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=tmp_path / "out", capture_output=True, timeout=60)
     assert checked.returncode == 0
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_takes_along_the_extras_that_are_named(tmp_path: Path) -> None:
+    done = bundle(tmp_path, tmp_path / "out", "hospital,sql")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "calls").read_text().splitlines()[-1].endswith("mixbayes[hospital,sql]")
 
 
 @pytest.mark.parametrize("step", ["--require-hashes", "--no-deps", "mixbayes"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mixbayes.local_methods import BadParameter
-from mixbayes.local_methods.name_sets import ListsOfNames, name_sets
+from mixbayes.local_methods.name_set_check import ListsOfNames
+from mixbayes.local_methods.name_sets import name_sets
 from mixbayes.local_methods.registry import configured
 
 

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 
+from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import MixbayesError
 
 INTERRUPTED = 130
@@ -15,9 +16,10 @@ def main() -> None:
     if sys.argv[1:2] not in ([node] for node in _NODES):  # a node's operator may need what gRPC says of strangers
         os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
-        from mixbayes.cli.app import app  # slow to import, and somebody may stop it meanwhile
+        with naming_extras():
+            from mixbayes.cli.app import app  # slow to import, and somebody may stop it meanwhile
 
-        _run(app)
+            _run(app)
     except MixbayesError as error:
         print(f"mixbayes: {error} [{error.code}]", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -9,9 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING
 
 from mixbayes.cli.output import refuse_unwritable
 from mixbayes.local_methods.dmpd.projections import Projection
@@ -20,6 +18,9 @@ from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.released_texts import as_texts
 from mixbayes.tables.sources.opening import PARQUET
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PROJECTION = "projection-*.csv"
 
@@ -93,12 +94,17 @@ def _csv(texts: Columns) -> str:
 
 
 def _parquet(released: Table) -> bytes:
+    import pyarrow as pa  # not every installation has it
+    import pyarrow.parquet as pq
+
     file = io.BytesIO()
     pq.write_table(pa.table(list(map(_arrow, released.columns)), names=list(released.names)), file)
     return file.getvalue()
 
 
 def _arrow(column: Column) -> pa.Array:
+    import pyarrow as pa
+
     if isinstance(column, Numeric):
         return pa.array(column.numbers, from_pandas=True)
     return pa.array(column.cells().tolist(), pa.string())
