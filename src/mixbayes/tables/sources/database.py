@@ -65,7 +65,7 @@ class DatabaseSource(Source):
     def count(self, counting: Counting, progress: Progress = no_progress) -> None:
         label, *_ = map(self._fields.__getitem__, counting.columns_of(self.names))
         attributes = counting.layout.dictionary.attributes
-        computed = [one for one in attributes if one.numeric and self._fields[one.name].number]
+        computed = [one for one in attributes if one.numeric and self._computable(self._fields[one.name])]
         with self._engine.reading() as ask:
             infinite = self._add_blocks(ask, counting, label, computed)
             grouped = [one.name for one in attributes if one not in computed or one.name in infinite]
@@ -74,7 +74,10 @@ class DatabaseSource(Source):
             raise BadData("its rows changed while they were counted. Count again, when nobody writes to it.")
 
     def _rows(self, ask: Ask) -> int:
-        return next(int(rows[0][0]) for rows in ask(statements.how_many(self._relation)))
+        return next(int(rows[0][0]) for rows in ask(statements.how_many(self._engine, self._relation)))
+
+    def _computable(self, field: Field) -> bool:
+        return field.holds in self._engine.computes
 
     def _add_groups(
         self, ask: Ask, counting: Counting, label: Field, names: Sequence[str], progress: Progress
@@ -143,13 +146,13 @@ class DatabaseSource(Source):
         try:
             for texts, times in self._values(ask, field):
                 growing.add_groups(texts, times)
-                if not growing.complete and (field.number or not growing.numeric):
+                if not growing.complete and (self._computable(field) or not growing.numeric):
                     break
             else:
                 return growing
         except FreeText:
             growing.complete = False
-        if field.number:
+        if self._computable(field):
             self._replace_by_summary(ask, growing, field)
         else:
             self._replace_gaps(ask, growing, field)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, TypeAlias
 
-from sqlalchemy import BigInteger, Double, Text, case, cast, column, func, literal_column
+from sqlalchemy import BigInteger, Double, String, case, cast, column, func, literal_column
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.sql.elements import ColumnElement, quoted_name
 from sqlalchemy.sql.selectable import FromClause, Select
@@ -52,17 +52,14 @@ class Field:
     name: str
     holds: Holds
 
-    @property
-    def number(self) -> bool:
-        """Whether the engine can compute with its values."""
-        return self.holds in (Holds.WHOLE, Holds.DOUBLE, Holds.SINGLE, Holds.DECIMAL)
-
 
 class Engine(ABC):
     """Where statements are answered."""
 
     dialect: Dialect
     """How SQLAlchemy renders them."""
+    computes: frozenset[Holds] = frozenset({Holds.WHOLE, Holds.DOUBLE, Holds.SINGLE, Holds.DECIMAL})
+    """Of which columns `double` is exact."""
     sets_at_once: int = 1
     """How many groupings one statement may ask for."""
 
@@ -81,6 +78,10 @@ class Engine(ABC):
     def render(self, statement: Statement) -> str:
         """The statement as text."""
         return str(statement.compile(dialect=self.dialect, compile_kwargs={"literal_binds": True}))
+
+    def many(self) -> Expression:
+        """How many rows."""
+        return func.count()
 
     def column(self, field: Field) -> Expression:
         """The column of this name, whatever characters that has."""
@@ -102,7 +103,7 @@ class Engine(ABC):
         """A column of numbers as IEEE's numbers of 64 bits, the nearest to the values' texts."""
         if field.holds in (Holds.WHOLE, Holds.DOUBLE):
             return cast(self.column(field), Double)
-        return cast(cast(self.column(field), Text), Double)
+        return cast(cast(self.column(field), String(64)), Double)
 
     def no_number(self, value: Expression) -> Expression | None:
         """Whether a number is IEEE's not-a-number, where the engine has that."""

@@ -52,6 +52,9 @@ class PostgreSql(SqlEngine):
     def no_number(self, value: Expression) -> Expression:
         return value == _NAN
 
+    def number(self, value: float) -> Expression:
+        return literal_column(f"CAST({float(value)!r} AS DOUBLE PRECISION)", Double())  # as a decimal it would be slow
+
     def nearest(self, value: Expression, by: Arithmetic) -> Expression:
         return func.round(value, type_=Double())  # of a float64: ties to even
 

@@ -47,16 +47,16 @@ class SqlEngine(Engine):
 
     def fields(self, relation: FromClause) -> tuple[Field, ...]:
         with self._connected() as connection:
-            return self.described(connection, statements.nothing(relation))
+            return self.described(connection, relation)
 
     def tables(self) -> tuple[tuple[str | None, str], ...]:
         with self._connected() as connection:
             known = inspect(connection)
             return tuple((None, name) for name in (*known.get_table_names(), *known.get_view_names()))
 
-    def described(self, connection: Connection, statement: Statement) -> tuple[Field, ...]:
-        """The columns of an answer."""
-        with connection.execute(statement) as result:
+    def described(self, connection: Connection, relation: FromClause) -> tuple[Field, ...]:
+        """The columns, as the driver describes an answer without rows."""
+        with connection.execute(statements.nothing(relation)) as result:
             described = result.cursor.description if result.cursor else ()
             return tuple(Field(str(name), self.holds(kind)) for name, kind, *_ in described)
 

@@ -38,9 +38,9 @@ def nothing(relation: FromClause) -> Statement:
     return select(literal_column("*")).select_from(relation).where(false())
 
 
-def how_many(relation: FromClause) -> Statement:
+def how_many(engine: Engine, relation: FromClause) -> Statement:
     """The number of rows."""
-    return select(func.count()).select_from(relation)
+    return select(engine.many()).select_from(relation)
 
 
 def rows(engine: Engine, relation: FromClause, fields: Sequence[Field]) -> Statement:
@@ -55,7 +55,7 @@ def values(engine: Engine, relation: FromClause, field: Field, with_parts: Itera
     cell = engine.column(field)
     parts = [cell.contains(part, autoescape=True) for part in with_parts]
     cells = (inner.where(or_(cell.is_(null()), cell == "", *parts)) if parts else inner).subquery("cells")
-    return select(cells.c.v0, func.count()).group_by(*cells.c)
+    return select(cells.c.v0, engine.many()).group_by(*cells.c)
 
 
 def groups(engine: Engine, relation: FromClause, label: Field, fields: Sequence[Field | None]) -> Statement:
@@ -69,11 +69,11 @@ def groups(engine: Engine, relation: FromClause, label: Field, fields: Sequence[
     sets = [[cells.c[key.name] for key in (*of_class, *keys)] for keys in of_fields]
     values = [cells.c[keys[0].name] if keys else null() for keys in of_fields]
     if len(sets) == 1:
-        return select(literal_column("0"), cells.c.k, func.count(), *values).group_by(*sets[0])
+        return select(literal_column("0"), cells.c.k, engine.many(), *values).group_by(*sets[0])
     whens = [(func.grouping(value) == 0, at) for at, (value, keys) in enumerate(zip(values, of_fields)) if keys]
     which = case(*((when, literal_column(str(at))) for when, at in whens), else_=literal_column(str(of_fields.index([]))))
     together = func.grouping_sets(*(tuple_(*keys) for keys in sets))
-    return select(which, cells.c.k, func.count(), *values).group_by(together)
+    return select(which, cells.c.k, engine.many(), *values).group_by(together)
 
 
 def _keys(engine: Engine, field: Field, name: str) -> list[Label[Any]]:
@@ -141,7 +141,7 @@ class Sums:
             source = self._engine.fenced(inner).subquery(f"level{len(names)}")
             names += [label.name for label in level]
         keys = [column(label.name) for label in self._class]
-        return select(*keys[:1], func.count(), *self._sums).select_from(source).group_by(*keys)
+        return select(*keys[:1], self._engine.many(), *self._sums).select_from(source).group_by(*keys)
 
     def _named(self, value: Expression, level: int) -> Expression:
         name = f"x{len(self._level_of)}"
