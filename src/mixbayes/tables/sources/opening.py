@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.tables.columns import Columns
+from mixbayes.tables.sources.excel import excel_sheet
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.respelled import Respelled
 from mixbayes.tables.sources.source import Progress, Source, no_progress
@@ -15,7 +16,7 @@ from mixbayes.tables.sources.text_file import TextFile
 from mixbayes.tables.sources.together import Together
 
 PARQUET = (".parquet", ".pq")
-EXCEL = (".xlsx", ".xlsm")
+EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 USUAL = How()
 _SCHEME = re.compile(r"([a-z][a-z0-9+]+)(?:://.*|:(?!\\).*)", re.DOTALL)
 
@@ -67,6 +68,8 @@ def _file(path: Path, how: How) -> Source:
         return _parquet(path)
     if path.exists() and not path.is_file():
         raise BadData(f"{path} cannot be read: it is no file.")
+    if path.suffix.lower() in EXCEL:
+        return excel_sheet(path, how)
     return TextFile(path, how)
 
 
