@@ -4,6 +4,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
@@ -260,17 +261,16 @@ TABLES = st.integers(1, 5).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TABLES)
 def test_the_vector_is_that_of_the_csv_export(tmp_path: Path, rows: list[tuple[object, ...]]) -> None:
     rows = [("sick",) + ("1",) * (len(rows[0]) - 1), ("well",) + ("2",) * (len(rows[0]) - 1), *rows]
     header = ["diagnosis", *(f"c{at}" for at in range(1, len(rows[0])))]
-    book = workbook(header)
-    for at, row in enumerate(rows, 2):
-        for column, value in enumerate(row, 1):
-            cell = book["Sheet"].cell(at, column, value)
-            if isinstance(value, str):
-                cell.data_type = "s"  # else openpyxl makes formulas and errors of some
+    book = workbook(header, *rows)
+    for row in book["Sheet"].iter_rows():
+        for cell in row:
+            if isinstance(cell.value, str):
+                cell.data_type = "s"  # openpyxl has made formulas and errors of some
     sheet = stored(book, tmp_path)
     with open(tmp_path / "table.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *([spelled(value) for value in row] for row in rows)])
@@ -288,18 +288,17 @@ _book.save(CONTENT)
 
 def only_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    try:
+    with suppress(BadData):
         read_table(path)
-    except BadData as error:
-        assert str(error).startswith(str(path))
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=200), st.booleans())
 def test_random_bytes_are_refused(tmp_path: Path, content: bytes, zipped: bool) -> None:
-    with pytest.raises(BadData):
-        (tmp_path / "table.xlsx").write_bytes(b"PK\3\4" * zipped + content)
-        read_table(tmp_path / "table.xlsx")
+    path = tmp_path / "table.xlsx"
+    path.write_bytes(b"PK\3\4" * zipped + content)
+    with pytest.raises(BadData, match="is no Excel file"):
+        read_table(path)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

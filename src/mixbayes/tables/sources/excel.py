@@ -140,7 +140,7 @@ class ExcelSheet(Source):
 
 
 def _chosen(book: CalamineWorkbook, name: str | None) -> tuple[CalamineSheet, list[str]]:
-    """The sheet of this name; without a name the one with cells, a visible one if there is any. And what to say of it."""
+    """The sheet of this name, or else the only one with cells, a visible one if possible; and what to say of it."""
     from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
     tables = {one.name: one.visible for one in book.sheets_metadata if one.typ == SheetTypeEnum.WorkSheet}

@@ -13,8 +13,7 @@ from xml.parsers import expat
 from zipfile import ZipFile
 
 CHUNK = 1 << 20
-_WORTH_PARSING = re.compile(rb"""\bt=["']e["']|<(?:\w+:)?f[\s/>]|\bhidden=""")
-_OVERLAP = 64  # bytes; what is looked for is shorter
+_WORTH_PARSING = (b'"e"', b"'e'", b"<f", b":f", b"hidden")
 _REFERENCE = re.compile(r"([A-Z]+)([0-9]+)")
 
 Place = tuple[int, int]
@@ -39,7 +38,7 @@ def marks(path: Path, sheet: str) -> Marks:
     with ZipFile(path) as archive:
         member = _member(archive, sheet)
         with archive.open(member) as file:
-            if not any(map(_WORTH_PARSING.search, _overlapping(file))):
+            if not any(word in text for text in _overlapping(file) for word in _WORTH_PARSING):
                 return Marks()
         with archive.open(member) as file:
             return _Parsing(file).marks
@@ -64,7 +63,7 @@ def _overlapping(file: IO[bytes]) -> Iterator[bytes]:
     end = b""
     while chunk := file.read(CHUNK):
         yield end + chunk
-        end = chunk[-_OVERLAP:]
+        end = chunk[-max(map(len, _WORTH_PARSING)) :]
 
 
 def _member(archive: ZipFile, sheet: str) -> str:
