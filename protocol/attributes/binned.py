@@ -10,6 +10,7 @@ from pydantic import model_validator
 
 from mixbayes.protocol.attributes.cells import Numbers, Texts
 from mixbayes.protocol.attributes.discrete import Discrete
+from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summands, flag, outside
 from mixbayes.protocol.attributes.fields import Finite
 from mixbayes.protocol.attributes.kind import Reading
 from mixbayes.protocol.attributes.numbers import not_numbers, read_as_numbers
@@ -51,6 +52,20 @@ class Binned(Discrete):
         codes = np.where(np.isnan(values), self.size, at).astype(np.int32)
         beyond = (values < self.low) | (values > self.high)
         return Reading(codes[None], np.zeros_like(beyond), beyond)
+
+    def summands(self, value: Expression, by: Arithmetic) -> Summands:
+        code = by.choose(by.absent(value), by.number(self.size), self._bin(value, 0, self.size - 1, by))
+        code = by.once(code)
+        rows = [flag(code == by.number(row), by) for row in range(self.rows)]
+        return Summands(rows, outside(value, self.low, self.high, by))
+
+    def _bin(self, value: Expression, first: int, last: int, by: Arithmetic) -> Expression:
+        """Which of these bins the value falls in, found by halving."""
+        if first == last:
+            return by.number(first)
+        middle = (first + last) // 2
+        lower, upper = self._bin(value, first, middle, by), self._bin(value, middle + 1, last, by)
+        return by.choose(value < by.number(self.cuts[middle]), lower, upper)
 
     def misfit(self, foreign: Texts) -> str:
         return not_numbers(foreign)

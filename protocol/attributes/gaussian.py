@@ -19,6 +19,7 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes import gaussian_density
 from mixbayes.protocol.attributes.asking import SumOf
 from mixbayes.protocol.attributes.cells import Numbers, Texts
+from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summands, outside
 from mixbayes.protocol.attributes.fields import Finite
 from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT,
@@ -26,7 +27,9 @@ from mixbayes.protocol.attributes.gaussian_moments import (
     MOMENTS,
     PRESENT,
     add_moments,
+    moments_of,
     scaled,
+    scaled_elsewhere,
     whole_moments,
 )
 from mixbayes.protocol.attributes.gaussian_validity import moment_checks
@@ -81,6 +84,10 @@ class Gaussian(Kind):
 
     def count(self, block: Words, codes: Values, labels: Integers, times: Integers | None = None) -> None:
         add_moments(block, codes[0].astype(np.int64), labels, times)
+
+    def summands(self, value: Expression, by: Arithmetic) -> Summands:
+        rows = moments_of(by.absent(value), scaled_elsewhere(value, self.low, self.high, by), by)
+        return Summands(rows, outside(value, self.low, self.high, by))
 
     def counters(self, block: Words) -> Words:
         """The missing cells; `moment_checks` has the range of those that are present."""

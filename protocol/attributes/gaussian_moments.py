@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, flag, nearest
 from mixbayes.protocol.attributes.kind import Integers
 from mixbayes.protocol.attributes.totals import occurrences, totals
 
@@ -28,6 +29,25 @@ def scaled(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.i
     """Numbers as codes: integers in [0, 2^f], ties to even; beyond the bounds they are clipped."""
     share = (np.clip(values, low, high) - low) / (high - low)
     return np.where(np.isnan(values), ABSENT_CODE, np.rint(share * 2**NUMERIC_BITS)).astype(np.int32)
+
+
+def scaled_elsewhere(value: Expression, low: float, high: float, by: Arithmetic) -> Expression:
+    """What `scaled` makes of numbers; of a missing one anything."""
+    width, most = high - low, 2.0**NUMERIC_BITS
+    clipped = by.choose(value < by.number(low), by.number(low), by.choose(value > by.number(high), by.number(high), value))
+    above = by.once(clipped - by.number(low))
+    # A database may refuse a quotient too small for a float64. One below 1/(4·2^f) becomes 0 in any case.
+    place = above / by.number(width) * by.number(most)
+    return by.nearest(by.once(by.choose(above > by.number(width / (4 * most)), place, by.number(0.0))))
+
+
+def moments_of(absent: Expression, code: Expression, by: Arithmetic) -> list[Expression]:
+    """What `add_moments` adds to each row of the block."""
+    x = by.once(by.choose(absent, by.number(0.0), code))
+    half = by.number(2.0**NUMERIC_BITS)
+    high = by.once(by.floor(x * x / half))
+    missing = flag(absent, by)
+    return [by.number(1.0) - missing, x, x * x - high * half, high, missing]
 
 
 def add_moments(block: Words, codes: Integers, labels: Integers, times: Integers | None = None) -> None:

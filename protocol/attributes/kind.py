@@ -25,8 +25,10 @@ from numpy.typing import NDArray
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.cells import Numbers, Texts, spelled
+from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summands
 from mixbayes.protocol.attributes.fields import Frozen, Text
 from mixbayes.protocol.computing_party import ComputingParty
+from mixbayes.protocol.errors import LocalError
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -134,6 +136,10 @@ class Kind(Frozen):
         `times` says how many patients each column of codes stands for. Without it each stands for one, and there are
         at most 2^15 of them.
         """
+
+    def summands(self, value: Expression, by: Arithmetic) -> Summands:
+        """The same for somebody who has the numbers and can sum up, as a database. Only of numeric kinds."""
+        raise LocalError(f"{self.name!r} has no numbers to sum up.")
 
     # Validity. `block` is a mixer's share of the counts of several hospitals, (hospitals, rows, K).
 

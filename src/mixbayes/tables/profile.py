@@ -70,7 +70,7 @@ class Profiling:
     """A profile that grows part by part."""
 
     def __init__(self, names: Sequence[str], most: int = MOST_DISTINCT) -> None:
-        self._columns = {name: _Growing(name, most) for name in names}
+        self._columns = {name: Growing(name, most) for name in names}
         self._rows = 0
 
     def add(self, part: Columns) -> None:
@@ -109,38 +109,53 @@ def merged(profiles: Sequence[ColumnProfile]) -> ColumnProfile:
     )
 
 
-class _Growing:
+class Growing:
     """One column's profile. Once it has `most` values, further ones only widen the range."""
 
-    def __init__(self, name: str, most: int) -> None:
+    def __init__(self, name: str, most: int = MOST_DISTINCT) -> None:
         self.name = name
         self._most = most
         self._counts: dict[str, int] = {}
-        self._complete = True
+        self.complete = True
+        """Whether all values are kept."""
+        self.numeric = True
+        """Whether all cells so far that say something are numbers."""
         self._rows = self._missing = 0
         self._first_missing: int | None = None
-        self._low, self._high, self._numeric = np.inf, -np.inf, True
+        self._low, self._high = np.inf, -np.inf
 
     def add(self, column: Column) -> None:
         try:
             self._add(column)
         except FreeText:
-            self._complete = self._numeric = False
+            self.complete = self.numeric = False
         self._rows += len(column)
 
+    def add_groups(self, texts: Texts, times: NDArray[np.int64]) -> None:
+        """Take cells in that are counted by their text, from a source without an order."""
+        gaps = missing(texts)
+        self._rows += int(times.sum())
+        self._missing += int(times[gaps].sum())
+        self._add_said(texts[~gaps], times[~gaps])
+
     def _add(self, column: Column) -> None:
-        values = None if self._complete else column.all_numbers()
+        values = None if self.complete else column.all_numbers()
         if values is None:
             self._add_texts(column.coded())
         else:
             self._add_missing(np.isnan(values))
             self._widen(values)
 
+    def replace(self, rows: int, missing: int, bounds: tuple[float, float] | None) -> None:
+        """What the source says of all rows, where it did not give all of them."""
+        self._rows, self._missing, self.numeric = rows, missing, bounds is not None
+        self._low, self._high = bounds or (np.inf, -np.inf)
+
     def done(self) -> ColumnProfile:
         texts = np.array(list(self._counts), np.str_)
         order = np.argsort(texts)
         counts = np.array(list(self._counts.values()), np.int64)
-        known = self._numeric and self._low <= self._high
+        known = self.numeric and self._low <= self._high
         found = (float(self._low), float(self._high)) if known else None
         return ColumnProfile(
             self.name,
@@ -149,7 +164,7 @@ class _Growing:
             self._first_missing,
             texts[order],
             counts[order],
-            self._complete,
+            self.complete,
             found,
         )
 
@@ -158,18 +173,21 @@ class _Growing:
         if gaps.any():
             self._add_missing(gaps[cells.codes])
         said = np.flatnonzero(~gaps & (cells.counts > 0))
-        values = numbers(cells.values[said])
+        self._add_said(cells.values[said], cells.counts[said])
+
+    def _add_said(self, texts: Texts, counts: NDArray[np.int64]) -> None:
+        values = numbers(texts)
         if np.isnan(values).any():
-            self._numeric = False
+            self.numeric = False
         else:
             self._widen(values)
-        for text, times in zip(cells.values[said].tolist(), cells.counts[said].tolist(), strict=True):
+        for text, times in zip(texts.tolist(), counts.tolist(), strict=True):
             if text in self._counts or self._room():
                 self._counts[text] = self._counts.get(text, 0) + times
 
     def _room(self) -> bool:
-        self._complete = self._complete and len(self._counts) < self._most
-        return self._complete
+        self.complete = self.complete and len(self._counts) < self._most
+        return self.complete
 
     def _add_missing(self, gaps: NDArray[np.bool_]) -> None:
         times = int(np.count_nonzero(gaps))

@@ -6,6 +6,7 @@ import re
 from glob import glob, has_magic
 from pathlib import Path
 
+from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.sources.excel import excel_sheet
@@ -16,6 +17,7 @@ from mixbayes.tables.sources.text_file import TextFile
 from mixbayes.tables.sources.together import Together
 
 PARQUET = (".parquet", ".pq")
+DATABASES = ("duckdb", "mariadb", "mssql", "mysql", "oracle", "postgres", "postgresql", "sqlite")
 EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 USUAL = How()
 _SCHEME = re.compile(r"([a-z][a-z0-9+]+)(?:://.*|:(?!\\).*)", re.DOTALL)
@@ -24,12 +26,11 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+]+)(?:://.*|:(?!\\).*)", re.DOTALL)
 def open_table(address: str | Path, how: How = USUAL) -> Source:
     """The table at this address; what is wrong with it is said of it by this name."""
     try:
-        source = _opened(str(address), how)
+        return _opened(str(address), how)
     except OSError as error:
         raise BadData(f"{address} cannot be read: {error.strerror or 'damaged file'}.") from error
     except BadData as error:
         raise _named(error, str(address)) from None
-    return Respelled(source, how) if how.missing or how.decimal != "." else source
 
 
 def read_table(address: str | Path, how: How = USUAL, progress: Progress = no_progress) -> Columns:
@@ -51,6 +52,11 @@ def _opened(address: str, how: How) -> Source:
     if scheme and not Path(address).exists():
         return _engine(scheme[1], address, how)
     _refuse_options_of_databases(address, how)
+    source = _files(address, how)
+    return Respelled(source, how) if how.missing or how.decimal != "." else source
+
+
+def _files(address: str, how: How) -> Source:
     if has_magic(address) and not Path(address).exists():
         paths = sorted(glob(address, recursive=True))
         if not paths:
@@ -60,6 +66,16 @@ def _opened(address: str, how: How) -> Source:
 
 
 def _engine(scheme: str, address: str, how: How) -> Source:
+    if scheme in DATABASES:
+        with naming_extras():
+            from mixbayes.tables.sources.addresses import database  # with packages that only some installations have
+
+        return database(scheme, address, how)
+    if scheme == "spark":
+        with naming_extras():
+            from mixbayes.tables.sources.spark import spark_table  # likewise
+
+            return spark_table(address, how)
     raise Unsupported(f"{address}: there is no source {scheme!r}.")
 
 

@@ -56,7 +56,7 @@ class RespelledColumn(Column):
         values = self._column.all_numbers()
         if values is None:
             return self.coded().all_numbers()
-        said = [float(text) for text in self._how.missing if _is_number(text)]
+        said = [float(text) for text in self._how.missing if is_number(text)]
         return np.where(np.isin(values, said), np.nan, values) if said else values
 
 
@@ -72,7 +72,7 @@ def _with_point(text: str, name: str) -> str:
     return text.replace(",", ".") if _WITH_COMMA.fullmatch(text) and any(map(str.isdigit, text)) else text
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     try:
         return bool(np.isfinite(float(text)))
     except ValueError:

@@ -1,0 +1,69 @@
+"""Counting where the patients are: what a database needs to know of an attribute of numbers.
+
+A kind says what is summed up of a cell in terms of an arithmetic that it is given. An arithmetic makes expressions, of
+SQL for example; with arrays instead of expressions it is numpy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+Expression = Any
+"""A number of every patient: it knows + - * /, and comparisons, of IEEE's numbers of 64 bits."""
+
+
+class Arithmetic(Protocol):
+    """How expressions are made of others."""
+
+    def number(self, value: float) -> Expression:
+        """The same number for everybody."""
+        ...
+
+    def absent(self, value: Expression) -> Expression:
+        """Whether there is none."""
+        ...
+
+    def choose(self, condition: Expression, then: Expression, otherwise: Expression) -> Expression:
+        """One of two numbers; otherwise also where the condition compares with no number."""
+        ...
+
+    def floor(self, value: Expression) -> Expression:
+        """The largest integer that is not larger."""
+        ...
+
+    def nearest(self, value: Expression) -> Expression:
+        """A number from 0 to 2^52 as an integer, ties to even: `numpy.rint`, or `nearest` below."""
+        ...
+
+    def once(self, value: Expression) -> Expression:
+        """The same, for an expression that others use several times."""
+        ...
+
+
+class Summands(NamedTuple):
+    """What one cell adds to its attribute's block: integers below 2^53, in float64."""
+
+    rows: Sequence[Expression]
+    """To each row, in the column of the patient's class."""
+    beyond: Expression
+    """1 if the number lies beyond the bounds, else 0."""
+
+
+def nearest(value: Expression, by: Arithmetic) -> Expression:
+    """A number from 0 to 2^52 as an integer, ties to even."""
+    below = by.once(by.floor(value))
+    half, one, two = by.number(0.5), by.number(1.0), by.number(2.0)
+    part = value - below  # exact, as value < 2^53
+    even = two * by.floor((below + one) / two)
+    return by.choose(part > half, below + one, by.choose(part < half, below, even))
+
+
+def flag(condition: Expression, by: Arithmetic) -> Expression:
+    """1 where the condition holds, else 0."""
+    return by.choose(condition, by.number(1.0), by.number(0.0))
+
+
+def outside(value: Expression, low: float, high: float, by: Arithmetic) -> Expression:
+    """1 where a number lies beyond the bounds, else 0."""
+    return by.choose(value < by.number(low), by.number(1.0), flag(value > by.number(high), by))
