@@ -10,7 +10,7 @@ from sqlalchemy.sql.compiler import GenericTypeCompiler, IdentifierPreparer, SQL
 
 class _Names(IdentifierPreparer):
     def __init__(self, dialect: DefaultDialect) -> None:
-        super().__init__(dialect, initial_quote="`")
+        super().__init__(dialect, initial_quote="`", escape_quote="`")
 
 
 class _Types(GenericTypeCompiler):
