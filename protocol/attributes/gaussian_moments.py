@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, flag, nearest
+from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, flag
 from mixbayes.protocol.attributes.kind import Integers
 from mixbayes.protocol.attributes.totals import occurrences, totals
 
@@ -34,7 +34,9 @@ def scaled(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.i
 def scaled_elsewhere(value: Expression, low: float, high: float, by: Arithmetic) -> Expression:
     """What `scaled` makes of numbers; of a missing one anything."""
     width, most = high - low, 2.0**NUMERIC_BITS
-    clipped = by.choose(value < by.number(low), by.number(low), by.choose(value > by.number(high), by.number(high), value))
+    clipped = by.choose(
+        value < by.number(low), by.number(low), by.choose(value > by.number(high), by.number(high), value)
+    )
     above = by.once(clipped - by.number(low))
     # A database may refuse a quotient too small for a float64. One below 1/(4·2^f) becomes 0 in any case.
     place = above / by.number(width) * by.number(most)

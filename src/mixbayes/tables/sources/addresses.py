@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TypeAlias
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -14,7 +13,7 @@ from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.sources import statements
 from mixbayes.tables.sources.database import DatabaseSource
-from mixbayes.tables.sources.engine import Engine
+from mixbayes.tables.sources.engine import Engine, Table
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.query import read_query
 
@@ -29,8 +28,6 @@ SERVERS: Mapping[str, tuple[str, str]] = {
 }
 """The module and class of each, which import their drivers."""
 MOST_LISTED = 20
-
-_Table: TypeAlias = tuple[str | None, str]
 
 
 def database(scheme: str, address: str, how: How) -> DatabaseSource:
@@ -75,14 +72,14 @@ def _wanted(engine: Engine, how: How) -> tuple[str, FromClause]:
     return f"table {name}", statements.of_table(name, schema)
 
 
-def _only(engine: Engine) -> _Table:
+def _only(engine: Engine) -> Table:
     tables = engine.tables()
     if len(tables) != 1:
         raise BadData(f"{said_of(tables)} Name one by --table, or a query by --query.")
     return tables[0]
 
 
-def _named(wanted: str, engine: Engine) -> _Table:
+def _named(wanted: str, engine: Engine) -> Table:
     """A table as the user writes it: as it is listed, else as SCHEMA.NAME."""
     for table in engine.tables():
         if wanted in (table[1], f"{table[0]}.{table[1]}"):
@@ -91,7 +88,7 @@ def _named(wanted: str, engine: Engine) -> _Table:
     return (schema, name) if dot else (None, wanted)
 
 
-def said_of(tables: tuple[_Table, ...]) -> str:
+def said_of(tables: tuple[Table, ...]) -> str:
     """A sentence on what the database has."""
     if not tables:
         return "it has no tables that this user sees."

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.sql.selectable import FromClause
 
-from mixbayes.protocol.attributes.cells import MISSING, Numbers, Texts, missing, positions
+from mixbayes.protocol.attributes.cells import MISSING, Texts, missing, positions
 from mixbayes.protocol.attributes.kind import Integers
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadData
-from mixbayes.tables.cells import Cells, FreeText, listed
+from mixbayes.tables.cells import Cells, FreeText
 from mixbayes.tables.columns import Columns, refuse_twice
 from mixbayes.tables.profile import Growing, Profile
 from mixbayes.tables.sources import statements

@@ -12,11 +12,12 @@ import duckdb
 import numpy as np
 from sqlalchemy import BigInteger, column, func, literal_column, select, table
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.sql.selectable import FromClause
 
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.sources import statements
-from mixbayes.tables.sources.engine import CHUNK, Ask, Engine, Expression, Field, Holds, Rows, Statement
+from mixbayes.tables.sources.engine import CHUNK, Ask, Engine, Expression, Field, Holds, Rows, Statement, Table
 
 _HOLDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Holds.WHOLE),
@@ -28,13 +29,13 @@ _HOLDS = {
     "TIMESTAMP WITH TIME ZONE": Holds.MOMENT,
 }
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NAN = literal_column("CAST('nan' AS DOUBLE PRECISION)")
+_NAN: Expression = literal_column("CAST('nan' AS DOUBLE PRECISION)")
 
 
 class DuckDbFile(Engine):
     """DuckDB understands PostgreSQL's SQL. Groupings one by one are faster there than in sets."""
 
-    dialect = postgresql.dialect(paramstyle="named")
+    dialect: Dialect = postgresql.dialect(paramstyle="named")  # type: ignore[no-untyped-call]
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -49,7 +50,7 @@ class DuckDbFile(Engine):
             described = connection.execute(self.render(statements.nothing(relation))).description or []
         return tuple(Field(name, _holds(str(kind))) for name, kind, *_ in described)
 
-    def tables(self) -> tuple[tuple[str | None, str], ...]:
+    def tables(self) -> tuple[Table, ...]:
         known = table("tables", column("table_schema"), column("table_name"), schema="information_schema")
         with self.reading() as ask:
             return tuple((str(schema), str(name)) for rows in ask(select(known)) for schema, name in rows)

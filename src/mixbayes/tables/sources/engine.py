@@ -21,7 +21,9 @@ from sqlalchemy.sql.selectable import FromClause, Select
 from mixbayes.protocol.attributes import elsewhere
 
 Expression: TypeAlias = ColumnElement[Any]
-Statement: TypeAlias = Select[Any]
+Statement: TypeAlias = "Select[*tuple[Any, ...]]"
+Table: TypeAlias = tuple[str | None, str]
+"""Its schema, unless that is the usual one, and its name."""
 Rows: TypeAlias = Sequence[Sequence[Any]]
 Ask: TypeAlias = Callable[[Statement], Iterator[Rows]]
 """Gives the answer to a statement in chunks."""
@@ -68,7 +70,7 @@ class Engine(ABC):
         """The columns of a table or query."""
 
     @abstractmethod
-    def tables(self) -> tuple[str, ...]:
+    def tables(self) -> tuple[Table, ...]:
         """What the database has, for whoever named none of it."""
 
     @abstractmethod

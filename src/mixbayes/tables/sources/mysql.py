@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import pymysql
 from pymysql.constants import FIELD_TYPE
@@ -26,8 +27,8 @@ class MySql(SqlEngine):
     """It groups texts without regard to case, and fetches them as bytes, which it does not."""
 
     driver = "mysql+pymysql"
-    arguments = {"init_command": "SET SESSION TRANSACTION READ ONLY", "charset": "utf8mb4"}
-    options = {"isolation_level": "REPEATABLE READ"}
+    arguments: ClassVar[Mapping[str, Any]] = {"init_command": "SET SESSION TRANSACTION READ ONLY", "charset": "utf8mb4"}
+    options: ClassVar[Mapping[str, Any]] = {"isolation_level": "REPEATABLE READ"}
     errors = pymysql.Error
 
     def holds(self, kind: Any) -> Holds:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import closing
+import typing
+from collections.abc import Generator, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import psycopg
-from sqlalchemy import Connection, Double, Text, cast, func, literal_column
-from sqlalchemy.dialects import postgresql
+from sqlalchemy import Connection, Double, Text, cast, func, literal_column, select
 
 from mixbayes.protocol.attributes.elsewhere import Arithmetic
 from mixbayes.tables.sources.engine import CHUNK, Expression, Field, Holds, Rows, Statement
@@ -25,17 +24,20 @@ _HOLDS = {
 """By the numbers that types have in PostgreSQL's catalogue."""
 _OWN_TYPES = 16384
 """Types that the database itself defines have larger numbers."""
-_NAN = literal_column("CAST('NaN' AS DOUBLE PRECISION)")
+_NAN: Expression = literal_column("CAST('NaN' AS DOUBLE PRECISION)")
 
 
 class PostgreSql(SqlEngine):
     """Answers of one transaction that reads only, and sees one state of the data."""
 
     driver = "postgresql+psycopg"
-    arguments = {"application_name": "mixbayes", "options": "-c extra_float_digits=1"}
-    options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+    arguments: ClassVar[Mapping[str, Any]] = {"application_name": "mixbayes", "options": "-c extra_float_digits=1"}
+    options: ClassVar[Mapping[str, Any]] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     errors = psycopg.Error
     sets_at_once = 400  # an answer has at most 1664 columns
+
+    def prepare(self, connection: Connection) -> None:
+        connection.execute(select(literal_column("1")))  # so that the transaction has begun
 
     def holds(self, kind: Any) -> Holds:
         return Holds.TEXT if kind >= _OWN_TYPES else _HOLDS.get(kind, Holds.OTHER)
@@ -61,9 +63,12 @@ class PostgreSql(SqlEngine):
     def answer(self, connection: Connection, statement: Statement) -> Iterator[Rows]:
         # A cursor of the server would keep it from using several processors. The driver can read row by row, too.
         compiled = statement.compile(dialect=self.dialect)
-        driver: psycopg.Connection[Any] = connection.connection.driver_connection
+        driver = typing.cast(psycopg.Connection[Any], connection.connection.driver_connection)
         # A savepoint, because an answer that is not read to its end is an error to PostgreSQL.
         with driver.transaction(), driver.cursor() as cursor:
-            with closing(cursor.stream(str(compiled).encode(), compiled.params, size=CHUNK)) as rows:
+            rows = cursor.stream(str(compiled).encode(), compiled.params, size=CHUNK)
+            try:
                 while chunk := list(islice(rows, CHUNK)):
                     yield chunk
+            finally:
+                typing.cast("Generator[Any]", rows).close()

@@ -13,7 +13,7 @@ from sqlalchemy.sql.selectable import FromClause
 
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.sources import statements
-from mixbayes.tables.sources.engine import CHUNK, Ask, Engine, Field, Holds, Rows, Statement
+from mixbayes.tables.sources.engine import CHUNK, Ask, Engine, Field, Holds, Rows, Statement, Table
 
 
 class SqlEngine(Engine):
@@ -49,7 +49,7 @@ class SqlEngine(Engine):
         with self._connected() as connection:
             return self.described(connection, relation)
 
-    def tables(self) -> tuple[tuple[str | None, str], ...]:
+    def tables(self) -> tuple[Table, ...]:
         with self._connected() as connection:
             known = inspect(connection)
             return tuple((None, name) for name in (*known.get_table_names(), *known.get_view_names()))
@@ -70,8 +70,7 @@ class SqlEngine(Engine):
     def answer(self, connection: Connection, statement: Statement) -> Iterator[Rows]:
         """The answer in chunks, none of which the driver keeps."""
         with connection.execution_options(stream_results=True).execute(statement) as result:
-            for rows in result.partitions(CHUNK):
-                yield rows
+            yield from result.partitions(CHUNK)
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
-from sqlalchemy import NVARCHAR, Connection, Double, String, cast, column, func, literal_column, null, select
+from sqlalchemy import NVARCHAR, Connection, cast, func, literal_column, null, select
 from sqlalchemy.sql.selectable import FromClause
 
 from mixbayes.tables.sources import statements
@@ -26,7 +27,7 @@ class SqlServer(SqlEngine):
     """It groups texts without regard to case, and to blanks at their end, unless it is told."""
 
     driver = "mssql+pymssql"
-    arguments = {"read_only": True, "appname": "mixbayes"}
+    arguments: ClassVar[Mapping[str, Any]] = {"read_only": True, "appname": "mixbayes"}
     computes = frozenset({Holds.WHOLE, Holds.DOUBLE, Holds.DECIMAL})  # a real's text has too few digits
     sets_at_once = 15  # at most 32 expressions in all
 
