@@ -9,6 +9,7 @@ import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,6 +34,7 @@ _ALONE = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.sql.warehouse.dir": gettempdir(),  # else a folder is made where the command runs
 }
 """Settings of a session on this machine, which nobody else reaches."""
 _PORT = 15002
