@@ -8,7 +8,7 @@ import re
 import socket
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
