@@ -19,7 +19,7 @@ from mixbayes.tables.cells import Cells, FreeText
 from mixbayes.tables.columns import Columns, refuse_twice
 from mixbayes.tables.profile import Growing, Profile
 from mixbayes.tables.sources import statements
-from mixbayes.tables.sources.engine import Ask, Engine, Field
+from mixbayes.tables.sources.engine import Ask, Engine, Field, Holds
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.respelled import is_number, respelled
 from mixbayes.tables.sources.source import Part, Progress, Source, no_progress
@@ -146,7 +146,7 @@ class DatabaseSource(Source):
         try:
             for texts, times in self._values(ask, field):
                 growing.add_groups(texts, times)
-                if not growing.complete and (self._computable(field) or not growing.numeric):
+                if not growing.complete and self._summarized(field, growing):
                     break
             else:
                 return growing
@@ -157,6 +157,10 @@ class DatabaseSource(Source):
         else:
             self._replace_gaps(ask, growing, field)
         return growing
+
+    def _summarized(self, field: Field, growing: Growing) -> bool:
+        """Whether the engine can say of the column what more of its values would."""
+        return self._computable(field) or (field.holds is Holds.TEXT and not growing.numeric)
 
     def _values(self, ask: Ask, field: Field, with_parts: Sequence[str] = ()) -> Iterator[tuple[Texts, Integers]]:
         statement = statements.values(self._engine, self._relation, field, with_parts)
