@@ -9,6 +9,7 @@ import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
@@ -51,11 +52,10 @@ _SAID = {
 def session() -> Any:
     """The active session, or the one that the environment names, or one on this machine."""
     with sentences(), _warnings_about_pandas_silenced():
-        from pyspark.sql import SparkSession
-
+        sql = import_module("pyspark.sql")  # not every installation has it, and it has no types
         _refuse_unreachable(os.environ.get("SPARK_REMOTE", ""))
-        builder: Any = SparkSession.builder
-        if SparkSession.getActiveSession() is None and not any(map(os.environ.get, _NAMING)):
+        builder: Any = sql.SparkSession.builder
+        if sql.SparkSession.getActiveSession() is None and not any(map(os.environ.get, _NAMING)):
             for name, value in _ALONE.items():
                 builder = builder.config(name, value)
         return builder.getOrCreate()
@@ -64,13 +64,11 @@ def session() -> Any:
 @contextmanager
 def sentences() -> Iterator[None]:
     """What Spark says is said in one sentence, without Java's part of it."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
+    java, errors = import_module("py4j.protocol"), import_module("pyspark.errors")
     try:
         with _logs_silenced():
             yield
-    except (PySparkException, Py4JError) as error:
+    except (errors.PySparkException, java.Py4JError) as error:
         raise BadData(_sentence(error)) from None
     except FileNotFoundError as error:
         if "spark" not in str(error.filename or error):

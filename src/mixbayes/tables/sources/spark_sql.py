@@ -32,9 +32,9 @@ class SparkDialect(DefaultDialect):
 
     name = "spark"
     supports_statement_cache = True
-    preparer = _Names
     type_compiler_cls = _Types
     statement_compiler = _Statements
 
     def __init__(self) -> None:
         super().__init__(paramstyle="named")
+        self.identifier_preparer = _Names(self)
