@@ -62,7 +62,8 @@ def _(value: float) -> str:
 
 @spelled_value.register
 def _(value: np.float32) -> str:
-    return "" if math.isnan(value) else str(value + np.float32(0)).removesuffix(".0")
+    """The shortest digits that are read as the same number of 32 bits, written as those of a wider number."""
+    return spelled_value(float(str(value)))
 
 
 @spelled_value.register

@@ -16,6 +16,7 @@ from mixbayes.tables.sources.database import DatabaseSource
 from mixbayes.tables.sources.engine import Engine, Table
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.query import read_query
+from mixbayes.tables.sources.sql_engine import PASSWORD
 
 SERVERS: Mapping[str, tuple[str, str]] = {
     "postgres": ("postgresql", "PostgreSql"),
@@ -27,6 +28,8 @@ SERVERS: Mapping[str, tuple[str, str]] = {
     "mariadb": ("mysql", "MySql"),
 }
 """The module and class of each, which import their drivers."""
+SECRETS = ("password", "passwd", "pwd", "sslpassword")
+"""Settings that no address may have."""
 MOST_LISTED = 20
 
 
@@ -55,10 +58,10 @@ def _url(scheme: str, address: str) -> URL:
         url = make_url(address)
     except (ArgumentError, ValueError):
         raise Unsupported(f"This is no database's address. Write {scheme}://host/database.") from None
-    if url.password is not None or any("pass" in key.lower() or key.lower() == "pwd" for key in url.query):
+    if url.password is not None or any(key.lower() in SECRETS for key in url.query):
         raise Unsupported(
             "An address with a password is refused, because others can read it. Leave the password out, and put it where "
-            "the database's driver looks: PGPASSFILE or a service file for PostgreSQL, else MIXBAYES_DATABASE_PASSWORD."
+            f"the driver looks: for PostgreSQL in PGPASSFILE or a service file, for others in {PASSWORD}."
         )
     return url
 

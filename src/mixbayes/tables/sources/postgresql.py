@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 import psycopg
-from sqlalchemy import Connection, Double, Text, cast, func, literal_column, select
+from sqlalchemy import URL, Connection, Double, Text, cast, func, literal_column, select
 
 from mixbayes.protocol.attributes.elsewhere import Arithmetic
 from mixbayes.tables.sources.engine import CHUNK, Expression, Field, Holds, Rows, Statement
@@ -35,6 +35,9 @@ class PostgreSql(SqlEngine):
     options: ClassVar[Mapping[str, Any]] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     errors = psycopg.Error
     sets_at_once = 400  # an answer has at most 1664 columns
+
+    def address(self, url: URL) -> URL:
+        return url.set(drivername=self.driver)  # the driver has its own places for a password
 
     def prepare(self, connection: Connection) -> None:
         connection.execute(select(literal_column("1")))  # so that the transaction has begun

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -14,6 +15,9 @@ from sqlalchemy.sql.selectable import FromClause
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.sources import statements
 from mixbayes.tables.sources.engine import CHUNK, Ask, Engine, Field, Holds, Rows, Statement, Table
+
+PASSWORD = "MIXBAYES_DATABASE_PASSWORD"
+"""The variable of the environment that holds it, for databases whose drivers have no place of their own for it."""
 
 
 class SqlEngine(Engine):
@@ -38,7 +42,7 @@ class SqlEngine(Engine):
 
     def address(self, url: URL) -> URL:
         """The URL as SQLAlchemy takes it."""
-        return url.set(drivername=self.driver)
+        return url.set(drivername=self.driver, password=os.environ.get(PASSWORD))
 
     @contextmanager
     def reading(self) -> Iterator[Ask]:

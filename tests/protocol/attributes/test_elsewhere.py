@@ -1,0 +1,70 @@
+"""A kind that is computed elsewhere adds what it adds here. The arithmetic elsewhere is numpy's for the test."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.elsewhere import nearest
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.gaussian_moments import scaled
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.registry import Attribute
+from mixbayes.protocol.errors import LocalError
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+class InNumpy:
+    """Expressions that are arrays."""
+
+    number = staticmethod(np.float64)
+    absent = staticmethod(np.isnan)
+    choose = staticmethod(np.where)
+    floor = staticmethod(np.floor)
+    once = staticmethod(operator.pos)
+
+    def nearest(self, value: Any) -> Any:
+        return nearest(value, self)
+
+
+@st.composite
+def numeric(draw: st.DrawFn) -> Attribute:
+    numbers = st.floats(-1e6, 1e6) | FINITE
+    low, *cuts, high = sorted(draw(st.lists(numbers, min_size=2, max_size=7, unique=True)))
+    if draw(st.booleans()) or not np.isfinite(high - low):
+        return Binned(name="x", low=low, high=high, cuts=tuple(cuts))
+    return Gaussian(name="x", low=low, high=high)
+
+
+@given(st.data(), numeric())
+def test_adds_what_is_counted_here(data: st.DataObject, attribute: Any) -> None:
+    inside = st.floats(attribute.low, attribute.high)
+    edges = st.sampled_from([attribute.low, attribute.high, np.nextafter(attribute.low, np.inf)])
+    values = np.array(data.draw(st.lists(inside | FINITE | edges | st.just(np.nan), min_size=1, max_size=30)))
+    labels = np.arange(len(values)) % 3
+    reading = attribute.read_numbers(values)
+    block = np.zeros((attribute.rows, 3), np.uint64)
+    attribute.count(block, reading.codes, labels)
+    with np.errstate(all="ignore"):  # of branches that are not taken
+        summands = attribute.summands(values, InNumpy())
+    rows = [np.bincount(labels, np.broadcast_to(row, len(values)), 3) for row in summands.rows]
+    assert np.array(rows).astype(np.uint64).tolist() == block.tolist()
+    assert np.broadcast_to(summands.beyond, len(values)).astype(bool).tolist() == reading.beyond.tolist()
+
+
+def test_rounds_ties_to_even() -> None:
+    values = np.array([0.0, 0.5, 1.5, 2.5, 0.49999999999999994, 2.0**52 - 0.5, 2.0**52])
+    assert nearest(values, InNumpy()).tolist() == np.rint(values).tolist()
+    assert scaled(np.array([1.5, 2.5]), 0.0, 2.0**24).tolist() == [2, 2]
+
+
+def test_a_list_of_values_has_no_numbers() -> None:
+    with pytest.raises(LocalError, match="'sex' has no numbers"):
+        Nominal(name="sex", values=("f", "m")).summands(np.zeros(1), InNumpy())
