@@ -26,9 +26,6 @@ from mixbayes.tables.sources.source import Part, Progress, Source, no_progress
 from mixbayes.tables.spelling import spelled_values
 from mixbayes.tables.tallying import Counting
 
-NUMBERS_AT_ONCE = 100
-"""Attributes of numbers in one statement; some databases give no more than about a thousand sums."""
-
 
 class DatabaseSource(Source):
     """A table or a query. `how` says which cells are missing besides the usual ones."""
@@ -108,9 +105,9 @@ class DatabaseSource(Source):
 
     def _add_blocks(self, ask: Ask, counting: Counting, label: Field, attributes: Sequence[Attribute]) -> list[str]:
         """Count these attributes of numbers, but for those with infinite ones, which are returned."""
-        infinite = []
-        for start in range(0, len(attributes), NUMBERS_AT_ONCE):
-            infinite += self._add_some(ask, counting, label, attributes[start : start + NUMBERS_AT_ONCE])
+        infinite, step = [], self._engine.numbers_at_once
+        for start in range(0, len(attributes), step):
+            infinite += self._add_some(ask, counting, label, attributes[start : start + step])
         return infinite
 
     def _add_some(self, ask: Ask, counting: Counting, label: Field, attributes: Sequence[Attribute]) -> list[str]:
