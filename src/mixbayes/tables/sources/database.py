@@ -19,15 +19,12 @@ from mixbayes.tables.cells import Cells, FreeText
 from mixbayes.tables.columns import Columns, refuse_twice
 from mixbayes.tables.profile import Growing, Profile
 from mixbayes.tables.sources import statements
-from mixbayes.tables.sources.engine import Ask, Engine, Field
+from mixbayes.tables.sources.engine import Ask, Engine, Field, Holds
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.respelled import is_number, respelled
 from mixbayes.tables.sources.source import Part, Progress, Source, no_progress
 from mixbayes.tables.spelling import spelled_values
 from mixbayes.tables.tallying import Counting
-
-NUMBERS_AT_ONCE = 100
-"""Attributes of numbers in one statement; some databases give no more than about a thousand sums."""
 
 
 class DatabaseSource(Source):
@@ -108,9 +105,9 @@ class DatabaseSource(Source):
 
     def _add_blocks(self, ask: Ask, counting: Counting, label: Field, attributes: Sequence[Attribute]) -> list[str]:
         """Count these attributes of numbers, but for those with infinite ones, which are returned."""
-        infinite = []
-        for start in range(0, len(attributes), NUMBERS_AT_ONCE):
-            infinite += self._add_some(ask, counting, label, attributes[start : start + NUMBERS_AT_ONCE])
+        infinite, step = [], self._engine.numbers_at_once
+        for start in range(0, len(attributes), step):
+            infinite += self._add_some(ask, counting, label, attributes[start : start + step])
         return infinite
 
     def _add_some(self, ask: Ask, counting: Counting, label: Field, attributes: Sequence[Attribute]) -> list[str]:
@@ -146,7 +143,7 @@ class DatabaseSource(Source):
         try:
             for texts, times in self._values(ask, field):
                 growing.add_groups(texts, times)
-                if not growing.complete and (self._computable(field) or not growing.numeric):
+                if not growing.complete and self._summarized(field, growing):
                     break
             else:
                 return growing
@@ -157,6 +154,10 @@ class DatabaseSource(Source):
         else:
             self._replace_gaps(ask, growing, field)
         return growing
+
+    def _summarized(self, field: Field, growing: Growing) -> bool:
+        """Whether the engine can say of the column what more of its values would."""
+        return self._computable(field) or (field.holds is Holds.TEXT and not growing.numeric)
 
     def _values(self, ask: Ask, field: Field, with_parts: Sequence[str] = ()) -> Iterator[tuple[Texts, Integers]]:
         statement = statements.values(self._engine, self._relation, field, with_parts)

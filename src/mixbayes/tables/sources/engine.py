@@ -64,6 +64,8 @@ class Engine(ABC):
     """Of which columns `double` is exact."""
     sets_at_once: int = 1
     """How many groupings one statement may ask for."""
+    numbers_at_once: int = 100
+    """Of how many attributes of numbers it may ask for sums; some databases give no more than about a thousand."""
 
     @abstractmethod
     def fields(self, relation: FromClause) -> tuple[Field, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.tables.columns import Columns
+from mixbayes.tables.sources.excel import excel_sheet
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.respelled import Respelled
 from mixbayes.tables.sources.source import Progress, Source, no_progress
@@ -17,7 +18,7 @@ from mixbayes.tables.sources.together import Together
 
 PARQUET = (".parquet", ".pq")
 DATABASES = ("duckdb", "mariadb", "mssql", "mysql", "oracle", "postgres", "postgresql", "sqlite")
-EXCEL = (".xlsx", ".xlsm")
+EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 USUAL = How()
 _SCHEME = re.compile(r"([a-z][a-z0-9+]+)(?:://.*|:(?!\\).*)", re.DOTALL)
 
@@ -70,6 +71,11 @@ def _engine(scheme: str, address: str, how: How) -> Source:
             from mixbayes.tables.sources.addresses import database  # with packages that only some installations have
 
         return database(scheme, address, how)
+    if scheme == "spark":
+        with naming_extras():
+            from mixbayes.tables.sources.spark import spark_table  # likewise
+
+            return spark_table(address, how)
     raise Unsupported(f"{address}: there is no source {scheme!r}.")
 
 
@@ -78,6 +84,8 @@ def _file(path: Path, how: How) -> Source:
         return _parquet(path)
     if path.exists() and not path.is_file():
         raise BadData(f"{path} cannot be read: it is no file.")
+    if path.suffix.lower() in EXCEL:
+        return excel_sheet(path, how)
     return TextFile(path, how)
 
 

@@ -22,6 +22,7 @@ from mixbayes.tables.sources.source import Part, Source
 
 BATCH = 1 << 17  # rows
 _INDEX = re.compile(r"__index_level_\d+__")
+_UTC = pa.timestamp("us", "UTC")
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -36,6 +37,7 @@ class ParquetFile(Source):
             stored = tuple(file.schema_arrow.names)
             self._index = _index(file.schema_arrow, stored)
             self._rows = file.metadata.num_rows
+            self._moments = _moments(file.schema)
             self._texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
         if self._index:
             left_out = ", ".join(map(repr, self._index))
@@ -62,14 +64,15 @@ class ParquetFile(Source):
     def _column(self, batch: pa.RecordBatch | None, name: str, rows: int) -> Column:
         if batch is None or name in self._partition:
             return Cells(np.array([self._partition[name]], np.str_), np.zeros(rows, np.uint8))
-        return ArrowColumn(name, batch.column(name))
+        array = batch.column(name)
+        return ArrowColumn(name, array.cast(_UTC) if name in self._moments else array)
 
     @contextmanager
     def _opened(self) -> Iterator[pq.ParquetFile]:
         texts = getattr(self, "_texts", None)
         try:
             with open(self._path, "rb") as file:
-                yield pq.ParquetFile(file, read_dictionary=texts)
+                yield pq.ParquetFile(file, read_dictionary=texts, coerce_int96_timestamp_unit=_UTC.unit)
         except (pa.ArrowInvalid, pa.ArrowException) as error:
             raise BadData(f"{self._path}: the file is not Parquet, or is damaged.") from error
 
@@ -87,6 +90,12 @@ def _partition(path: Path) -> dict[str, str]:
     """The columns that Spark and others write into the names of folders."""
     pairs = [part.partition("=") for part in path.parts[:-1]]
     return {unquote(key): "" if value == _NO_PARTITION else unquote(value) for key, sign, value in pairs if sign}
+
+
+def _moments(schema: pq.ParquetSchema) -> list[str]:
+    """Columns with times as Spark writes them, in UTC, without saying so."""
+    columns = (schema.column(at) for at in range(len(schema)))
+    return [column.path for column in columns if column.physical_type == "INT96"]
 
 
 def _index(schema: pa.Schema, stored: Sequence[str]) -> tuple[str, ...]:
