@@ -60,8 +60,8 @@ def _url(scheme: str, address: str) -> URL:
         raise Unsupported(f"This is no database's address. Write {scheme}://host/database.") from None
     if url.password is not None or any(key.lower() in SECRETS for key in url.query):
         raise Unsupported(
-            "An address with a password is refused, because others can read it. Leave the password out, and put it where "
-            f"the driver looks: for PostgreSQL in PGPASSFILE or a service file, for others in {PASSWORD}."
+            "An address with a password is refused, because others can read it. Leave the password out, and put it "
+            f"where the driver looks: for PostgreSQL in PGPASSFILE or a service file, for others in {PASSWORD}."
         )
     return url
 

@@ -1,0 +1,222 @@
+"""What is asked of real databases, and what they and their addresses are refused for."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+from sqlalchemy.sql.selectable import FromClause
+
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.gaussian import Gaussian
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables import profile
+from mixbayes.tables.counting import counted
+from mixbayes.tables.sources import statements
+from mixbayes.tables.sources.engine import Engine, Statement
+from mixbayes.tables.sources.how import How
+from mixbayes.tables.sources.opening import open_table
+from tests.tables.sources.test_same_everywhere import said
+
+PATIENTS = """
+    create table {} as select
+        case when i % 7 = 0 then null when i % 3 = 0 then 'f' else 'm' end as sex,
+        case when i % 5 = 0 then 'yes' else 'no' end as smokes,
+        i * 0.25 as age, 'name ' || i as name, cast(i as varchar(9)) as code,
+        case when i % 4 = 0 then 'ill' else 'well' end as outcome
+    from {} as numbers(i)
+"""
+SEX = Nominal(name="sex", values=("f", "m"))
+SMOKES = Nominal(name="smokes", values=("no", "yes"))
+AGE = Gaussian(name="age", low=0, high=100)
+
+
+def layout(*attributes: Nominal | Gaussian) -> Layout:
+    return Layout(Dictionary(class_column="outcome", classes=("ill", "well"), attributes=attributes))
+
+
+@pytest.fixture
+def server(postgres_url: str) -> Iterator[psycopg.Connection]:
+    """The server with one table of 200 patients."""
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("drop schema public cascade; create schema public")
+        connection.execute(PATIENTS.format("patients", "generate_series(1, 200)").encode())
+        yield connection
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of DuckDB's with the same table."""
+    path = tmp_path / "patients.db"
+    with duckdb.connect(path) as connection:
+        connection.execute(PATIENTS.format("patients", "range(1, 201)"))
+    return path
+
+
+def query(folder: Path, text: str) -> How:
+    path = folder / "query.sql"
+    path.write_text(text)
+    return How(query=path)
+
+
+def test_one_scan_counts_all_attributes(server: psycopg.Connection, postgres_url: str) -> None:
+    source = open_table(postgres_url)
+    before = scans(server)
+    counted(layout(SEX, SMOKES), source)
+    assert scans(server) - before == 1
+    before = scans(server)
+    counted(layout(SEX, SMOKES, AGE), source)
+    assert scans(server) - before == 2  # and one for all sums of numbers
+
+
+def scans(server: psycopg.Connection) -> int:
+    """How often the table was scanned, as the server counts it when a transaction has ended."""
+    server.execute("select pg_stat_force_next_flush(); select pg_stat_clear_snapshot()")
+    row = server.execute("select seq_scan from pg_stat_user_tables where relname = 'patients'").fetchone()
+    assert row
+    return int(row[0])
+
+
+def test_rights_to_read_suffice(server: psycopg.Connection, postgres_url: str) -> None:
+    server.execute("drop role if exists reader; create role reader login")
+    server.execute("grant usage on schema public to reader; grant select on patients to reader")
+    url = postgres_url.replace("tester", "reader")
+    assert counted(layout(SEX, AGE), open_table(url)).rows == 200
+    server.execute("revoke select on patients from reader")
+    with pytest.raises(BadData, match=r"permission denied for table patients"):
+        open_table(url, How(table="patients"))
+
+
+def test_columns_and_tables_keep_any_name(server: psycopg.Connection, postgres_url: str) -> None:
+    name = 'x"; drop table patients; --%s'
+    quoted = name.replace('"', '""')
+    server.execute(f'create table "Other; table" as select sex as "{quoted}", outcome from patients'.encode())
+    source = open_table(postgres_url, How(table="Other; table"))
+    assert source.names == (name, "outcome")
+    assert counted(layout(Nominal(name=name, values=("f", "m"))), source).rows == 200
+    assert open_table(postgres_url, How(table="patients")).names[0] == "sex"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "has no statement"),
+        ("-- nothing\n;", "has no statement"),
+        ("select 1; select 2", "has several statements"),
+        ("drop table patients", "does not begin with SELECT or WITH"),
+    ],
+)
+def test_refuses_what_is_no_query(text: str, why: str, file: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadData, match=why):
+        open_table(f"duckdb:{file}", query(tmp_path, text))
+
+
+def test_a_query_cannot_write(server: psycopg.Connection, postgres_url: str, tmp_path: Path) -> None:
+    server.execute("create function spoil() returns int language sql as 'delete from patients returning 1'")
+    for text in ("select spoil() as sex", "with gone as (delete from patients returning *) select * from gone"):
+        with pytest.raises(BadData, match=r"read-only transaction|must be at the top level"):
+            open_table(postgres_url, query(tmp_path, text)).read(["sex"])
+    row = server.execute("select count(*) from patients").fetchone()
+    assert row == (200,)
+
+
+def test_counts_the_answer_of_a_query(
+    server: psycopg.Connection, postgres_url: str, file: Path, tmp_path: Path
+) -> None:
+    how = query(
+        tmp_path, "select sex, age, outcome, ':x' as \"a;b\", age % 2 from patients where smokes = 'no'; -- ;\n"
+    )
+    there, here = open_table(postgres_url, how), open_table(f"duckdb:{file}", how)
+    assert there.names[3] == "a;b"
+    assert counted(layout(SEX, AGE), there).vector.tolist() == counted(layout(SEX, AGE), here).vector.tolist()
+
+
+@pytest.mark.parametrize("most", [8, 1000])
+def test_profile_of_many_values(
+    most: int, server: psycopg.Connection, postgres_url: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profile.Profiling.__init__, "__defaults__", (most,))
+    monkeypatch.setattr(profile.Growing.__init__, "__defaults__", (most,))
+    for how in (How(), How(missing=("0.5", "name 7", "9"))):
+        there, here = open_table(postgres_url, how), open_table(f"duckdb:{file}", how)
+        for source in (there, here):
+            expected = profile.Profiling(source.names)
+            expected.add(source.read(source.names))
+            found, wanted = said(source.profile(source.names)), said(expected.done(""))
+            for name, (rows, missing, values, counts, complete, bounds) in wanted.items():
+                assert found[name][:2] == (rows, missing)
+                assert found[name][4:] == (complete, bounds)
+                assert len(found[name][2]) == len(values)
+                if complete:
+                    assert found[name][2:4] == (values, counts)
+
+
+def test_infinite_numbers_are_named(file: Path) -> None:
+    with duckdb.connect(file) as connection:
+        connection.execute("create table measured as select 'inf'::double as age, 'ill' as outcome")
+    with pytest.raises(BadData, match="column 'age': 'inf' not a number"):
+        counted(layout(AGE), open_table(f"duckdb:{file}", How(table="measured")))
+
+
+def test_lists_tables_if_none_is_named(file: Path, tmp_path: Path) -> None:
+    with duckdb.connect(file) as connection:
+        connection.execute("create table doctors (name text)")
+    with pytest.raises(BadData, match=r"it has 2 tables: 'main.doctors', 'main.patients'. Name one by --table"):
+        open_table(f"duckdb:{file}")
+    with pytest.raises(BadData, match="no tables"), sqlite3.connect(tmp_path / "empty.db"):
+        open_table(f"sqlite:///{tmp_path / 'empty.db'}")
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("postgres://tester@127.0.0.1:1/postgres", "connection"),
+        ("postgresql://nowhere.invalid/postgres", "nowhere.invalid"),
+        ("sqlite:///no/such/file.db", "unable to open"),
+        ("duckdb:no/such/file.db", "does not exist"),
+    ],
+)
+def test_says_why_it_cannot_connect(address: str, why: str) -> None:
+    with pytest.raises(BadData, match=why) as error:
+        open_table(address)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_names_a_table_that_is_not_there(server: psycopg.Connection, postgres_url: str, file: Path) -> None:
+    for address in (postgres_url, f"duckdb:{file}"):
+        with pytest.raises(BadData, match="nobody"):
+            open_table(address, How(table="nobody"))
+
+
+@pytest.mark.parametrize(
+    "address", ["postgres://u:hush@h/db", "mysql://u@h/db?password=hush", "postgres://u:hush@h:x/db"]
+)
+def test_takes_no_password_in_an_address(address: str) -> None:
+    with pytest.raises(Unsupported) as error:
+        open_table(address)
+    assert "hush" not in str(error.value)
+
+
+def test_takes_a_table_or_a_query(file: Path) -> None:
+    with pytest.raises(Unsupported, match="not both"):
+        open_table(f"duckdb:{file}", How(table="patients", query=file))
+
+
+def test_a_table_that_changes_meanwhile_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups, asked = statements.groups, list[object]()
+
+    def others_leave(engine: Engine, relation: FromClause, *rest: Any) -> Statement:
+        asked.append(relation)
+        fewer = statements.of_query("select * from patients where age > 1")
+        return groups(engine, relation if len(asked) == 1 else fewer, *rest)
+
+    monkeypatch.setattr(statements, "groups", others_leave)
+    with pytest.raises(BadData, match=r"patients\): its rows changed while they were counted"):
+        counted(layout(SEX), open_table(f"duckdb:{file}"))
