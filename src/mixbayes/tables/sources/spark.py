@@ -51,7 +51,7 @@ class Spark(Engine):
     dialect = SparkDialect()
     # Java's text of a number of 32 bits is not always the shortest: such columns are counted by their values.
     computes = frozenset({Holds.WHOLE, Holds.DOUBLE, Holds.DECIMAL})
-    sets_at_once = 32
+    sets_at_once = 8
     numbers_at_once = 8  # with more sums Spark gives up on compiling the statement
 
     def __init__(self) -> None:
