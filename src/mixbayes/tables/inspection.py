@@ -63,7 +63,7 @@ def inspected(
         **dict.fromkeys(several, SEVERAL),
         label: CLASS,
     }
-    columns = [_column(one, kinds.get(one.name) or _kind(one, of_numbers), guessed) for one in profile.columns.values()]
+    columns = [_column(one, kinds.get(one.name), of_numbers, guessed) for one in profile.columns.values()]
     return Inspected(profile.rows, label, guessed, columns)
 
 
