@@ -69,7 +69,7 @@ class ParquetFile(Source):
         texts = getattr(self, "_texts", None)
         try:
             with open(self._path, "rb") as file:
-                yield pq.ParquetFile(file, read_dictionary=texts)
+                yield pq.ParquetFile(file, read_dictionary=texts, pre_buffer=False)  # which keeps all that was read
         except (pa.ArrowInvalid, pa.ArrowException) as error:
             raise BadData(f"{self._path}: the file is not Parquet, or is damaged.") from error
 
