@@ -132,8 +132,11 @@ class _OfAttribute:
         """Add these cells of patients with these classes."""
         values = None if isinstance(column, Cells) or not self._attribute.numeric else column.all_numbers()
         if values is not None:
+            known = classes < self._block.shape[1]
+            if not known.all():
+                values, classes = values[known], classes[known]
             for rows in slices(len(values), self._step):
-                self._count(self._attribute.read_numbers(values[rows]), classes[rows])
+                self.clipped += self._attribute.count_numbers(self._block, values[rows], classes[rows])
             return
         cells = column.coded()
         if len(cells.values) * FEW > len(cells):
