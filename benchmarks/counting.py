@@ -15,7 +15,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 
 import duckdb
 import psycopg
@@ -105,25 +105,26 @@ def ask_postgres(url: str, statements: Sequence[str]) -> None:
             connection.execute(statement.encode()).fetchall()
 
 
-def measured(work: Callable[[], None]) -> tuple[float, float]:
-    """Seconds of the work, and the largest memory of a new process that does it, in MB."""
+def measured(work: Callable[[], None]) -> tuple[float, float, float]:
+    """Seconds of the work, of all its threads together, and the largest memory of a new process that does it, in MB."""
     with get_context("spawn").Pool(1) as pool:
         return pool.apply(_timed, (work,))
 
 
-def _timed(work: Callable[[], None]) -> tuple[float, float]:
-    start = perf_counter()
+def _timed(work: Callable[[], None]) -> tuple[float, float, float]:
+    start, spent = perf_counter(), process_time()
     work()
-    return perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return perf_counter() - start, process_time() - spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def compare(what: str, ours: Callable[[], None], theirs: Callable[[], None], whose: str) -> None:
-    (seconds, memory), (reference, its_memory) = measured(ours), measured(theirs)
-    print(
-        f"{what}: {seconds:.2f} s, {memory:.0f} MB; {whose}: {reference:.2f} s, {its_memory:.0f} MB; "
-        f"ratio {seconds / reference:.2f}",
-        flush=True,
-    )
+    mine, its = measured(ours), measured(theirs)
+    print(f"{what}: {_shown(mine)}; {whose}: {_shown(its)}; ratio {mine[0] / its[0]:.2f}", flush=True)
+
+
+def _shown(figures: tuple[float, float, float]) -> str:
+    seconds, spent, memory = figures
+    return f"{seconds:.2f} s ({spent:.2f} s of processors), {memory:.0f} MB"
 
 
 def nominal(folder: Path, rows: int) -> None:

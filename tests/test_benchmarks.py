@@ -76,6 +76,11 @@ def test_condensation(load: Load, lines: Lines, tables: Path, monkeypatch: pytes
     assert "The rule takes" in lines()[-1]
 
 
+def test_counting(load: Load, lines: Lines) -> None:
+    load("counting").main(ROWS, ["nominal", "csv", "gaussian"])
+    assert [line.split(",")[0] for line in lines()] == ["Parquet", "DuckDB", "CSV", "Parquet", "DuckDB"]
+
+
 def test_counts(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = load("counts")
     monkeypatch.setattr(counts, "table", partial(counts.table, 1000))

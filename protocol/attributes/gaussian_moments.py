@@ -21,7 +21,7 @@ ABSENT_CODE = (1 << NUMERIC_BITS) + 1
 """The code of a missing cell: one more than the largest number."""
 
 FEW_CLASSES = 4
-"""With more of them, a product of matrices takes longer than sums by class."""
+"""With more of them, `add_products` is slower than `add_moments`."""
 
 PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH, ABSENT = range(5)
 """The rows of the block."""
@@ -30,8 +30,16 @@ MOMENTS = [PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]
 
 def scaled(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.int32]:
     """Numbers as codes: integers in [0, 2^f], ties to even; beyond the bounds they are clipped."""
-    share = (np.clip(values, low, high) - low) / (high - low)
-    return np.where(np.isnan(values), ABSENT_CODE, np.rint(share * 2**NUMERIC_BITS)).astype(np.int32)
+    place = placed(np.clip(values, low, high), low, high)
+    return np.where(np.isnan(place), ABSENT_CODE, place).astype(np.int32)
+
+
+def placed(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """The codes of numbers within the bounds, in float64."""
+    place = values - low
+    place /= high - low
+    place *= 2**NUMERIC_BITS
+    return np.rint(place, out=place)
 
 
 def scaled_elsewhere(value: Expression, low: float, high: float, by: Arithmetic) -> Expression:
@@ -58,9 +66,6 @@ def moments_of(absent: Expression, code: Expression, by: Arithmetic) -> list[Exp
 def add_moments(block: Words, codes: Integers, labels: Integers, times: Integers | None = None) -> None:
     """Add the moments of these patients to the block."""
     classes = block.shape[1]
-    if times is None and classes <= FEW_CLASSES:
-        _add_products(block, codes, labels)
-        return
     cell = labels + classes * (codes == ABSENT_CODE)
     squares = codes * codes
     block[[PRESENT, ABSENT]] += occurrences(cell, 2 * classes, times).reshape(2, classes)
@@ -69,18 +74,20 @@ def add_moments(block: Words, codes: Integers, labels: Integers, times: Integers
     block[SQUARES_HIGH] += totals(cell, squares >> NUMERIC_BITS, classes, times)
 
 
-def _add_products(block: Words, codes: Integers, labels: Integers) -> None:
-    """The same as products of matrices, which are faster than one sum after the other. They stay below 2^53."""
-    of_class = (labels == np.arange(block.shape[1])[:, None]).astype(np.float64)
+def add_products(block: Words, codes: NDArray[np.float64], labels: Integers) -> None:
+    """The same for at most 2^15 patients, none of whom lacks the number, as a product of matrices.
+
+    That is faster where there are few classes. All sums stay below 2^53, so that the order of summing does not matter.
+    """
     moments = np.empty((len(MOMENTS), len(codes)))
-    np.not_equal(codes, ABSENT_CODE, out=moments[PRESENT])
-    x = np.multiply(codes, moments[PRESENT], out=moments[SUM])
-    square = x * x
-    high = np.floor(square / 2**NUMERIC_BITS, out=moments[SQUARES_HIGH])
-    np.subtract(square, high * 2**NUMERIC_BITS, out=moments[SQUARES_LOW])
-    sums = (moments @ of_class.T).astype(np.uint64)
-    block[MOMENTS] += sums
-    block[ABSENT] += of_class.sum(axis=1).astype(np.uint64) - sums[PRESENT]
+    moments[PRESENT] = 1
+    moments[SUM] = codes
+    square = np.multiply(codes, codes, out=moments[SQUARES_LOW])
+    high = np.multiply(square, 2.0**-NUMERIC_BITS, out=moments[SQUARES_HIGH])
+    np.floor(high, out=high)
+    square -= high * 2**NUMERIC_BITS
+    of_class = (labels == np.arange(block.shape[1])[:, None]).astype(np.float64)
+    block[MOMENTS] += (moments @ of_class.T).astype(np.uint64)
 
 
 def whole_moments(block: Words, label: int) -> tuple[int, int, int]:

@@ -147,6 +147,12 @@ class Kind(Frozen):
         at most 2^15 of them.
         """
 
+    def count_numbers(self, block: Words, values: Numbers, labels: Integers) -> int:
+        """Add patients by their numbers, as `read_numbers` and `count` do; how many of these lay beyond the bounds."""
+        reading = self.read_numbers(values)
+        self.count(block, reading.codes, labels)
+        return int(np.count_nonzero(reading.beyond))
+
     def summands(self, value: Expression, by: Arithmetic) -> Summands:
         """The same for somebody who has the numbers and can sum up, as a database. Only of numeric kinds."""
         raise LocalError(f"{self.name!r} has no numbers to sum up.")

@@ -13,7 +13,6 @@ from mixbayes.protocol.attributes.kind import Integers, Reading
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import SPELLING
 from mixbayes.protocol.attributes.registry import Attribute
-from mixbayes.protocol.bayes.counts import BLOCK
 from mixbayes.tables.cells import Cells, Column
 from mixbayes.tables.columns import Columns, said_of_rows
 from mixbayes.tables.encoding import absent, refuse, shown
@@ -22,6 +21,8 @@ FEW = 4
 """A column with at least so many rows for each of its values is counted by values, not by rows."""
 MOST_KEPT = 1000
 """Foreign values of a column that are kept for the message about them."""
+STEP = 1 << 12
+"""Rows counted at a time: what is computed of them stays in the cache, and takes no new memory from the system."""
 MOST_CODES = 1 << 22
 """Codes of one attribute that are in memory at a time."""
 
@@ -123,7 +124,7 @@ class _OfAttribute:
     def __init__(self, attribute: Attribute, block: Words) -> None:
         self._attribute = attribute
         self._block = block
-        self._step = max(1, min(BLOCK, MOST_CODES // attribute.columns))
+        self._step = max(1, min(STEP, MOST_CODES // attribute.columns))
         self._foreign: set[str] = set()
         self.clipped = 0
 
@@ -131,8 +132,11 @@ class _OfAttribute:
         """Add these cells of patients with these classes."""
         values = None if isinstance(column, Cells) or not self._attribute.numeric else column.all_numbers()
         if values is not None:
+            known = classes < self._block.shape[1]
+            if not known.all():
+                values, classes = values[known], classes[known]
             for rows in slices(len(values), self._step):
-                self._count(self._attribute.read_numbers(values[rows]), classes[rows])
+                self.clipped += self._attribute.count_numbers(self._block, values[rows], classes[rows])
             return
         cells = column.coded()
         if len(cells.values) * FEW > len(cells):
@@ -177,7 +181,10 @@ class _OfAttribute:
 
 def _grouped(cells: Cells, classes: Integers, most: int) -> tuple[Texts, Integers, Integers]:
     """The pairs of a value and a class that occur, and how often. There are `most` classes."""
-    pairs = np.bincount(cells.codes.astype(np.int64) * most + classes, minlength=len(cells.values) * most)
+    size = len(cells.values) * most
+    pairs = np.zeros(size, np.int64)
+    for rows in slices(len(cells), max(STEP, size)):
+        pairs += np.bincount(cells.codes[rows].astype(np.int64) * most + classes[rows], minlength=size)
     (occurring,) = np.nonzero(pairs)
     values, of_class = np.divmod(occurring, most)
     return cells.values[values], of_class, pairs[occurring]

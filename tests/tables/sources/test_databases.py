@@ -110,7 +110,7 @@ def test_columns_and_tables_keep_any_name(server: psycopg.Connection, postgres_u
         ("", "has no statement"),
         ("-- nothing\n;", "has no statement"),
         ("select 1; select 2", "has several statements"),
-        ("drop table patients", "does not begin with SELECT or WITH"),
+        ("drop table patients", "begins with neither WITH nor SELECT"),
     ],
 )
 def test_refuses_what_is_no_query(text: str, why: str, file: Path, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ class ArrowColumn(Column):
 
     def coded(self) -> Cells:
         coded = _dictionary(self._name, self._array)
-        texts = spelled_values(self._name, [*_python_values(coded.dictionary), None])
+        texts = np.append(spelled_values(self._name, _python_values(coded.dictionary)), "")
         codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
         values, places = np.unique(texts, return_inverse=True)
         return Cells(texts, codes) if len(values) == len(texts) else Cells(values, places[codes])

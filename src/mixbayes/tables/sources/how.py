@@ -26,7 +26,7 @@ class How:
     table: str | None = None
     """In a database; may be written schema.table."""
     query: Path | None = None
-    """A file with a SELECT statement, instead of a table."""
+    """A file with one statement that selects, instead of a table."""
 
     def missing_in(self, column: str) -> tuple[str, ...]:
         """The spellings that are for every column, and those for this one."""

@@ -72,7 +72,10 @@ class ParquetFile(Source):
         texts = getattr(self, "_texts", None)
         try:
             with open(self._path, "rb") as file:
-                yield pq.ParquetFile(file, read_dictionary=texts, coerce_int96_timestamp_unit=_UTC.unit)
+                # A buffer filled beforehand would keep all that was read.
+                yield pq.ParquetFile(
+                    file, read_dictionary=texts, pre_buffer=False, coerce_int96_timestamp_unit=_UTC.unit
+                )
         except (pa.ArrowInvalid, pa.ArrowException) as error:
             raise BadData(f"{self._path}: the file is not Parquet, or is damaged.") from error
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 import psycopg
-from sqlalchemy import URL, Connection, Double, Text, cast, func, literal_column, select
+from sqlalchemy import URL, Connection, Double, Text, cast, func, literal_column
 
 from mixbayes.protocol.attributes.elsewhere import Arithmetic
 from mixbayes.tables.sources.engine import CHUNK, Expression, Field, Holds, Rows, Statement
@@ -31,7 +31,7 @@ class PostgreSql(SqlEngine):
     """Answers of one transaction that reads only, and sees one state of the data."""
 
     driver = "postgresql+psycopg"
-    arguments: ClassVar[Mapping[str, Any]] = {"application_name": "mixbayes", "options": "-c extra_float_digits=1"}
+    arguments: ClassVar[Mapping[str, Any]] = {"application_name": "mixbayes"}
     options: ClassVar[Mapping[str, Any]] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     errors = psycopg.Error
     sets_at_once = 400  # an answer has at most 1664 columns
@@ -40,7 +40,8 @@ class PostgreSql(SqlEngine):
         return url.set(drivername=self.driver)  # the driver has its own places for a password
 
     def prepare(self, connection: Connection) -> None:
-        connection.execute(select(literal_column("1")))  # so that the transaction has begun
+        connection.exec_driver_sql("SET LOCAL extra_float_digits = 1")  # all digits of numbers
+        connection.exec_driver_sql("SET LOCAL jit = off")  # to compile so many expressions takes longer than they do
 
     def holds(self, kind: Any) -> Holds:
         return Holds.TEXT if kind >= _OWN_TYPES else _HOLDS.get(kind, Holds.OTHER)
@@ -59,6 +60,9 @@ class PostgreSql(SqlEngine):
 
     def number(self, value: float) -> Expression:
         return literal_column(f"CAST({float(value)!r} AS DOUBLE PRECISION)", Double())  # as a decimal it would be slow
+
+    def fenced(self, inner: Statement) -> Statement:
+        return inner.offset(literal_column("0"))  # else every use of an expression computes it again
 
     def nearest(self, value: Expression, by: Arithmetic) -> Expression:
         return func.round(value, type_=Double())  # of a float64: ties to even

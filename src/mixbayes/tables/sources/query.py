@@ -31,11 +31,11 @@ def read_query(path: Path) -> str:
     bare = _SKIPPED.sub(" ", statement).strip()
     words = bare.rstrip("; \t\r\n")
     if not words:
-        raise BadData(f"{path} has no statement. Write one that begins with SELECT.")
+        raise BadData(f"{path} has no statement. Write one that selects.")
     if ";" in words:
-        raise BadData(f"{path} has several statements. Leave one, which begins with SELECT.")
+        raise BadData(f"{path} has several statements. Leave the one that selects.")
     if not re.match(r"(?:select|with)\b", words, re.IGNORECASE):
-        raise BadData(f"{path} does not begin with SELECT or WITH. Only what reads is run.")
+        raise BadData(f"{path} begins with neither WITH nor SELECT. Only what reads is run.")
     return _without_end(statement)
 
 

@@ -29,7 +29,7 @@ def of_table(name: str, schema: str | None = None) -> FromClause:
 
 
 def of_query(query: str) -> FromClause:
-    """The answer of a query, which is one SELECT statement without a semicolon."""
+    """The answer of a query, which is one statement that selects, without a semicolon."""
     return text(query.replace(":", "\\:") + "\n").columns().subquery("answer")
 
 
