@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted
+from mixbayes.tables.profile import Growing
+from mixbayes.tables.sources import database
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.opening import open_table
 from mixbayes.tables.sources.source import Source
@@ -190,7 +193,7 @@ def test_by_spark_connect(connect: Any, folder: Path, dictionary: Dictionary, ex
 def test_by_a_classic_session(folder: Path, dictionary: Dictionary, expected: Found, tmp_path: Path) -> None:
     spark_server.require()
     (tmp_path / "dictionary.json").write_text(dictionary.canonical())
-    submitted = " ".join([*spark_server.options(tmp_path), "pyspark-shell"])
+    submitted = " ".join([*spark_server.options(tmp_path, "local[2]"), "pyspark-shell"])
     done = subprocess.run(
         [sys.executable, "-m", "tests.tables.sources.test_spark", f"spark:parquet.`{folder}/t.parquet`", str(tmp_path)],
         env=without_spark() | {"PYSPARK_SUBMIT_ARGS": submitted, "TZ": "Asia/Kolkata"},
@@ -211,19 +214,20 @@ def test_spellings_of_missing_cells(connect: Any, folder: Path, dictionary: Dict
 
 
 @pytest.mark.usefixtures("connect")
-def test_columns_with_many_values_say_how_many_are_missing(tmp_path: Path) -> None:
+def test_columns_with_many_values_say_how_many_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "Growing", partial(Growing, most=1000))
     text = """
-        SELECT id AS number, concat(id, ' x') AS word, timestamp_micros(id) AS moment FROM range(140000) UNION ALL
+        SELECT id AS number, concat(id, ' x') AS word, timestamp_micros(id) AS moment FROM range(9000) UNION ALL
         SELECT NULL, '?', NULL UNION ALL SELECT 0.5 - 2e0, '', NULL;  -- a comment
     """
     source = open_table("spark:", query(tmp_path, text))
     found = source.profile(source.names).columns
     assert {name: (one.rows, one.missing, one.complete) for name, one in found.items()} == {
-        "number": (140002, 1, False),
-        "word": (140002, 2, False),
-        "moment": (140002, 2, False),
+        "number": (9002, 1, False),
+        "word": (9002, 2, False),
+        "moment": (9002, 2, False),
     }
-    assert found["number"].range == (-1.5, 139999.0)
+    assert found["number"].range == (-1.5, 8999.0)
 
 
 def test_a_folder_that_spark_wrote(connect: Any, tmp_path: Path) -> None:
