@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import random
 import subprocess
@@ -81,12 +82,13 @@ def patients() -> dict[str, tuple[pa.DataType, list[Any]]]:
 
     days = [date(2023, 12, 28) + timedelta(days) for days in range(9)]
     times = [datetime(2024, 3, 10, hour, 30, 5, part) for hour in range(4) for part in (0, 1, 250_000)]
+    halves = [-4 + 8 * (place + 0.5) / 2**24 for place in (0, 1, 2, 2**20)]  # between two places in [-4, 4]
     words = ["a", "A", "a ", "", "?", "NA", "é", "o'neill", "b\\c", 'say "x"', "1.0", "1", "%", "_"]
     return {
         "diagnosis": (pa.string(), some(lambda: chance.choice(["sick", "well"]), 0)),
         "whole": (pa.int16(), some(lambda: chance.randint(-99, 99))),
         "large": (pa.int64(), some(lambda: chance.choice([2**53 + 1, 7, -(2**62), chance.randint(0, 10**6)]))),
-        "double": (pa.float64(), some(lambda: chance.choice([chance.gauss(0, 2), float("nan"), -0.0, 0.1, 2.5, 1.0]))),
+        "double": (pa.float64(), some(lambda: chance.choice([*halves, chance.gauss(0, 2), math.nan, -0.0, 0.1, 2.5]))),
         "single": (pa.float32(), some(lambda: np.float32(chance.choice([chance.random(), 0.1, 3.0])))),
         "decimal": (pa.decimal128(20, 6), some(lambda: Decimal(chance.randint(-(10**7), 10**7)) / 10**5)),
         "truth": (pa.bool_(), some(lambda: chance.random() < 0.5)),
@@ -125,7 +127,7 @@ def dictionary(folder: Path) -> Dictionary:
         attributes=(
             Gaussian(name="whole", low=-80, high=90.5),
             Binned(name="large", low=0, high=10**6, cuts=(7, 1000, 99999.5)),
-            Gaussian(name="double", low=-3.1, high=2.5),
+            Gaussian(name="double", low=-4, high=4),
             Gaussian(name="single", low=0, high=1),
             Gaussian(name="decimal", low=-95.3, high=100),
             *map(nominal, ("truth", "day", "moment", "local", "word", "odd `na.me")),
