@@ -36,10 +36,19 @@ def table_findings(federation: Federation, data: str, how: How) -> Iterator[Find
     yield fine(
         TABLE, f"{found.rows} rows keep to the dictionary, which allows {most} of all hospitals together{ignored}"
     )
-    if beyond:
-        where = ", ".join(f"{name} {times}" for name, times in found.clipped.items())
-        said = f"{sum(found.clipped.values())} values lie beyond the agreed bounds and count as the bound: {where}"
-        yield warning("values beyond the bounds", said, _remedy_for(beyond, found.clipped))
+    numbers = {attribute.name for attribute in federation.dictionary.attributes if attribute.numeric}
+    clipped = {name: times for name, times in found.clipped.items() if name in numbers}
+    if clipped and beyond:
+        said = f"{sum(clipped.values())} values lie beyond the agreed bounds and count as the bound: {_named(clipped)}"
+        yield warning("values beyond the bounds", said, _remedy_for(beyond, clipped))
+    shortened = {name: times for name, times in found.clipped.items() if name not in numbers}
+    if shortened:
+        said = f"{sum(shortened.values())} cells have more values than count: {_named(shortened)}"
+        yield warning("values that do not count", said, "Agree on a larger `most`, if the last listed ones matter")
+
+
+def _named(times: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in times.items())
 
 
 def _remedy_for(table: Profile, clipped: Mapping[str, int]) -> str:

@@ -9,7 +9,8 @@ Read it in this order. Each room names what it gives to the next ones.
 - `transfer`: oblivious transfer (OT), from 128 base transfers to pools of random transfers. It gives the circuits pads.
 - `computing_party`: A or B with its channel, its pool and its randomness. All steps below take one as `me`.
 - `circuits`: arithmetic on shared words and bits, from one product to log2 and argmax, each built on pads.
-- `attributes`: what is counted of a nominal, binned or Gaussian attribute, and the public layout of all counts.
+- `attributes`: what is counted of a nominal, binned or Gaussian attribute, or of one with several values in a cell, and
+  the public layout of all counts.
 - `bayes`: the jobs. Counts become a checked contribution, contributions a model on shares, a question a label.
 - `paillier`: the same for two hospitals in exact integers, by Paillier's encryption instead of logarithms.
 

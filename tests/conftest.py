@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import mixbayes  # before anybody imports gRPC: it says which TLS gRPC speaks
+from mixbayes.cli import progress
 
 # No deadlines: first calls of numpy and cryptography are much slower than the next, and machines stand still.
 assert mixbayes.__version__
@@ -25,6 +26,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     without = [item for item in items if item.get_closest_marker("real_tables")]
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
+
+
+@pytest.fixture
+def _every_step_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if every step of the work took long."""
+    monkeypatch.setattr(progress, "FIRST_AFTER", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
 
 
 @pytest.fixture(autouse=True)

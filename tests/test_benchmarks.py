@@ -79,8 +79,10 @@ def test_condensation(load: Load, lines: Lines, tables: Path, monkeypatch: pytes
 def test_counts(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = load("counts")
     monkeypatch.setattr(counts, "table", partial(counts.table, 1000))
+    monkeypatch.setattr(counts, "lists", partial(counts.lists, 1000))
     counts.main()
-    assert [line.split(":")[0] for line in lines()] == ["infer", "encode", "count, 1415 cells"]
+    of_lists = ["encode lists of 5", "count lists, 5015 cells"]
+    assert [line.split(":")[0] for line in lines()] == ["infer", "encode", "count, 1415 cells", *of_lists]
 
 
 def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:

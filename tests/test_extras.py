@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from mixbayes.extras import MODULES, NotInstalled, naming_extras
+from mixbayes.extras import MODULES, NotInstalled, naming_extras, refuse_without
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -60,7 +60,8 @@ def test_starts_without_extras(command: str, tmp_path: Path) -> None:
 
 
 def test_runs_mixers_and_hospitals_with_csv_without_extras(tmp_path: Path) -> None:
-    done = without_extras(tmp_path, "simulate", "patients.csv", "--hospitals", "2", "--holdout", "0.2", "--json")
+    words = ("patients.csv", "--hospitals", "2", "--holdout", "0.2", "--report", "page", "--json")
+    done = without_extras(tmp_path, "simulate", *words)
     assert done.returncode == 0, done.stderr
     assert '"accuracy"' in done.stdout
 
@@ -81,6 +82,13 @@ def test_names_the_extra(command: str, missing: str, tmp_path: Path) -> None:
         f"mixbayes: This needs {missing}, which is not installed: pip install 'mixbayes[hospital]'. [E111]"
     )
     assert "Traceback" not in done.stderr
+
+
+def test_a_picture_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_without("matplotlib")
+    monkeypatch.setattr("mixbayes.extras.find_spec", lambda module: None)
+    with pytest.raises(NotInstalled, match=r"needs matplotlib.*'mixbayes\[research\]'"):
+        refuse_without("matplotlib")
 
 
 def test_says_which_extra_brings_a_module() -> None:

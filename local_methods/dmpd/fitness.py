@@ -17,6 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from threadpoolctl import threadpool_limits
 
 from mixbayes.local_methods.coded import Coded
 from mixbayes.local_methods.dmpd.combination import combined, log_laplace
@@ -127,7 +128,7 @@ class LearnedFitness:
     def _learn(self, groups: set[Group]) -> None:
         new = sorted(groups - self._scores.keys())
         if new and effective_n_jobs(self._n_jobs) > 1:
-            tasks = (delayed(_learned)(self._inducer, *self._problem(group)) for group in new)
+            tasks = (delayed(_learned_alone)(self._inducer, *self._problem(group)) for group in new)
             learned: Any = Parallel(n_jobs=self._n_jobs)(tasks)
             for group, found in zip(new, learned, strict=True):
                 self._keep(group, self._rows_of(group, found))
@@ -149,6 +150,12 @@ class LearnedFitness:
         self._scores[group] = scores.astype(np.float32)
         if len(self._scores) > self._room:
             self._scores.popitem(last=False)
+
+
+def _learned_alone(inducer: Inducer, points: Points, counts: NDArray[np.int64]) -> Any:
+    """In a process that no caller has limited to one thread: several add up in an order of their own."""
+    with threadpool_limits(1):
+        return _learned(inducer, points, counts)
 
 
 def _learned(inducer: Inducer, points: Points, counts: NDArray[np.int64]) -> Any:

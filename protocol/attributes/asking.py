@@ -103,20 +103,19 @@ class OneOf(Asking):
             total[later] += table[:, later].take(codes[0])
 
 
-@dataclass(frozen=True)
-class SumOf(Asking):
+class Sum(Asking):
     """A correlated OT for each binary feature: the feature times its word, summed over the features."""
 
-    words: int
-    features: Callable[[Values], Bits]
-    """(words, n), from codes (columns, n)."""
+    @abstractmethod
+    def bits(self, codes: Values) -> Bits:
+        """(words, n): the features, from codes (columns, n)."""
 
     @property
     def transfers(self) -> int:
         return self.words
 
     def wanted(self, codes: Values) -> Bits:
-        return self.features(codes)
+        return self.bits(codes)
 
     def take(self, received: Received, codes: Values, classes: int, offered: Callable[[], Words]) -> Words:
         pads = pad_words(received.hashing, received.pads, classes)
@@ -142,5 +141,37 @@ class SumOf(Asking):
             rho[later] = kept.sum(axis=0, dtype=np.uint64)
         return offered, rho
 
+
+@dataclass(frozen=True)
+class SumOf(Sum):
+    """A sum over features of which most may be set."""
+
+    words: int
+    features: Callable[[Values], Bits]
+    """(words, n), from codes (columns, n)."""
+
+    def bits(self, codes: Values) -> Bits:
+        return self.features(codes)
+
     def add_scores(self, total: Words, table: Words, codes: Values) -> None:
         total += table.T @ self.features(codes).astype(np.uint64)
+
+
+@dataclass(frozen=True)
+class SumOfFew(Sum):
+    """A sum over many features of which few are set."""
+
+    words: int
+    named: Callable[[Values], Values]
+    """(few, n), from codes: the positions of those that are set, each once, and `words` where there is no more."""
+
+    def bits(self, codes: Values) -> Bits:
+        bits = np.zeros((self.words + 1, codes.shape[1]), np.uint8)
+        bits[self.named(codes), np.arange(codes.shape[1])] = 1
+        return bits[:-1]
+
+    def add_scores(self, total: Words, table: Words, codes: Values) -> None:
+        named = self.named(codes)
+        for later, words in enumerate(np.append(table, np.zeros_like(table[:1]), axis=0).T):
+            for features in named:
+                total[later] += words.take(features)

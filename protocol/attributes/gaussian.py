@@ -53,6 +53,7 @@ class Gaussian(Kind):
     high: Finite
 
     numeric: ClassVar[bool] = True
+    in_its_place: ClassVar[str] = "a binned attribute (--bins N)"
     most_rows: ClassVar[int | None] = 2**38
 
     @model_validator(mode="after")

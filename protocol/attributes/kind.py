@@ -30,6 +30,9 @@ from mixbayes.protocol.attributes.fields import Frozen, Text
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import LocalError
 
+SUM_BITS = 10
+"""Bits that sums of counters may have beyond those of a counter."""
+
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -40,9 +43,10 @@ class Reading(NamedTuple):
     codes: Values
     """(columns, n)."""
     foreign: Flags
-    """Which cells say something that does not fit the attribute. Their codes are those of missing cells."""
+    """Which cells say something that does not fit the attribute. Training refuses them; for questions their codes are
+    those of what fits, or of missing cells where nothing does."""
     beyond: Flags
-    """Which cells are numbers beyond the bounds. Their codes are those of the bounds."""
+    """Which cells are numbers beyond the bounds, with the codes of the bounds, or have more values than count."""
 
 
 class Learned(NamedTuple):
@@ -82,6 +86,8 @@ class Kind(Frozen):
     """Cells are numbers within public bounds, as those of Gaussian and of binned attributes are."""
     exact: ClassVar[bool] = False
     """It is `Discrete`: a cell is one of finitely many values, which is all that the Paillier protocol takes."""
+    in_its_place: ClassVar[str] = "nominal attributes"
+    """What to agree on for the Paillier protocol, where it is not exact."""
     most_rows: ClassVar[int | None] = None
     """The most rows over which it can be counted, where that is less than what a dictionary allows."""
 
@@ -104,11 +110,15 @@ class Kind(Frozen):
 
     @abstractmethod
     def read(self, cells: Texts) -> Reading:
-        """Cells as codes. Cells that do not fit get the code of a missing one."""
+        """Cells as codes."""
 
     def read_numbers(self, values: Numbers) -> Reading:
         """Cells that are numbers already, not-a-number where there is none, as `read` reads their texts."""
         return self.read(spelled(values))
+
+    def shown(self, foreign: Texts) -> Texts:
+        """What a message shows of cells that do not fit."""
+        return foreign
 
     @abstractmethod
     def misfit(self, foreign: Texts) -> str:
@@ -150,6 +160,13 @@ class Kind(Frozen):
     @abstractmethod
     def surplus(self, block: Words, of_class: Words) -> Words:
         """What is zero in every honest contribution, by linear conditions, (hospitals, m); of_class is n_c."""
+
+    def room(self, block: Words) -> Words:
+        """Differences that are not negative in any honest contribution, (hospitals, m).
+
+        Each is between sums of counters, below 2^SUM_BITS times as large as one counter can be.
+        """
+        return np.empty((len(block), 0), np.uint64)
 
     @classmethod
     def further_statements(cls, me: ComputingParty, blocks: Sequence[Words], rows: int) -> list[Words]:

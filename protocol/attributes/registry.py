@@ -9,5 +9,6 @@ from pydantic import Field
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.several import Several
 
-Attribute = Annotated[Nominal | Gaussian | Binned, Field(discriminator="kind")]
+Attribute = Annotated[Nominal | Gaussian | Binned | Several, Field(discriminator="kind")]

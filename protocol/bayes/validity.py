@@ -5,8 +5,9 @@ A vector is that of some table in the dictionary's layout if
 - every count is in [0, 2^b), b the bits of the agreed maximum of rows, and so is that maximum minus Σ n_c;
 - in every attribute and class the values and the missing ones add up to n_c, modulo 2^64 and so as integers: 2^20 cells
   below 2^41 do not wrap;
-- what a kind of attribute demands beyond that is true: the moments of a Gaussian one are possible
-  (`gaussian_validity.py`).
+- differences that a kind of attribute says are not negative are not: of cells with several values, no more values are
+  present than count (`several.py`);
+- what a kind demands beyond that is true: the moments of a Gaussian attribute are possible (`gaussian_validity.py`).
 
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
@@ -31,11 +32,13 @@ from itertools import islice
 import numpy as np
 
 from mixbayes.protocol import memory
-from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.attributes.kind import SUM_BITS
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
+from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.products import gate, opened
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
@@ -110,10 +113,11 @@ def _statements(me: ComputingParty, layout: Layout, vectors: Words) -> list[Word
     """What A and B hold alike exactly where it is true, contribution by contribution."""
     rows, many, of_class = layout.dictionary.max_rows, len(vectors), layout.class_counts(vectors)
     blocks = list(layout.blocks(vectors))
-    room = me.constant(np.full((many, 1), rows, np.uint64)) - of_class.sum(axis=1, keepdims=True)
-    counters = [of_class, *(attribute.counters(block) for attribute, block in blocks), room]
+    rest = me.constant(np.full((many, 1), rows, np.uint64)) - of_class.sum(axis=1, keepdims=True)
+    counters = [of_class, *(attribute.counters(block) for attribute, block in blocks), rest]
     statements = [_ranges(me, np.concatenate(counters, axis=1), rows.bit_length())]
     statements += [held_alike(me, attribute.surplus(block, of_class)) for attribute, block in blocks]
+    statements.append(_negatives(me, [attribute.room(block) for attribute, block in blocks], rows.bit_length()))
     # Counts are in range and add up. What a kind demands beyond that comes last.
     for kind, positions in layout.by_kind():
         statements += kind.further_statements(me, [blocks[i][1] for i in positions], rows)
@@ -124,6 +128,14 @@ def _ranges(me: ComputingParty, words: Words, bits: int) -> Words:
     flat = words.reshape(-1)
     pieces = [flat[start : start + _CELLS] for start in range(0, flat.size, _CELLS)]
     return np.concatenate([excess(me, piece, cut(me, piece, bits)) for piece in pieces]).reshape(words.shape)
+
+
+def _negatives(me: ComputingParty, room: Sequence[Words], bits: int) -> Words:
+    """XOR shares of which differences are negative: alike where none is. Of counters in range they fit the width."""
+    words, width = np.concatenate(room, axis=1), bits + SUM_BITS + 1
+    if not words.size:
+        return words
+    return negative(me, words.reshape(-1) & mask(width), width).astype(np.uint64).reshape(words.shape)
 
 
 def _equal_bits(me: ComputingParty, digests: list[bytes]) -> Bits:

@@ -7,6 +7,7 @@ and class is the sum of its cells, q·n_ac + p·V_a; the factor q that both have
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ import numpy as np
 from mixbayes.protocol.arrays import Numbers, Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 
@@ -67,18 +69,23 @@ def _score(pooled: Cells, row: list[int], c: int) -> Fraction:
 
 def comparison_bits(dictionary: Dictionary) -> int:
     """ℓ: both sides of every comparison are below 2^ℓ."""
-    gaussian = [a.name for a in dictionary.attributes if not a.exact]
-    if gaussian:
-        raise Unsupported(
-            f"The Paillier protocol takes no Gaussian attributes, and {len(gaussian)} are: {', '.join(gaussian[:5])}"
-            f"{', …' * (len(gaussian) > 5)}. Give them cut points "
-            "(--bins N), or use the shares protocol."
-        )
+    _refuse_inexact([a for a in dictionary.attributes if not a.exact])
     p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows
     largest = rows
     for attribute in dictionary.attributes:
         largest *= (q * rows + p) * attribute.reach(dictionary.smoothing, rows).argument
     return largest.bit_length()
+
+
+def _refuse_inexact(others: Sequence[Attribute]) -> None:
+    if not others:
+        return
+    names = ", ".join(a.name for a in others[:5]) + ", …" * (len(others) > 5)
+    places = ", or ".join(dict.fromkeys(a.in_its_place for a in others))
+    raise Unsupported(
+        f"The Paillier protocol takes nominal and binned attributes. Of other kinds are {len(others)}: {names}. "
+        f"In the place of each put {places}; or use the shares protocol."
+    )
 
 
 def cell_bits(dictionary: Dictionary) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from mixbayes.protocol.errors import Unsupported
 
@@ -34,6 +35,12 @@ def naming_extras() -> Iterator[None]:
         if module not in _EXTRA_OF:
             raise
         raise not_installed(module) from None
+
+
+def refuse_without(module: str) -> None:
+    """Say before long work that what comes after it needs this module of an extra."""
+    if find_spec(module) is None:
+        raise not_installed(module)
 
 
 def not_installed(module: str) -> NotInstalled:

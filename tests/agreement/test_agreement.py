@@ -167,7 +167,16 @@ def test_without_mixers_there_are_two_parties_of_which_one_listens() -> None:
 def test_paillier_is_for_two_hospitals_without_bell_curves() -> None:
     assert problems(HEART | {"protocol": "paillier"}) == [
         "protocol: paillier works between two hospitals without mixers",
-        "dictionary.attributes['age'].kind: paillier takes no numeric attributes; bin this one",
+        "dictionary.attributes['age'].kind: paillier takes no attributes of kind numeric; "
+        "agree on a binned attribute (--bins N), or on shares",
+    ]
+
+
+def test_paillier_says_what_to_agree_on_instead_of_lists() -> None:
+    lists = {"name": "codes", "kind": "several", "values": ["I10"]}
+    assert problems(changed(PAIR, (("protocol",), "paillier"), (("dictionary", "attributes"), [lists]))) == [
+        "dictionary.attributes['codes'].kind: paillier takes no attributes of kind several; agree on a nominal "
+        "attribute for every value that matters, in a column of its own, or on shares"
     ]
 
 

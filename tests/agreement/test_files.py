@@ -15,6 +15,7 @@ from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
+from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.errors import DictionaryTooLarge
 from tests.keys.helpers import HEART, PAIR, changed
 
@@ -35,6 +36,15 @@ MIXERS = (Mixer(name="a", address="[::1]:1"), Mixer(name="b", address="h:1"))
 
 
 @st.composite
+def lists(draw: st.DrawFn, name: str) -> Several:
+    separator = draw(st.sampled_from(";,|/\"'\\"))
+    entries = values.filter(lambda text: separator not in text and text == text.strip())
+    none, *listed = draw(st.lists(entries, min_size=2, max_size=30, unique=True))
+    most = draw(st.integers(1, 1000))
+    return Several(name=name, values=tuple(listed), separator=separator, most=most, none=none)
+
+
+@st.composite
 def attributes(draw: st.DrawFn, name: str) -> Attribute:
     low, *cuts, high = draw(bounds)
     return draw(
@@ -43,6 +53,7 @@ def attributes(draw: st.DrawFn, name: str) -> Attribute:
                 Nominal(name=name, values=tuple(draw(st.lists(values, min_size=1, max_size=30, unique=True)))),
                 Gaussian(name=name, low=low, high=high),
                 Binned(name=name, low=low, high=high, cuts=tuple(cuts)),
+                draw(lists(name)),
             ]
         )
     )
@@ -98,6 +109,19 @@ def test_long_lists_have_a_line_for_every_value() -> None:
     lines = written(federation_from(long)).splitlines()
     assert '  "value 39",' in lines
     assert all(len(line) <= WIDEST + len("values = ") for line in lines if not line.startswith("#"))
+
+
+def test_a_thousand_codes_have_a_line_each() -> None:
+    codes = [f"C{i:03d}" for i in range(1000)]
+    diagnoses = {"name": "diagnoses", "kind": "several", "values": codes}
+    federation = federation_from(changed(HEART, (("dictionary", "attributes", 0), diagnoses)))
+    text = written(federation)
+    lines = text.splitlines()
+    assert [line for line in lines if line.startswith('  "C')] == [f'  "{code}",' for code in codes]
+    at = lines.index('kind = "several"')
+    assert lines[at - 1 : at + 2] == ['name = "diagnoses"', 'kind = "several"', "values = ["]
+    assert lines[at + 1002 : at + 1006] == ["]", 'separator = ";"', "most = 20", 'none = "none"']
+    assert federation_from(tomllib.loads(text)) == federation
 
 
 WRONG_FILES = [

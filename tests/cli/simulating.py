@@ -50,9 +50,9 @@ def keys_of(record: Record, *names: str) -> Iterator[Any]:
 
 def check_document(document: Record) -> None:
     """Keys and types are those of the interface."""
-    hospitals, protocol, classes, instances, agreement, accuracy, seconds, moved, rounds = keys_of(
+    hospitals, protocol, _, classes, instances, agreement, accuracy, seconds, moved, rounds = keys_of(
         document,
-        *("hospitals", "protocol", "classes", "instances", "agreement_with_pooled", "accuracy"),
+        *("hospitals", "protocol", "class_column", "classes", "instances", "agreement_with_pooled", "accuracy"),
         *("seconds", "bytes", "rounds"),
     )
     for hospital in hospitals:

@@ -19,6 +19,7 @@ def new(serving: Site, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("_every_step_is_told")
 @pytest.mark.parametrize("how", [(), ("--private-instances",), ("--public-instances",)])
 def test_labels_in_the_order_of_the_rows(typed: Prompt, serving: Site, new: Path, how: tuple[str, ...]) -> None:
     out = new.with_name("out.csv")
@@ -63,7 +64,7 @@ def test_what_was_answered_before_it_was_stopped_is_not_charged_again(
 ) -> None:
     out, note = new.with_name("out.csv"), new.with_name(".out.csv.unfinished")
 
-    def stopped(labels: object) -> str:
+    def stopped(labels: object, known_by: object) -> str:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -182,7 +182,9 @@ def test_a_federation_begins_with_the_doubts(typed: Prompt, tmp_path: Path) -> N
     rows = [f"{1000 + i},{crp},{'yes' if i % 3 else 'no'}" for i, crp in enumerate(DECIMALS)]
     (tmp_path / "like.csv").write_text("\n".join(["id,crp,ill", *rows]) + "\n")
     members = ["--party", "north=127.0.0.1:4001", "--party", "south"]
-    done = typed("federation", "new", tmp_path, "--name", "pair", *members, "--like", tmp_path / "like.csv")
+    done = typed(
+        "federation", "new", tmp_path, "--name", "pair", *members, "--like", tmp_path / "like.csv", "--keep", "id"
+    )
     assert done.code == 0, done.err
     assert "column 'id' has another value in every row" in done.err
     assert "6. Every node starts, with a state folder of its own: mixbayes party (" in done.err

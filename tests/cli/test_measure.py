@@ -181,6 +181,7 @@ def test_of_many_classes_the_text_leaves_single_ones_to_the_document(capsys: pyt
     assert "kind" not in text
 
 
+@pytest.mark.usefixtures("_every_step_is_told")
 def test_stdout_is_the_document_alone_and_stderr_talks(measure: Command, original: Path, released: Path) -> None:
     done = measure(original, released, "--json")
     assert done.out.startswith("{")

@@ -165,6 +165,7 @@ def test_numbers_keep_their_full_precision(protect: Command, patients: Path, tmp
     assert np.std(ages) == pytest.approx(np.std(before), rel=1e-12)
 
 
+@pytest.mark.usefixtures("_every_step_is_told")
 def test_text_describes_the_release_for_people(protect: Command, patients: Path, tmp_path: Path) -> None:
     done = protect(patients, tmp_path / "out.csv", "--method", "condensation", "--set", "k=10")
     assert done.code == 0

@@ -225,14 +225,21 @@ def test_default_for_people() -> None:
         done = mixbayes("simulate", "--bins", "5", TMPDIR=folder)
     assert done.code == 0
     assert "Traceback" not in done.err
-    for said in ("171 rows classified, 2 classes", "hospital-3 alone", "all tables pooled", "jointly", "100.00%"):
+    for said in (
+        "What is predicted: class",
+        "171 rows classified, 2 classes",
+        "hospital-3 alone",
+        "all tables pooled",
+        "jointly",
+        "100.00%",
+    ):
         assert said in done.out
     talk, data = done.err.splitlines(), done.out.splitlines()
-    assert "rows classified (171 of 171)" in talk
     assert not set(talk) & set(data)
     assert "\x1b" not in done.out + done.err
 
 
+@pytest.mark.usefixtures("_every_step_is_told")
 def test_people_are_told_where_the_labels_are_and_what_was_unknown(tmp_path: Path, simulated: Simulated) -> None:
     (tmp_path / "patients.csv").write_text("sex,ill\n" + "f,yes\nm,no\n" * 10)
     (tmp_path / "new.csv").write_text("sex\nf\nF\n")

@@ -89,9 +89,9 @@ def damaged_parquet(folder: Path) -> list[object]:
     return [path]
 
 
-def utf_16(folder: Path) -> list[object]:
+def no_text(folder: Path) -> list[object]:
     path = folder / "bad.csv"
-    path.write_text("age,class\n1,2\n", encoding="utf-16")
+    path.write_bytes(b"age,class\n\x81,2\n")
     return [path]
 
 
@@ -123,7 +123,7 @@ def other_columns_beside_a_query(folder: Path) -> list[object]:
         (csv_text(""), ["empty", "first line must name the columns"]),
         (csv_text(f"age,class\n{SECRET},{SECRET}\n{SECRET},{SECRET},1\n"), ["line 3 has 3", "Quote cells"]),
         (csv_text(f"age,age,class\n{SECRET},{SECRET},{SECRET}\n"), ["'age'", "Rename or remove one"]),
-        (utf_16, ["UTF-8"]),
+        (no_text, ["UTF-8"]),
         (damaged_parquet, ["not Parquet"]),
         (csv_text("age,class\n"), ["rows"]),
         (query_without_an_attribute, ["'age' is missing"]),
@@ -132,7 +132,7 @@ def other_columns_beside_a_query(folder: Path) -> list[object]:
         pytest.param(other_columns, ["'sex'"]),
     ],
     ids=[
-        *("missing file", "two missing files", "empty file", "ragged", "column twice", "utf-16", "damaged parquet"),
+        *("missing file", "two missing files", "empty file", "ragged", "column twice", "no text", "damaged parquet"),
         *("no rows", "query without an attribute", "row without a class", "other columns", "other columns held out"),
     ],
 )

@@ -41,6 +41,7 @@ DICTIONARY = {
     "attributes": [
         {"name": "age", "kind": "numeric", "low": 0, "high": 9},
         {"name": "x", "kind": "nominal", "values": ["a"]},
+        {"name": "y", "kind": "several", "values": ["a", "b"], "separator": "|"},
     ],
 }
 MESSAGES: dict[str, Callable[[], Message]] = {
@@ -179,7 +180,8 @@ def seeds() -> dict[str, list[bytes]]:
         for share in (bytes(SEED_BYTES), np.arange(CELLS, dtype=np.uint64))
     )
     asked = questions.Question(questions.Kind.PRIVATE, 1, 3).encoded()
-    rows = node_pb2.Rows(columns=[node_pb2.Column(name="age", cells=["3"]), node_pb2.Column(name="x", cells=["a"])])
+    cells = {"age": "3", "x": "a", "y": "a|b"}
+    rows = node_pb2.Rows(columns=[node_pb2.Column(name=name, cells=[cell]) for name, cell in cells.items()])
     request = make_request("north", _folder() / "keys").file.read_bytes()
     return {
         "contribution": [to_a, to_b],

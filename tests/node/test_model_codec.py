@@ -23,11 +23,12 @@ LAYOUT = Layout(
             "attributes": [
                 {"name": "sex", "kind": "nominal", "values": ["f", "m"]},
                 {"name": "age", "kind": "numeric", "low": 0.0, "high": 1.0},
+                {"name": "drugs", "kind": "several", "values": ["a", "b", "c"]},
             ],
         }
     )
 )
-HEIGHTS = 3, FEATURES
+HEIGHTS = 3, FEATURES, 4
 
 
 @st.composite
@@ -61,4 +62,4 @@ def test_first_array_names_the_attributes_that_are_asked_about_by_features() -> 
     """The form in which every version has kept a model."""
     model = Model(41, np.zeros(1, np.uint64), tuple(np.zeros((rows, 1), np.uint64) for rows in HEIGHTS))
     with np.load(io.BytesIO(model_bytes(LAYOUT, model)), allow_pickle=False) as arrays:
-        assert arrays["arr_0"].tolist() == [41, 1]
+        assert arrays["arr_0"].tolist() == [41, 1, 2]

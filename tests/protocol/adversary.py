@@ -211,9 +211,9 @@ class Job:
 def counts_of(layout: Layout, rows: int, number: int) -> Words:
     """Counts of that many random patients."""
     rng = np.random.default_rng(number)
-    codes = [rng.integers(0, attribute.codes, rows) for attribute in layout.dictionary.attributes]
+    codes = [rng.integers(0, attribute.codes, (attribute.columns, rows)) for attribute in layout.dictionary.attributes]
     labels = rng.integers(0, layout.classes, rows).astype(np.int32)
-    return count(layout, Codes(np.stack(codes).astype(np.int32), labels))
+    return count(layout, Codes(np.concatenate(codes).astype(np.int32), labels))
 
 
 @lru_cache

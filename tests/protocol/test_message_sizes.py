@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
+from mixbayes.protocol.packing import bits_bytes, words_bytes
 from tests.protocol.adversary import LAYOUT, Tap, counts_of, share_model, tapped_memory
+from tests.protocol.bayes.contributions import LISTS
 from tests.protocol.pairs import layout_of, random_codes, seed
 
 
@@ -32,6 +36,7 @@ SHAPES = {
     "two classes": layout_of(2, [2, 5], 1000),
     "five classes": layout_of(5, [1, 4, 3], 10**6, "1/2"),
     "with numbers": LAYOUT,
+    "with lists": LISTS,
 }
 
 
@@ -55,7 +60,7 @@ def tables_of(layout: Layout) -> dict[str, list[Words]]:
 
 
 def questions_of(layout: Layout) -> dict[str, Values]:
-    cells = np.array([attribute.codes for attribute in layout.dictionary.attributes])[:, None]
+    cells = np.array([a.codes for a in layout.dictionary.attributes for _ in range(a.columns)])[:, None]
     missing = cells - 1
     some, others = (np.random.default_rng(number).integers(0, cells, (len(cells), 9)) for number in (4, 5))
     questions = {
@@ -114,3 +119,25 @@ def test_sizes_do_depend_on_the_dictionary_and_on_the_number_of_rows() -> None:
         found.append(sizes(taps))
     assert different(found) == 2
     assert found[1] != found[2]
+
+
+@pytest.mark.parametrize("values", [1, 7, 40])
+def test_a_value_of_a_list_costs_one_transfer_and_a_word_for_every_later_class(values: int) -> None:
+    """And "there is a cell" costs one more. Shown, a row takes the positions of as many values as count."""
+    rows, most, classes = 16, 3, 3
+    attribute = Several(name="x", values=tuple(map(str, range(values))), most=most)
+    names = tuple(f"class {c}" for c in range(classes))
+    layout = Layout(Dictionary(class_column="class", classes=names, attributes=(attribute,), max_rows=200))
+    model = fixed_model(layout, counts_of(layout, 50, 1))
+    codes = attribute.read(np.array(["0", "none", "", "0"] * (rows // 4))).codes
+    heard: dict[str, set[int]] = {}
+    for private in (True, False):
+        taps: list[Tap] = []
+        with tapped_memory(taps):
+            run_classification(layout, share_model(model, 1), codes, (seed(1), seed(2), seed(3)), private=private)
+        for tap in taps:
+            for step, raw in tap.heard:
+                heard.setdefault(step, set()).add(raw.size)
+    assert heard["announce question"] == {bits_bytes(rows * (values + 1))}
+    assert heard["tables for the question"] == {words_bytes(rows * (values + 1) * (classes - 1), model.width)}
+    assert heard["public instances"] == {rows * min(values, most)}

@@ -36,6 +36,7 @@ def outcome(names: list[str], classes: list[str], protect: str | None = None) ->
         for m, what in (("a", "seed"), ("b", "masked counts"))
     ]
     return Outcome(
+        class_column="outcome",
         hospitals=[
             Hospital(name, 1000 + i, protect, protect and f"{protect}: kept", i) for i, name in enumerate(names)
         ],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mixbayes.report.bars import Bar, bars
 from mixbayes.report.confusion import confusion
@@ -142,3 +145,19 @@ def test_every_fill_differs_and_patterns_are_there() -> None:
 
 def test_shades_go_from_white_to_the_colour() -> None:
     assert (shade("#0072B2", 0), shade("#0072B2", 1)) == ("#FFFFFF", "#0072B2")
+
+
+@given(
+    low=st.floats(-100, 100).map(lambda value: round(value, 2)),
+    width=st.floats(-3, 5).map(lambda power: float(f"{10**power:.3g}")),
+    most=st.integers(3, 8),
+)
+def test_round_values_are_few_and_at_one_round_distance(low: float, width: float, most: int) -> None:
+    values = Scale(low, low + width, 0, 1).ticks(most)
+    assert 2 <= len(values) <= most + 1
+    step = (values[-1] - values[0]) / (len(values) - 1)
+    assert values == pytest.approx([values[0] + at * step for at in range(len(values))], abs=1e-3 * step)
+    assert min(abs(values[0] / step - whole) for whole in (floor(values[0] / step), ceil(values[0] / step))) < 1e-3
+    assert f"{step:.3e}".partition("e")[0] in ("1.000", "2.000", "2.500", "5.000")
+    assert values[0] - step < low + 1e-3 * step
+    assert values[-1] + step > low + width - 1e-3 * step

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +16,8 @@ import pytest
 
 from mixbayes.protocol.errors import LocalError
 
-COMMAND = [sys.executable, str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
+TALKATIVE = "from mixbayes.cli import main, progress; progress.FIRST_AFTER = progress.EVERY = 0.0; main()"
+COMMAND = [sys.executable, "-c", TALKATIVE]
 PATIENCE = 60.0
 
 
@@ -70,8 +70,8 @@ BY_PAILLIER = ["--two-party", "--protocol", "paillier"]
     [
         (has_a_folder, signal.SIGTERM, BY_SHARES),
         (starts_processes, signal.SIGINT, BY_SHARES),
-        (says("contributed"), signal.SIGTERM, BY_SHARES),
-        (says("training"), signal.SIGINT, BY_SHARES),
+        (says("contributed: "), signal.SIGTERM, BY_SHARES),
+        (says("training: "), signal.SIGINT, BY_SHARES),
         (says("rows classified"), signal.SIGINT, BY_PAILLIER),
         (says("rows classified"), signal.SIGTERM, BY_SHARES),
     ],

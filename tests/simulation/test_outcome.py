@@ -100,6 +100,7 @@ def test_rows_of_unknown_class_count_for_no_accuracy() -> None:
 
 def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
     outcome = Outcome(
+        class_column="ill",
         hospitals=[Hospital("north", 6), Hospital("south", 2, "sap:p=1", "one suppressed", 1, 3)],
         protocol="shares",
         classes=["no", "yes"],
@@ -114,6 +115,7 @@ def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
     document = outcome.document()
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document == {
+        "class_column": "ill",
         "hospitals": [
             {"name": "north", "rows": 6, "protect": None, "guarantee": None, "unlabelled": 0, "coarsened": 0},
             {

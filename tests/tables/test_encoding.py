@@ -14,6 +14,7 @@ from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
+from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.bayes.counts import Codes
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
@@ -93,6 +94,19 @@ def test_codes() -> None:
         [0, 0, 2, 2**24, ABSENT_CODE, ABSENT_CODE],  # 1/2 and 3/2 go to the even neighbour
         [0, 1, 2, 2, 3, 0],
     ]
+
+
+def test_values_of_a_list_that_are_not_listed_are_named_without_the_rest_of_the_cell() -> None:
+    several = Several(name="diagnoses", values=("I10", "E11"))
+    columns = table(diagnoses=["I10;X99", "E11", "B01; I10;X99", "none"], **{"class": ["no", "yes", "no", "yes"]})
+    with pytest.raises(TableMismatch) as caught:
+        trained(dictionary_of(several), columns)
+    assert str(caught.value) == (
+        "The table breaks the dictionary:\n"
+        "  column 'diagnoses': 'B01', 'X99' not in the list of values. Correct the spelling, agree on the value, or "
+        "remove it from the cell; a patient without any listed value has 'none'"
+    )
+    assert encode_query(dictionary_of(several), columns).codes.T.tolist() == [[0, 2], [1, 2], [0, 2], [2, 2]]
 
 
 def test_training_values_beyond_the_bounds_are_clipped_and_counted() -> None:

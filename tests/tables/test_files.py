@@ -5,6 +5,7 @@ import io
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
@@ -63,7 +64,9 @@ READERS = {
 @pytest.fixture(params=READERS)
 def _reader(request: pytest.FixtureRequest) -> Iterator[None]:
     """Each of the readers of CSV in turn."""
-    with patch.multiple(text_file, **READERS[request.param]):
+    with ExitStack() as patched:
+        for name, value in READERS[request.param].items():
+            patched.enter_context(patch.object(text_file, name, value))
         yield
 
 

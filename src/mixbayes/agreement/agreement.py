@@ -173,7 +173,9 @@ class Federation(_Frozen):
             yield ("protocol",), "paillier works between two hospitals without mixers"
         for i, attribute in enumerate(self.dictionary.attributes):
             if not attribute.exact:
-                yield ("dictionary", "attributes", i, "kind"), "paillier takes no numeric attributes; bin this one"
+                refusal = f"paillier takes no attributes of kind {attribute.kind}"
+                advice = f"agree on {attribute.in_its_place}, or on shares"
+                yield ("dictionary", "attributes", i, "kind"), f"{refusal}; {advice}"
 
     @property
     def two_party(self) -> bool:

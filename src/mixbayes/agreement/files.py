@@ -110,6 +110,8 @@ def _dictionary_lines(dictionary: Dictionary) -> Iterator[str]:
     yield "# The attributes, in the order of the counts. A nominal one has a closed list of values. A numeric one has a"
     yield "# normal distribution in every class; values beyond its bounds are clipped to them. A binned one is cut at"
     yield "# the cut points, low <= cuts <= high. Widen the bounds to what can be measured at all."
+    yield "# A cell of kind several holds values between separators, each present or absent. Of one cell at most `most`"
+    yield "# count, the first in the list. An empty cell says nothing; `none` says that no value is present."
     for attribute in dictionary.attributes:
         yield from _attribute_lines(attribute)
 

@@ -13,8 +13,10 @@ from mixbayes.cli import (
     ask,
     audit,
     bench,
+    count_table,
     doctor,
     federation,
+    inspect_table,
     keys,
     measure,
     nodes,
@@ -43,6 +45,8 @@ def _add(name: str, command: Callable[..., None], examples: str) -> None:
 
 _add("simulate", simulate.simulate, simulate.EXAMPLES)
 _add("bench", bench.bench, bench.EXAMPLES)
+_add("inspect", inspect_table.inspect, inspect_table.EXAMPLES)
+_add("count", count_table.count, count_table.EXAMPLES)
 _add("protect", protect.protect, protect.EXAMPLES)
 _add("measure", measure.measure, measure.EXAMPLES)
 _add("tune", tune.tune, tune.EXAMPLES)

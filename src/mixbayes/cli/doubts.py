@@ -15,10 +15,13 @@ from mixbayes.tables.profile import Profile, profiled
 
 
 def tell_doubts(
-    tables: Sequence[Columns | Profile], nominal: Collection[str] = (), numeric: Collection[str] = ()
+    tables: Sequence[Columns | Profile],
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    several: Collection[str] = (),
 ) -> None:
     """Print what looks like an oversight in these tables."""
-    _tell(doubts.doubts(tables, nominal, numeric))
+    _tell(doubts.doubts(tables, nominal, numeric, several))
 
 
 def tell_predicted(table: Columns | Profile, class_column: str | None) -> None:
@@ -27,7 +30,8 @@ def tell_predicted(table: Columns | Profile, class_column: str | None) -> None:
     if class_column is None and name != DEFAULT_CLASS_COLUMN:
         one = table.chosen([name]) if isinstance(table, Columns) else table
         column = (profiled(one) if isinstance(one, Columns) else one).columns[name]
-        _tell([doubts.predicted(column, guessed=True)])
+        doubt = doubts.predicted(column)
+        _tell([f"column {name!r} is what is predicted, because it is the last one{doubt and ': '}{doubt}"])
 
 
 def tell_unknown(dictionary: Dictionary, rows: Columns, id_column: str | None = None) -> None:

@@ -23,7 +23,7 @@ from mixbayes.agreement.agreement import (
 from mixbayes.agreement.files import read_federation, written
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
 from mixbayes.cli.help import Command
-from mixbayes.cli.options import Protocol, names_in, smoothing_text
+from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
 from mixbayes.cli.output import write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL as USUALLY
@@ -31,6 +31,7 @@ from mixbayes.cli.reading import opened, reads_tables
 from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
 from mixbayes.protocol.paillier.key import USUAL_BITS
@@ -84,6 +85,8 @@ def new(
     ] = "1",
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    several: Several = None,
+    most_values: MostValues = USUAL_MOST,
     keep: Annotated[
         str, typer.Option(metavar="A,B", help="Columns to agree on although most of their values are of one patient.")
     ] = "",
@@ -121,11 +124,21 @@ def new(
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
     table = _profile(like, how, bins)
-    tell_doubts([table], names_in(nominal), names_in(numeric))
+    lists = separators_in(several or [])
+    tell_doubts([table], names_in(nominal), names_in(numeric), lists)
     tell_predicted(table, class_column)
-    _refuse_names_of_patients(table, class_of(table.names, class_column), names_in(keep), names_in(numeric))
+    _refuse_names_of_patients(table, class_of(table.names, class_column), [*names_in(keep), *lists], names_in(numeric))
     dictionary = infer(
-        [table], class_column, names_in(nominal), names_in(numeric), bins, smoothing, max_rows, public=True
+        [table],
+        class_column,
+        names_in(nominal),
+        names_in(numeric),
+        bins,
+        smoothing,
+        max_rows,
+        several=lists,
+        most_values=most_values,
+        public=True,
     )
     _refuse_what_cannot_run(protocol.value, dictionary)
     federation = _agreed(

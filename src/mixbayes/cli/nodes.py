@@ -148,7 +148,7 @@ def party(
 def _tell_what_was_counted(counts: Counted, log: Log) -> None:
     if counts.clipped:
         columns = ", ".join(f"{name} {times}" for name, times in counts.clipped.items())
-        log.warning("values beyond the agreed bounds count as the bound", columns=columns)
+        log.warning("values beyond the agreed bounds count as the bound, or of a list the first", columns=columns)
     if counts.unlabelled:
         log.warning("rows without a class are not counted", rows=counts.unlabelled)
     if counts.coarsened:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Annotated
 
 import typer
 
 from mixbayes.protocol.attributes.fields import read_smoothing
+from mixbayes.protocol.attributes.several import MOST_VALUES, SEPARATOR
 from mixbayes.protocol.errors import Unsupported
 
 
@@ -23,6 +25,34 @@ def smoothing_text(text: str) -> str:
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return text
+
+
+Several = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--several",
+        metavar="COLUMN[:SEPARATOR]",
+        help="A column whose cells hold several values, between semicolons or this separator; repeatable.",
+    ),
+]
+MostValues = Annotated[
+    int,
+    typer.Option(
+        "--most-values", metavar="N", min=1, max=MOST_VALUES, help="Values of one cell that count, the first listed."
+    ),
+]
+
+
+def separators_in(given: Sequence[str]) -> dict[str, str]:
+    """The columns that --several names, with their separators."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, sign, separator = text.rpartition(":")
+        column = name if sign else separator
+        if not column or column in found:
+            raise Unsupported(f"--several {text}: say COLUMN or COLUMN:SEPARATOR, each column once.")
+        found[column] = separator if sign else SEPARATOR
+    return found
 
 
 def names_in(listed: str) -> list[str]:

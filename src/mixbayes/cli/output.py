@@ -19,7 +19,7 @@ _ID_BYTES = 16
 _NO_TEXT = (".xlsx", ".xls", ".ods", ".gz", ".bz2", ".xz", ".zip")
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes, mode: int = 0o666) -> None:
     """Replace the file with this text, in UTF-8, or these bytes, or leave it as it was."""
     refuse_unwritable(path)
     draft = None
@@ -27,13 +27,18 @@ def write_whole(path: Path, content: str | bytes) -> None:
         with _draft(path, delete=False) as file:
             draft = file.name
             file.write(content.encode() if isinstance(content, str) else content)
-        os.chmod(draft, 0o666 & ~_umask())
+        os.chmod(draft, mode & ~_umask())
         os.replace(draft, path)
     except OSError as error:
         raise BadData(f"{path} cannot be written: {error.strerror}.") from None
     finally:
         if draft:
             Path(draft).unlink(missing_ok=True)
+
+
+def write_private(path: Path, content: str) -> None:
+    """Replace the file with this text, for nobody but this user to read."""
+    write_whole(path, content, mode=0o600)
 
 
 def is_unfinished(out: Path) -> bool:

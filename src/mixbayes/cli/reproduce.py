@@ -15,6 +15,7 @@ from rich.text import Text
 
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.tenths import Tenths
+from mixbayes.cli.workers import Jobs, Workers, spread
 from mixbayes.protocol.errors import BadData, Unsupported
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ mixbayes reproduce roy-table-4.1
 mixbayes reproduce kim-table-2 li-xi-table-1 --data-dir tables --quick
 
 mixbayes reproduce --data-dir tables --json
+
+mixbayes reproduce --data-dir tables --workers tcp://127.0.0.1:8786
 """
 WIDTH = 150
 """Of tables where there is no terminal."""
@@ -50,6 +53,8 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer repetitions; the output says what is left out.")
     ] = False,
+    jobs: Jobs = 1,
+    workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Run the papers' experiments on public tables, and print published and measured figures side by side.
@@ -66,7 +71,8 @@ def reproduce(
         _list(experiments, data_dir, as_json)
         return
     _refuse_nowhere(experiments, data_dir)
-    _reproduce(experiments, data_dir, quick, as_json)
+    with spread(jobs, workers):
+        _reproduce(experiments, data_dir, quick, as_json)
 
 
 def _refuse_nowhere(experiments: Sequence[Experiment], folder: Path | None) -> None:
@@ -78,16 +84,16 @@ def _refuse_nowhere(experiments: Sequence[Experiment], folder: Path | None) -> N
 
 def _reproduce(experiments: Sequence[Experiment], folder: Path | None, quick: bool, as_json: bool) -> None:
     from mixbayes.research.reproduction.experiment import Laboratory
-    from mixbayes.research.reproduction.run import runs_at_all
+    from mixbayes.research.reproduction.run import run_all, runs_at_all
 
     documents = []
     with Talk() as talk:
         lab = Laboratory(folder, quick, Tenths(talk))
-        for experiment in experiments:
+        for experiment, parts in run_all(experiments, lab):
             if as_json:
-                documents.append(_document(experiment, lab))
+                documents.append(_document(experiment, parts, lab))
             else:
-                _tell(experiment, lab)
+                _tell(experiment, parts, lab)
     if as_json:
         typer.echo(json.dumps({"quick": quick, "experiments": documents}, indent=2))
     if not runs_at_all(experiments, lab):
@@ -99,10 +105,8 @@ def _reproduce(experiments: Sequence[Experiment], folder: Path | None, quick: bo
         raise BadData("\n".join(f"{why} Not run: {'; '.join(parts)}." for why, parts in lab.unusable.items()))
 
 
-def _tell(experiment: Experiment, lab: Laboratory) -> None:
+def _tell(experiment: Experiment, parts: Iterator[Done], lab: Laboratory) -> None:
     """Every part for people, on stdout, as soon as it is done."""
-    from mixbayes.research.reproduction.run import run
-
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=WIDTH)
@@ -110,7 +114,7 @@ def _tell(experiment: Experiment, lab: Laboratory) -> None:
     console.print(Text(experiment.paper), soft_wrap=True)
     if lab.quick and experiment.quick:
         console.print(Text(f"Quick: {experiment.quick}."), soft_wrap=True)
-    for done in run(experiment, lab):
+    for done in parts:
         _show(console, done, lab.folder)
     console.print(Text(_reason(experiment) + "\n"), soft_wrap=True)
 
@@ -175,9 +179,7 @@ def _figure(figure: float | int | str) -> str:
     return f"{figure:.4g}" if isinstance(figure, float) else str(figure)
 
 
-def _document(experiment: Experiment, lab: Laboratory) -> dict[str, Any]:
-    from mixbayes.research.reproduction.run import run
-
+def _document(experiment: Experiment, parts: Iterator[Done], lab: Laboratory) -> dict[str, Any]:
     return {
         "name": experiment.name,
         "title": experiment.title,
@@ -185,7 +187,7 @@ def _document(experiment: Experiment, lab: Laboratory) -> dict[str, Any]:
         "reason": experiment.reason,
         "deviations": experiment.deviations,
         "left_out": experiment.quick if lab.quick else "",
-        "parts": [_part_document(done) for done in run(experiment, lab)],
+        "parts": [_part_document(done) for done in parts],
     }
 
 

@@ -14,13 +14,16 @@ from rich.table import Table
 from rich.text import Text
 
 from mixbayes.cli.doubts import tell_doubts, tell_predicted, tell_unknown
-from mixbayes.cli.options import Protocol, names_in, smoothing_text
+from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
 from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.report_file import Report, ReportFile
+from mixbayes.node.log import printable
+from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
+from mixbayes.simulation.plan import USUAL_HOLDOUT, usual_share
 from mixbayes.simulation.run import simulate as run_simulation
 from mixbayes.tables.breast_cancer import breast_cancer
 from mixbayes.tables.columns import Columns
@@ -75,17 +78,23 @@ def simulate(
     ] = True,
     classify: Annotated[str | None, typer.Option(metavar="TABLE", help="Classify these rows.")] = None,
     holdout: Annotated[
-        float,
+        float | None,
         typer.Option(
-            metavar="SHARE", min=0.0, max=0.9, help="Without --classify: the share of rows kept back to be classified."
+            metavar="SHARE",
+            min=0.0,
+            max=0.9,
+            help="Without --classify: the share of rows kept back to be classified.",
+            show_default="0.3, of large tables fewer rows",
         ),
-    ] = 0.3,
+    ] = None,
     labels: Annotated[Path | None, typer.Option(metavar="OUT.csv", help="Write the labels there.")] = None,
     class_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Default: `class`, else the last column.")
     ] = None,
     nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    several: Several = None,
+    most_values: MostValues = USUAL_MOST,
     protect: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,7 +117,7 @@ def simulate(
     with Talk() as talk:
         given = _tables(tables or [], how, talk)
         asked = read(classify, how, talk) if classify else None
-    tell_doubts(list(given.values()), names_in(nominal), names_in(numeric))
+    tell_doubts(list(given.values()), names_in(nominal), names_in(numeric), separators_in(several or []))
     tell_predicted(next(iter(given.values())), class_column)
     with Talk() as talk:
         outcome = run_simulation(
@@ -125,6 +134,8 @@ def simulate(
             class_column=class_column,
             nominal=names_in(nominal),
             numeric=names_in(numeric),
+            several=separators_in(several or []),
+            most_values=most_values,
             protect=_protections(protect or []),
             seed=seed,
             agreed=lambda dictionary: tell_unknown(dictionary, asked) if asked else None,
@@ -135,6 +146,9 @@ def simulate(
         typer.echo(f"The labels are in {labels}.", err=True)
     elif asked:
         typer.echo("The labels are not kept; --labels OUT.csv writes them.", err=True)
+    if holdout is None and not asked and usual_share(given) < USUAL_HOLDOUT:
+        said = f"Of this large table only {outcome.instances:,} rows were classified; --holdout says how many."
+        typer.echo(said, err=True)
     _hand_out(outcome, page, as_json=as_json)
 
 
@@ -189,7 +203,9 @@ def _show(outcome: Outcome) -> None:
     console = Console(highlight=False)
     judged = outcome.accuracy.joint is not None
     columns = ["", "rows", *(["accuracy"] if judged else [])]
-    table = Table(*columns, title=f"{outcome.instances} rows classified, {len(outcome.classes)} classes")
+    console.print(Text(f"What is predicted: {printable(outcome.class_column)}"), soft_wrap=True)
+    title = f"{outcome.instances} rows classified, {len(outcome.classes)} classes"
+    table = Table(*columns, title=title)
     for row in _rows(outcome):
         table.add_row(*row[: len(columns)])
     console.print(table)

@@ -10,6 +10,8 @@ import typer
 from mixbayes.cli.doubts import tell_doubts
 from mixbayes.cli.output import refuse_unwritable, write_whole
 from mixbayes.cli.progress import Talk
+from mixbayes.cli.workers import Jobs, Workers, spread
+from mixbayes.extras import refuse_without
 from mixbayes.protocol.errors import BadData
 
 EXAMPLES = """Examples:
@@ -19,6 +21,8 @@ mixbayes study --data-dir data
 mixbayes study --data-dir data --out docs
 
 mixbayes study --data-dir data --quick --json
+
+mixbayes study --data-dir data --workers tcp://127.0.0.1:8786
 """
 
 
@@ -34,6 +38,8 @@ def study(
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Of folds and methods; never the protocol's randomness.")
     ] = 0,
+    jobs: Jobs = 1,
+    workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the text.")] = False,
 ) -> None:
     """What four real hospitals gain by joining, and what each protection of their tables costs; takes minutes.
@@ -52,10 +58,11 @@ def study(
     tables = read_hospitals(data_dir)
     tell_doubts(list(tables.values()))
     if out:
+        refuse_without("matplotlib")
         _make(out)
     for file in files:
         refuse_unwritable(file)
-    with Talk() as talk:
+    with spread(jobs, workers), Talk() as talk:
         results = run_study(tables, QUICK_PLAN if quick else Plan(), seed, talk)
     text, measured = document(results), measurements(results)
     contents: list[str | bytes] = [text, measured, figure(results)] if files else []

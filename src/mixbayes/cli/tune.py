@@ -22,6 +22,8 @@ from mixbayes.cli.tune_pareto import METHOD, tune_pareto
 from mixbayes.cli.tune_search import Asked, Classifier, Rules, drawn, show, written
 from mixbayes.cli.tune_sizes import METHOD as TUNED
 from mixbayes.cli.tune_sizes import PARAMETER, Sizes
+from mixbayes.cli.workers import Jobs, Workers, spread
+from mixbayes.extras import refuse_without
 from mixbayes.local_methods.name_sets import NameSets, read_name_sets
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -43,6 +45,8 @@ mixbayes tune patients.csv --method microaggregation --parameter k --from 3 --to
 mixbayes tune patients.csv --method sap --parameter p --classifier naive-bayes
 
 mixbayes tune patients.csv --method dmpd --objective pareto --plot front.png
+
+mixbayes tune patients.csv --method sap --parameter p --search exhaustive --workers tls://scheduler.example:8786
 """
 
 VALUES = "any method with --parameter"
@@ -127,9 +131,8 @@ def tune(
     repeats: Annotated[
         int, typer.Option(metavar="N", min=1, help="How often each value is tried, or the search is run.")
     ] = 3,
-    jobs: Annotated[
-        int, typer.Option(metavar="N", help="Processes that try values at the same time; -1 for all cores.")
-    ] = 1,
+    jobs: Jobs = 1,
+    workers: Workers = None,
     class_col: Annotated[
         str | None, typer.Option("--class-column", metavar="COLUMN", help="Default: `class`, if there is one.")
     ] = None,
@@ -146,8 +149,8 @@ def tune(
     For class-wise condensation that is the group size. For dmpd without --parameter it is what each level k costs.
     """
     kind = _kind(method, parameter)
-    _refuse_options(context, kind, jobs)
-    rules = Rules(search.value, gap, most_sizes, classifier, repeats, jobs, seed)
+    _refuse_options(context, kind)
+    rules = Rules(search.value, gap, most_sizes, classifier, repeats, seed)
     others = settings_in(settings or [])
     if plot:
         _refuse_plot(plot)
@@ -159,12 +162,12 @@ def tune(
     tell_doubts([columns], names_in(nominal), names_in(numeric))
     table, labels = _read(columns, class_col, names_in(nominal), names_in(numeric))
     if kind == PARETO:
-        tradeoff = _tradeoff(classifier, read_name_sets(identifiers), population, generations, repeats, jobs, seed)
-        with columns.named_in_errors():
+        tradeoff = _tradeoff(classifier, read_name_sets(identifiers), population, generations, repeats, seed)
+        with spread(jobs, workers), columns.named_in_errors():
             tune_pareto(tradeoff, table, labels, plot=plot, report=page, as_json=as_json)
         return
     begun = perf_counter()
-    with Talk() as talk, columns.named_in_errors(), as_command_error():
+    with spread(jobs, workers), Talk() as talk, columns.named_in_errors(), as_command_error():
         sought.fit(table, labels, progress=talk)
     seconds = perf_counter() - begun
     found = sought.found(Asked(source, table.rows, class_col, nominal, numeric))
@@ -193,14 +196,12 @@ def _kind(method: str, parameter: str | None) -> str:
     return VALUES
 
 
-def _refuse_options(context: typer.Context, kind: str, jobs: int) -> None:
+def _refuse_options(context: typer.Context, kind: str) -> None:
     """Refuse what this kind of tuning knows nothing of."""
     for owners in dict.fromkeys(owners for _, owners in OPTIONS.values()):
         given = [word for name, (word, own) in OPTIONS.items() if own == owners and _given(context, name)]
         if given and kind not in owners:
             raise Unsupported(f"{', '.join(given)}: only {' or '.join(owners)} has it. Leave it out.")
-    if jobs == 0:
-        raise Unsupported("--jobs 0: there is nobody to do it. Say how many processes, or -1 for all cores.")
 
 
 def _given(context: typer.Context, name: str) -> bool:
@@ -214,7 +215,6 @@ def _tradeoff(
     population: int,
     generations: int,
     repeats: int,
-    jobs: int,
     seed: int,
 ) -> AnonymityTradeoff:
     from mixbayes.local_methods.dmpd.tradeoff import AnonymityTradeoff  # slow to import
@@ -228,7 +228,6 @@ def _tradeoff(
         inducer=inducer,
         population=population,
         generations=generations,
-        n_jobs=jobs,
         random_state=seed,
     )
 
@@ -237,6 +236,7 @@ def _refuse_plot(path: Path) -> None:
     if path.suffix.lower() != ".png":
         raise Unsupported(f"--plot {path}: the picture is a PNG; give it a name that ends so.")
     refuse_unwritable(path)
+    refuse_without("matplotlib")
 
 
 def _read(

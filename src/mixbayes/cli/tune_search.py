@@ -40,7 +40,6 @@ class Rules:
     most: int
     classifier: Classifier | None
     repeats: int
-    jobs: int
     seed: int
 
     def parameters(self) -> dict[str, Any]:
@@ -51,7 +50,6 @@ class Rules:
             "accuracy_gap": self.gap,
             "classifier": None if nearest else str(self.classifier),
             "repeats": self.repeats,
-            "n_jobs": self.jobs,
             "random_state": self.seed,
         }
 

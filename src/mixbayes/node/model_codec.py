@@ -9,14 +9,14 @@ import io
 
 import numpy as np
 
-from mixbayes.protocol.attributes.asking import SumOf
+from mixbayes.protocol.attributes.asking import Sum
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model
 
 
 def model_bytes(layout: Layout, model: Model) -> bytes:
     """This party's share of θ."""
-    by_features = [i for i, a in enumerate(layout.dictionary.attributes) if isinstance(a.asking, SumOf)]
+    by_features = [i for i, a in enumerate(layout.dictionary.attributes) if isinstance(a.asking, Sum)]
     file = io.BytesIO()
     np.savez(file, np.array([model.width, *by_features], np.int64), model.prior, *model.tables)
     return file.getvalue()

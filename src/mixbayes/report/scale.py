@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, log10
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,22 @@ def up_to(most: float, start: float, end: float) -> Scale:
 
 
 def _round_values(low: float, high: float, most: int, whole: bool) -> list[float]:
-    from matplotlib.ticker import MaxNLocator  # slow to import
+    """The multiples of a round step from below the range to above it, with so many steps at most.
 
-    return [float(tick) for tick in MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole).tick_values(low, high)]
+    If less than two of them would be in the range, the step is a smaller one.
+    """
+    widest = (high - low) / most
+    steps = [step for step in _steps(widest) if not whole or step.denominator == 1] or [Fraction(1)]
+    large = next((at for at, step in enumerate(steps) if step >= widest * (1 - 1e-9)), len(steps) - 1)
+    found: list[float] = []
+    for step in reversed(steps[: large + 1]):
+        found = [float(number * step) for number in range(floor(low / step), ceil(high / step) + 1)]
+        if sum(low <= value <= high for value in found) >= 2:
+            return found
+    return found
+
+
+def _steps(widest: float) -> list[Fraction]:
+    """Round ones from a tenth of it to ten times it."""
+    power = floor(log10(widest))
+    return [Fraction(digits, 2) * Fraction(10) ** (power + more) for more in (-1, 0, 1) for digits in (2, 4, 5, 10)]

@@ -42,8 +42,8 @@ def _found(outcome: Outcome) -> str:
     trained = sum(hospital.rows for hospital in outcome.hospitals)
     joint, agreement = outcome.accuracy.joint, outcome.agreement_with_pooled
     known = sum(map(sum, outcome.confusion or []))
-    found = f"One classifier was trained on {many(trained, 'row')} that nobody pooled. "
-    found += f"It labelled {many(outcome.instances, 'row')}"
+    found = f"One classifier was trained on {many(trained, 'row')} that nobody pooled. It predicts the column "
+    found += f"{outcome.class_column}. It labelled {many(outcome.instances, 'row')}"
     if joint is not None:
         found += f", {share(joint)} of {'them' if known == outcome.instances else 'those with a known class'} rightly"
     if agreement is not None:

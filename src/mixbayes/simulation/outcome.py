@@ -87,6 +87,8 @@ class Outcome:
 
     hospitals: list[Hospital]
     protocol: str
+    class_column: str
+    """What was predicted."""
     classes: list[str]
     instances: int
     agreement_with_pooled: float | None

@@ -11,6 +11,10 @@ from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns, stacked
 from mixbayes.tables.counting import refuse_empty
 
+USUAL_HOLDOUT = 0.3
+MOST_HELD_OUT = 20_000
+MOST_CELLS_HELD_OUT = 600_000
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -38,10 +42,13 @@ def plan(
     hospitals: int | None,
     two_party: bool,
     classify: Columns | None,
-    holdout: float,
+    holdout: float | None,
     seed: int,
 ) -> Plan:
-    """Who holds what and what is asked, reproducibly."""
+    """Who holds what and what is asked, reproducibly.
+
+    Without `holdout` it is USUAL_HOLDOUT, of large tables fewer rows, so that a first try soon ends.
+    """
     random = np.random.default_rng(seed)
     if two_party and hospitals not in (None, 2):
         raise Unsupported(f"--two-party is for two hospitals, and --hospitals says {hospitals}. Leave one of them out.")
@@ -53,7 +60,14 @@ def plan(
         held = dict(tables)
     if classify is not None:
         return Plan(held, classify)
-    return _held_out(held, holdout, random)
+    return _held_out(held, usual_share(held) if holdout is None else holdout, random)
+
+
+def usual_share(held: Mapping[str, Columns]) -> float:
+    """The share of these tables' rows that is kept back if nobody says how many."""
+    rows = sum(table.rows for table in held.values())
+    columns = len(next(iter(held.values())).names)
+    return min(USUAL_HOLDOUT, min(MOST_HELD_OUT, MOST_CELLS_HELD_OUT // columns) / max(rows, 1))
 
 
 def _check_number(tables: int, wanted: int | None, two_party: bool) -> None:

@@ -19,6 +19,7 @@ from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
@@ -31,7 +32,7 @@ from mixbayes.simulation.plan import plan
 from mixbayes.simulation.prepared import Prepared, Progress, prepare
 from mixbayes.simulation.stage import Stage, stage
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.inference import class_of, common_names, infer, refuse_unlabelled
+from mixbayes.tables.inference import NO_LISTS, class_of, common_names, infer, refuse_unlabelled
 from mixbayes.tables.profile import profiled
 from mixbayes.tables.tallying import Counted
 from mixbayes.transport.conversation import ASKING, TRAINING
@@ -70,10 +71,12 @@ def simulate(
     protocol: str = SHARES,
     private: bool = True,
     classify: Columns | None = None,
-    holdout: float = 0.3,
+    holdout: float | None = None,
     class_column: str | None = None,
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
+    several: Mapping[str, str] = NO_LISTS,
+    most_values: int = USUAL_MOST,
     protect: Mapping[str, str] | str = "",
     seed: int = 0,
     deadline: float = DEADLINE,
@@ -93,7 +96,17 @@ def simulate(
     _refuse_unfit_tables(tables, class_column)
     planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
     training = list(planned.training.values())
-    dictionary = infer(training, class_column, nominal, numeric, bins=bins, smoothing=smoothing, max_rows=max_rows)
+    dictionary = infer(
+        training,
+        class_column,
+        nominal,
+        numeric,
+        bins,
+        smoothing,
+        max_rows,
+        several=several,
+        most_values=most_values,
+    )
     _refuse_unfit(dictionary, protocol)
     prepared = prepare(planned, Layout(dictionary), protect, seed, progress)
     agreed(dictionary)
@@ -129,6 +142,7 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers) -> Outcome:
     return Outcome(
         hospitals=[_described(name, one) for name, one in prepared.held.items()],
         protocol=protocol,
+        class_column=dictionary.class_column,
         classes=list(dictionary.classes),
         instances=prepared.codes.shape[1],
         agreement_with_pooled=agreement,

@@ -115,11 +115,23 @@ class Collected:
         return Cells(texts_of(self._name, list(self._places)), codes)
 
 
-def listed(name: str, texts: Sequence[str]) -> Cells:
-    """The column of this name with these cells, which are in a list."""
-    places: dict[str, int] = {}
-    codes = np.array([places.setdefault(text, len(places)) for text in texts], np.int64)
-    return Cells(texts_of(name, list(places)), in_few_bytes(codes, len(places)))
+@dataclass(frozen=True, eq=False)
+class Listed(Column):
+    """A column of texts in a list."""
+
+    name: str
+    texts: Sequence[str] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def coded(self) -> Cells:
+        places: dict[str, int] = {}
+        codes = np.array([places.setdefault(text, len(places)) for text in self.texts], np.int64)
+        return Cells(texts_of(self.name, list(places)), in_few_bytes(codes, len(places)))
+
+    def all_numbers(self) -> Numbers | None:
+        return self.coded().all_numbers()
 
 
 def texts_of(name: str, texts: Sequence[str]) -> Texts:

@@ -16,6 +16,7 @@ from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.cells import Numbers, Texts, missing, numbers
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.several import SEPARATOR
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
@@ -25,6 +26,7 @@ from mixbayes.tables.profile import ColumnProfile, Profile, merged, profiled
 VALUES_LOOKED_AT = 10_000
 """Of every column: doubts must not cost as much as the work."""
 LONGEST_QUOTED = 30
+LIST_SEPARATORS = ";|,/"
 MANY_CLASSES = 10
 FREQUENT = 0.005
 """A number that means "missing" stands in so large a share of the cells, or in `OFTEN` of them."""
@@ -38,11 +40,18 @@ _MEANS_MISSING = re.compile(
 
 
 def doubts(
-    tables: Sequence[Columns | Profile], nominal: Collection[str] = (), numeric: Collection[str] = ()
+    tables: Sequence[Columns | Profile],
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    several: Collection[str] = (),
 ) -> Iterator[str]:
-    """The doubts about columns that all tables have. `nominal` are meant to be names, `numeric` numbers."""
+    """The doubts about columns that all tables have. `nominal` are meant to be names, `numeric` numbers.
+
+    Nothing is said of columns whose cells hold several values.
+    """
     profiles = [profiled(table) if isinstance(table, Columns) else table for table in tables]
     names = [name for name in profiles[0].names if all(name in profile.names for profile in profiles)]
+    names = [name for name in names if name not in several]
     for name in names:
         for doubt in column_doubts([profile.columns[name] for profile in profiles], name in nominal, name in numeric):
             yield f"column {name!r} {doubt}"
@@ -56,16 +65,12 @@ def column_doubts(parts: Sequence[ColumnProfile], named: bool, measured: bool) -
     yield from _about(parts, named, measured)
 
 
-def predicted(column: ColumnProfile, guessed: bool) -> str:
-    """What is predicted, and whether that seems to be an oversight."""
-    said = f"column {column.name!r} is what is predicted"
-    if not guessed:
-        return said
-    said += ", because it is the last one"
-    many = looks_numeric(column) or column.values.size > MANY_CLASSES
+def predicted(column: ColumnProfile) -> str:
+    """What is doubtful about a class that nobody named, if anything is."""
+    if not looks_numeric(column) and column.values.size <= MANY_CLASSES:
+        return ""
     at_least = "" if column.complete else "more than "
-    doubt = f". It has {at_least}{column.values.size} different values: is it the class?" if many else "."
-    return f"{said}{doubt} --class-column names another"
+    return f"it has {at_least}{column.values.size} different values. Is it the class? --class-column names another"
 
 
 def _without_information(columns: Sequence[ColumnProfile]) -> Iterator[str]:
@@ -134,6 +139,9 @@ def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Itera
         return
     words = np.isnan(numbers(distinct))
     meant_missing = [text for text in distinct.tolist() if _MEANS_MISSING.fullmatch(text.strip())]
+    if not named and (lists := _lists(distinct)):
+        yield lists
+        return
     of_numbers = list(_doubts_of_numbers(distinct, words)) if not named else []
     yield from of_numbers
     if meant_missing and len(meant_missing) < distinct.size and not of_numbers:
@@ -146,7 +154,7 @@ def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Itera
         yield "has numbers that begin with a zero, and counts as measurements. If they are codes, name it in --nominal"
     if not words.any() and (code := _number_for_missing(whole)):
         yield (
-            f"has {code} in {_share(whole, code)} of its cells, far from all others. If it means that nothing is "
+            f"has {code} in {_share(whole, code)} cells, far from all others. If it means that nothing is "
             f"known, say --missing {code}"
         )
     of_names = named or words.any() or (not measured and _numbers(distinct).size <= NUMERIC_ABOVE)
@@ -154,6 +162,17 @@ def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Itera
         yield "has a number in several spellings, as 1 and 1.0 are; among names they count as different ones"
     if words.any() and (alike := _spelled_alike(distinct)):
         yield f"has values that differ only in capitals or blanks, as {alike}; they count as different ones"
+
+
+def _lists(distinct: Texts) -> str:
+    """Of cells that hold several values each, which few cells share."""
+    for separator in LIST_SEPARATORS:
+        lists = [text.split(separator) for text in distinct.tolist() if separator in text.strip(separator)]
+        pieces = {piece.strip() for pieces in lists for piece in pieces}
+        if len(lists) > NUMERIC_ABOVE and 2 * len(lists) > distinct.size and 2 * len(pieces) < len(lists):
+            how = "" if separator == SEPARATOR else f":{separator}"
+            return f"has several values in a cell, between {separator!r}. To count each, say --several COLUMN{how}"
+    return ""
 
 
 def _of_words_for_missing(words: Sequence[str]) -> str:
@@ -172,8 +191,8 @@ def _number_for_missing(column: ColumnProfile) -> str:
         if np.unique(others).size < 2 or not _frequent(column, int(at[0])):
             continue
         text = str(column.values[at[0]])
-        spread = float(np.ptp(others))
-        gap = float(np.abs(others - values[at]).min())
+        with np.errstate(over="ignore"):
+            spread, gap = float(np.ptp(others)), float(np.abs(others - values[at]).min())
         usual = _REPEATED_DIGIT.fullmatch(text)
         if gap > (spread if usual else 10 * spread) and (usual or others.size > NUMERIC_ABOVE):
             return text
@@ -188,7 +207,7 @@ def _frequent(column: ColumnProfile, at: int) -> bool:
 
 def _share(column: ColumnProfile, text: str) -> str:
     times = int(column.counts[column.values == text].sum())
-    return f"{times} of {column.present}"
+    return f"{times} of its {column.present}"
 
 
 def one_of_a_kind(column: ColumnProfile) -> bool:

@@ -46,7 +46,7 @@ def absent(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 def shown(foreign: Collection[str]) -> str:
     """The values that do not fit, for the hospital whose table it is."""
-    distinct = sorted(foreign)
+    distinct = sorted(set(foreign))
     more = len(distinct) - MOST_SHOWN
     return ", ".join(map(repr, distinct[:MOST_SHOWN])) + (f" and {more} more" if more > 0 else "")
 

@@ -6,13 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
+from typing import Final
 
 import numpy as np
 
 from mixbayes.protocol.attributes.cells import in_order
 from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.code_lists import listed_values
 from mixbayes.tables.columns import Columns, named_in_errors, said_of_rows
 from mixbayes.tables.profile import MOST_DISTINCT, ColumnProfile, Profile, merged, profiled
 from mixbayes.tables.quantiles import quantiles
@@ -24,6 +28,7 @@ NUMERIC_ABOVE = 20
 DEFAULT_CLASS_COLUMN = "class"
 USUAL_MAX_ROWS = 2**20
 MOST_BINS = 1000
+NO_LISTS: Final[Mapping[str, str]] = {}
 
 
 def infer(
@@ -35,12 +40,15 @@ def infer(
     smoothing: str = "1",
     max_rows: int | None = None,
     *,
+    several: Mapping[str, str] = NO_LISTS,
+    most_values: int = USUAL_MOST,
     public: bool = False,
 ) -> Dictionary:
     """Classes, attributes and bounds as the tables have them, attributes in the first table's order.
 
     `nominal` and `numeric` name columns to be taken as such. A column in which no cell of any table says anything
     is left out: it could not contribute to any score. `max_rows` is 2^20 unless set, or enough for these tables.
+    `several` has the separators of columns whose cells hold several values, of which at most `most_values` count.
     `public` is for a dictionary that others will read: bounds are rounded outwards, and cut points are rounded.
     """
     if bins is not None and not 1 <= bins <= MOST_BINS:
@@ -51,11 +59,17 @@ def infer(
     for profile in profiles:
         refuse_unlabelled(profile, class_column)
     attributes = [name for name in names if name != class_column]
-    _refuse_unknown(attributes, [*nominal, *numeric])
-    _refuse_both(nominal, numeric)
+    _refuse_unknown(attributes, [*nominal, *numeric, *several])
+    _refuse_both({"nominal": nominal, "numeric": numeric, "of several values": several})
     rows = _rows(profiles, max_rows)
     classes = _classes(profiles, class_column)
-    found = [_attribute(_column(profiles, name), nominal, numeric, bins, public) for name in attributes]
+    columns = [_column(profiles, name) for name in attributes]
+    found = [
+        _of_lists(column, several[column.name], most_values)
+        if column.name in several
+        else _attribute(column, nominal, numeric, bins, public)
+        for column in columns
+    ]
     if not any(found):
         hint = " Are the cells separated by something else than commas?" if len(names) == 1 else ""
         raise BadData(f"No table has an attribute with a value in it.{hint}")
@@ -119,10 +133,10 @@ def _refuse_unknown(attributes: Sequence[str], named: Sequence[str]) -> None:
         raise BadData(f"There is no attribute {_listed(unknown)}. The attributes are {_listed(attributes)}.")
 
 
-def _refuse_both(nominal: Collection[str], numeric: Collection[str]) -> None:
-    both = sorted(set(nominal) & set(numeric))
-    if both:
-        raise Unsupported(f"Said to be both nominal and numeric: {_listed(both)}. Say one.")
+def _refuse_both(said: Mapping[str, Collection[str]]) -> None:
+    for (one, names), (other, others) in combinations(said.items(), 2):
+        if both := sorted(set(names) & set(others)):
+            raise Unsupported(f"Said to be both {one} and {other}: {_listed(both)}. Say one.")
 
 
 def _rows(tables: Sequence[Profile], max_rows: int | None) -> int:
@@ -169,11 +183,25 @@ def _attribute(
     if column.name in numeric or (column.name not in nominal and looks_numeric(column)):
         _refuse_words(column)
         return _numeric(column, bins, public)
+    _refuse_unlisted(column)
+    return {"name": column.name, "kind": "nominal", "values": in_order(column.values).tolist()}
+
+
+def _of_lists(column: ColumnProfile, separator: str, most: int) -> Mapping[str, object] | None:
+    if not column.present:
+        return None
+    _refuse_unlisted(column)
+    values = listed_values(column.name, column.values, separator)
+    if not values:
+        raise BadData(f"Column {column.name!r} has no value between {separator!r} in any cell. Leave it out.")
+    return {"name": column.name, "kind": "several", "values": values, "separator": separator, "most": most}
+
+
+def _refuse_unlisted(column: ColumnProfile) -> None:
     if not column.complete:
         raise BadData(
             f"Column {column.name!r} has more than {MOST_DISTINCT} different values, too many for a list. Leave it out."
         )
-    return {"name": column.name, "kind": "nominal", "values": in_order(column.values).tolist()}
 
 
 def looks_numeric(column: ColumnProfile) -> bool:

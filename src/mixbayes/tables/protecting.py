@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 from mixbayes.local_methods.tables import MISSING, Column, Nominal, Table
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
-from mixbayes.protocol.attributes.nominal import Nominal as ListedValues
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_settings import configured_method
@@ -122,20 +122,19 @@ def _released(method: LocalMethod, counted: Columns, dictionary: Dictionary, pro
 
 
 def _in_listed_values(released: Table, dictionary: Dictionary) -> Table:
-    """A cell that is the name of several values is no value of the dictionary, unless this lists the name: missing."""
+    """A cell that is the name of a group of values is no value of the dictionary, unless this lists it: missing."""
     return released.with_columns(
         {
-            released.position(attribute.name): _only(released.column(attribute.name), attribute.values)
+            released.position(attribute.name): _only_known(released.column(attribute.name), attribute)
             for attribute in dictionary.attributes
-            if isinstance(attribute, ListedValues)
         }
     )
 
 
-def _only(column: Column, listed: Sequence[str]) -> Column:
+def _only_known(column: Column, attribute: Attribute) -> Column:
     if not isinstance(column, Nominal):
         return column
-    known = np.append(np.isin(column.values.astype(np.str_), listed), True)
+    known = np.append(~attribute.read(column.values.astype(np.str_)).foreign, True)
     return (
         column if known[column.codes].all() else column.with_codes(np.where(known[column.codes], column.codes, MISSING))
     )

@@ -156,8 +156,9 @@ class _OfAttribute:
     def problems(self) -> Iterator[str]:
         """What is wrong, and what to do about it."""
         if self._foreign:
-            misfit = self._attribute.misfit(np.array(sorted(self._foreign), np.str_))
-            yield f"column {self._attribute.name!r}: {shown(self._foreign)} {misfit}"
+            foreign = np.array(sorted(self._foreign), np.str_)
+            values = shown(self._attribute.shown(foreign).tolist())
+            yield f"column {self._attribute.name!r}: {values} {self._attribute.misfit(foreign)}"
 
     def _note(self, foreign: Texts) -> None:
         room = MOST_KEPT - len(self._foreign)

@@ -48,6 +48,17 @@ def test_a_column_that_is_mostly_beyond_the_bounds_has_another_unit(
     assert (said in done.stdout) is probably
 
 
+def test_cells_with_more_values_than_count_are_counted(site: Site) -> None:
+    lists = {"name": "codes", "kind": "several", "values": ["I10", "E11", "N18"], "most": 1}
+    site.agree(changed(heart(), (("dictionary", "attributes", 2), lists)))
+    table = site.table("sex,age,codes,class\nf,40,E11;I10,absent\nm,5,N18,present\nf,50,none,present\n")
+    with site.mixers():
+        done = site.doctor("north", "--data", table)
+    assert done.exit_code == 0
+    assert lines(done)["values beyond the bounds"].startswith("WARNING 1 values lie beyond")
+    assert lines(done)["values that do not count"].startswith("WARNING 1 cells have more values than count: codes 1")
+
+
 def test_a_missing_column_is_told_with_what_to_do(site: Site) -> None:
     done = site.doctor("north", "--data", site.table("sex,age,class\nf,40,absent\n"))
     assert "column 'chol' is missing. Add it. [E101]" in done.stdout

@@ -13,6 +13,7 @@ from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.errors import BadDictionary, DictionaryTooLarge
 
 HEART: dict[str, Any] = {
@@ -35,6 +36,7 @@ CANONICAL = (
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 values = texts.filter(lambda text: text not in ("", "?"))
+codes = values.filter(lambda text: ";" not in text and text == text.strip() and text != "none")
 numbers = st.floats(-1e300, 1e300)
 
 
@@ -48,7 +50,7 @@ def changed(*path: str | int, to: object) -> dict[str, Any]:
 
 
 @st.composite
-def attributes(draw: st.DrawFn, name: str) -> Nominal | Gaussian | Binned:
+def attributes(draw: st.DrawFn, name: str) -> Nominal | Gaussian | Binned | Several:
     low, *cuts, high = sorted(draw(st.lists(numbers, min_size=2, unique=True)))
     return draw(
         st.sampled_from(
@@ -56,6 +58,7 @@ def attributes(draw: st.DrawFn, name: str) -> Nominal | Gaussian | Binned:
                 Nominal(name=name, values=tuple(draw(st.lists(values, min_size=1, unique=True)))),
                 Gaussian(name=name, low=low, high=high),
                 Binned(name=name, low=low, high=high, cuts=tuple(cuts)),
+                Several(name=name, values=tuple(draw(st.lists(codes, min_size=1, unique=True)))),
             ]
         )
     )
@@ -77,6 +80,12 @@ def test_canonical_text_and_digest_are_these_bytes() -> None:
     dictionary = dictionary_from(HEART)
     assert dictionary.canonical() == CANONICAL
     assert dictionary.digest() == hashlib.sha256(CANONICAL.encode()).hexdigest()
+
+
+def test_canonical_text_of_a_list_has_all_of_its_fields() -> None:
+    given_as = {"name": "diagnoses", "kind": "several", "values": ["I10", "E11"]}
+    fields = '{"kind":"several","most":20,"name":"diagnoses","none":"none","separator":";","values":["I10","E11"]}'
+    assert f'"attributes":[{fields},' in dictionary_from(changed("attributes", 0, to=given_as)).canonical()
 
 
 @given(dictionaries())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -24,11 +23,20 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 class InNumpy:
     """Expressions that are arrays."""
 
-    number = staticmethod(np.float64)
-    absent = staticmethod(np.isnan)
-    choose = staticmethod(np.where)
-    floor = staticmethod(np.floor)
-    once = staticmethod(operator.pos)
+    def number(self, value: float) -> Any:
+        return np.float64(value)
+
+    def absent(self, value: Any) -> Any:
+        return np.isnan(value)
+
+    def choose(self, condition: Any, then: Any, otherwise: Any) -> Any:
+        return np.where(condition, then, otherwise)
+
+    def floor(self, value: Any) -> Any:
+        return np.floor(value)
+
+    def once(self, value: Any) -> Any:
+        return value
 
     def nearest(self, value: Any) -> Any:
         return nearest(value, self)

@@ -9,19 +9,21 @@ from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.kind import Kind
 from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.attributes.totals import totals
 
 KINDS = [
     Nominal(name="x", values=("1", "2", "3.5")),
     Binned(name="x", low=0.0, high=9.0, cuts=(2.0, 3.0)),
     Gaussian(name="x", low=0.0, high=9.0),
+    Several(name="x", values=("1", "2", "3.5")),
 ]
 
 
 @pytest.mark.parametrize("attribute", KINDS, ids=lambda kind: kind.kind)
 def test_groups_count_as_their_patients(attribute: Kind) -> None:
     rng = np.random.default_rng(1)
-    cells = rng.choice(["1", "2", "3.5", "", "?", "12", "no"], 50)
+    cells = rng.choice(["1", "2", "3.5", "", "?", "12", "no", "2;1"], 50)
     labels, times = rng.integers(0, 3, 50), rng.integers(0, 40, 50)
     codes = attribute.read(cells).codes
     in_groups, one_by_one = np.zeros((2, attribute.rows, 3), np.uint64)

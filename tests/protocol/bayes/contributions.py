@@ -19,6 +19,7 @@ from mixbayes.protocol.attributes.gaussian_moments import (
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
+from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.shares import split
@@ -39,8 +40,21 @@ def mixed(max_rows: int = 1000, classes: int = 2) -> Layout:
     return Layout(Dictionary(class_column="class", classes=names, attributes=attributes, max_rows=max_rows))
 
 
+def with_lists(max_rows: int = 1000) -> Layout:
+    """Cells with up to two of four values, with up to all of two, and with one; and a nominal attribute."""
+    attributes: tuple[Attribute, ...] = (
+        Several(name="x", values=("a", "b", "c", "d"), most=2),
+        Nominal(name="y", values=("no", "yes")),
+        Several(name="z", values=("a", "b")),
+        Several(name="u", values=("a", "b"), most=1),
+    )
+    names = ("class 0", "class 1")
+    return Layout(Dictionary(class_column="class", classes=names, attributes=attributes, max_rows=max_rows))
+
+
 NOMINAL = layout_of(3, [2, 4], max_rows=1000)
 MIXED = mixed()
+LISTS = with_lists()
 
 
 def table(layout: Layout, rows: int, number: int, values: tuple[int, int] = (0, TOP)) -> Words:
@@ -50,25 +64,34 @@ def table(layout: Layout, rows: int, number: int, values: tuple[int, int] = (0, 
     def column(attribute: Attribute) -> np.ndarray:
         if isinstance(attribute, Gaussian):
             return np.where(rng.random(rows) < 0.2, ABSENT_CODE, rng.integers(values[0], values[1] + 1, rows))
-        return rng.integers(0, attribute.size + 1, rows)
+        return rng.integers(0, attribute.codes, (attribute.columns, rows))
 
-    codes = np.array([column(attribute) for attribute in layout.dictionary.attributes]).astype(np.int32)
+    codes = np.vstack([column(attribute) for attribute in layout.dictionary.attributes]).astype(np.int32)
     return count(layout, Codes(codes, rng.integers(0, layout.classes, rows).astype(np.int32)))
 
 
 def possible(layout: Layout, vector: Words) -> bool:
     """Whether some table has these counts, in Python's integers."""
     of_class = layout.class_counts(vector).tolist()
-    blocks = [layout.block(vector, i).tolist() for i in range(len(layout.rows))]
-    kinds = [isinstance(attribute, Gaussian) for attribute in layout.dictionary.attributes]
     return sum(of_class) <= layout.dictionary.max_rows and all(
-        possible_numbers(column, n) if numeric else sum(column) == n
-        for block, numeric in zip(blocks, kinds, strict=True)
-        for column, n in zip(zip(*block, strict=True), of_class, strict=True)
+        possible_column(attribute, column, n)
+        for attribute, block in layout.blocks(vector)
+        for column, n in zip(block.T.tolist(), of_class, strict=True)
     )
 
 
-def possible_numbers(column: tuple[int, ...], of_class: int) -> bool:
+def possible_column(attribute: Attribute, column: list[int], of_class: int) -> bool:
+    """Whether an attribute can have these counts in a class of so many patients."""
+    if isinstance(attribute, Gaussian):
+        return possible_numbers(column, of_class)
+    if isinstance(attribute, Several):
+        *present, answered, missing = column
+        room = sum(present) <= attribute.most * answered
+        return answered + missing == of_class and max(present) <= answered and room
+    return sum(column) == of_class
+
+
+def possible_numbers(column: list[int], of_class: int) -> bool:
     n, s1, low, high, absent = column
     s2 = low + TOP * high
     return n + absent == of_class and s1 <= TOP * n and low <= (TOP - 1) * n and s2 <= TOP * s1 and s1 * s1 <= n * s2
@@ -109,6 +132,8 @@ def whole_in(layout: Layout, row: int, rows: int, label: int = 0) -> Words:
     for i, attribute in enumerate(layout.dictionary.attributes):
         rest = (PRESENT if row == 0 else ABSENT) if isinstance(attribute, Gaussian) else row
         layout.block(vector, i)[rest, label] = rows
+        if isinstance(attribute, Several) and row < len(attribute.values):
+            layout.block(vector, i)[-2, label] = rows
     return vector
 
 

@@ -57,7 +57,7 @@ def slow_count(layout: Layout, codes: Codes) -> list[int]:
             vector += [sum(x * x // 2**24 for x in xs) for xs in here]
             vector += [rows.count((ABSENT_CODE, c)) for c in classes]
         else:
-            vector += [rows.count((v, c)) for v in range(attribute.size + 1) for c in classes]
+            vector += [rows.count((v, c)) for v in range(attribute.rows) for c in classes]
     return vector
 
 
@@ -141,5 +141,6 @@ def assert_class(layout: Layout, vector: Words, k: int, rows: list[dict[str, str
         if isinstance(attribute, Gaussian):
             assert counted == moments(attribute, cells)
         else:
+            assert isinstance(attribute, Nominal | Binned)
             tally = Counter(row_of(attribute, cell) for cell in cells)
             assert counted == [tally[row] for row in range(attribute.size + 1)]

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol.attributes.dictionary import MOST_CLASSES, MOST_ROWS
 from mixbayes.protocol.attributes.gaussian_validity import Sizes
-from mixbayes.protocol.attributes.layout import MOST_CELLS
+from mixbayes.protocol.attributes.layout import MOST_CELLS, Layout
 from mixbayes.protocol.bayes.validity import honest, run_validation
 from mixbayes.protocol.errors import PeerError
 from mixbayes.protocol.shares import split
 from mixbayes.transport.errors import LyingHospital
 from tests.protocol.bayes.contributions import (
+    LISTS,
     MIXED,
     NOMINAL,
     TOP,
@@ -87,10 +88,9 @@ def test_the_largest_dictionaries_wrap_nowhere() -> None:
         assert sizes.square <= sizes.product
 
 
-@given(st.data(), st.sampled_from(["nominal", "mixed"]), st.integers(0, 1000), SEEDS)
+@given(st.data(), st.sampled_from([NOMINAL, MIXED, LISTS]), st.integers(0, 1000), SEEDS)
 @settings(max_examples=80)
-def test_any_lie_is_judged_as_by_integers(data: st.DataObject, kind: str, rows: int, number: int) -> None:
-    layout = NOMINAL if kind == "nominal" else MIXED
+def test_any_lie_is_judged_as_by_integers(data: st.DataObject, layout: Layout, rows: int, number: int) -> None:
     vector = table(layout, rows, number)
     by = st.one_of(st.integers(-3, 3), words_below(64), st.integers(0, 63).map(lambda k: 1 << k))
     changes = st.dictionaries(st.integers(0, layout.size - 1), by, max_size=4)

@@ -16,7 +16,17 @@ from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer.extension import Received, Sent
 from mixbayes.protocol.transfer.pool import PairPool
 from tests.protocol.adversary import TappedPair, bias, bits_heard, bound_together, difference, varying
-from tests.protocol.bayes.contributions import MIXED, NOMINAL, TOP, mixed, possible, whole_in, with_moments
+from tests.protocol.bayes.contributions import (
+    LISTS,
+    MIXED,
+    NOMINAL,
+    TOP,
+    mixed,
+    possible,
+    whole_in,
+    with_lists,
+    with_moments,
+)
 from tests.protocol.pairs import layout_of, random_counts, random_for, seed
 from tests.protocol.views import LIMIT, pairs_seen_by
 
@@ -65,13 +75,13 @@ def script(layout: Layout, vectors: list[Words], number: int) -> tuple[object, o
     return heard[0], heard[1], pair.talk.first.traffic.rounds
 
 
-@pytest.mark.parametrize("layout", [NOMINAL, MIXED], ids=["nominal", "mixed"])
+@pytest.mark.parametrize("layout", [NOMINAL, MIXED, LISTS], ids=["nominal", "mixed", "lists"])
 def test_lengths_and_rounds_depend_on_nothing_but_the_dictionary(layout: Layout) -> None:
     scripts = [script(layout, [make(layout)] * 3, 30 + 10 * i) for i, make in enumerate(SECRETS.values())]
     assert scripts[0] == scripts[1] == scripts[2]
 
 
-@pytest.mark.parametrize("layout", [NOMINAL, MIXED], ids=["nominal", "mixed"])
+@pytest.mark.parametrize("layout", [NOMINAL, MIXED, LISTS], ids=["nominal", "mixed", "lists"])
 def test_one_bit_a_contribution_is_opened_and_no_digest_is_sent(
     layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +110,7 @@ def test_one_bit_a_contribution_is_opened_and_no_digest_is_sent(
 
 WATCHED = layout_of(2, [2], max_rows=200)
 WATCHED_NUMBERS = mixed(200)
+WATCHED_LISTS = with_lists(200)
 
 
 def heard_by(role: int, layout: Layout, vector: Words) -> tuple[Bits, Bits]:
@@ -118,7 +129,7 @@ def heard_by(role: int, layout: Layout, vector: Words) -> tuple[Bits, Bits]:
 
 
 @pytest.mark.parametrize("role", [A, B], ids=["A", "B"])
-@pytest.mark.parametrize("layout", [WATCHED, WATCHED_NUMBERS], ids=["nominal", "mixed"])
+@pytest.mark.parametrize("layout", [WATCHED, WATCHED_NUMBERS, WATCHED_LISTS], ids=["nominal", "mixed", "lists"])
 @pytest.mark.usefixtures("dealt_base_transfers")
 def test_what_a_mixer_hears_is_uniform_and_opens_to_the_verdict_alone(layout: Layout, role: int) -> None:
     secrets = [np.zeros(layout.size, np.uint64), whole_in(layout, 2, 200), random_for(9).words(layout.size)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,9 +39,28 @@ class Laboratory:
     unusable: dict[str, list[str]] = field(default_factory=dict)
     """What is wrong with tables, and which parts could not be run for it."""
     _kept: dict[Hashable, object] = field(default_factory=dict, repr=False)
+    _carried: Mapping[str, Columns | BadData] = field(default_factory=dict, repr=False)
+    """By file, what `read` has found of it already."""
+
+    def elsewhere(self, tables: Sequence[PublicTable]) -> Laboratory:
+        """For another process, or another machine: these tables go along, because nobody reads a file there."""
+        carried = {table.file: self._looked_up(table) for table in tables}
+        return replace(self, folder=None, progress=silent, unusable={}, _kept={}, _carried=carried)
+
+    def _looked_up(self, table: PublicTable) -> Columns | BadData:
+        try:
+            return self.read(table)
+        except BadData as error:
+            return error
 
     def read(self, table: PublicTable) -> Columns:
         """The table, with the class in a column named `class` if it has one."""
+        found = self._carried.get(table.file) or self._from_disk(table)
+        if isinstance(found, BadData):
+            raise found
+        return found
+
+    def _from_disk(self, table: PublicTable) -> Columns:
         path = table.file_in(self.folder)
         if path is None:
             raise BadData(f"{table.file} is not in {self.folder}. {table.remedy()}")

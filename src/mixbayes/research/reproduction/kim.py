@@ -101,8 +101,8 @@ def table_1(case: Case, lab: Laboratory) -> Iterator[Row]:
     rows = labelled(lab.read(case.table))
     measured = (rows.table.rows, len(rows.table.names), len(rows.labels.values))
     names = ("rows", "columns", "classes")
-    note = "the paper counts the ID number and the class" if case.table is public.WDBC else ""
-    note = "the paper counts the class" if case.table is public.MAGIC else note
+    note = "the paper counts the ID number and the class" if case.table == public.WDBC else ""
+    note = "the paper counts the class" if case.table == public.MAGIC else note
     yield Row(case.name, dict(zip(names, case.shape, strict=True)), dict(zip(names, measured, strict=True)), note)
 
 

@@ -68,6 +68,11 @@ class Record:
         at = np.concatenate([begin + rows for begin, rows in zip(begins, split.asked.values(), strict=False)])
         times[at] += right
 
+    def add(self, other: Record) -> None:
+        """What came of other splits of the same patients."""
+        for arm, times in other._times.items():
+            self._times[arm] = self._times.get(arm, 0) + times
+
     def of(self, arm: str, hospital: str | None = None) -> NDArray[np.float64]:
         """The share of repetitions in which each patient, of all hospitals or of one, was labelled rightly."""
         shares = self._times[arm] / self.repeats

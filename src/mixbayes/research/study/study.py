@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData
 from mixbayes.research.study.arms import Asked, Classifier, Record, asked, reference, textbook
+from mixbayes.research.study.found import Found
 from mixbayes.research.study.hospitals import CLASS, CLASSES, zeros, zeros_as_missing
 from mixbayes.research.study.intervals import Interval, paired, share
 from mixbayes.research.study.over_shares import by_protocol
@@ -35,6 +37,7 @@ from mixbayes.research.study.results import (
 )
 from mixbayes.research.study.settings import QUICK, SETTINGS
 from mixbayes.research.study.splits import Split, splits
+from mixbayes.research.tasks import in_turn
 from mixbayes.simulation.outcome import Labels
 from mixbayes.simulation.run import simulate
 from mixbayes.tables.columns import Columns, stacked
@@ -99,47 +102,19 @@ class Federation:
         return asked(self.codes, self.truth, split)
 
 
-@dataclass(eq=False)
-class _Tally:
-    """How many labels were compared, and how many of them were alike."""
-
-    runs: int = 0
-    labels: int = 0
-    equal: int = 0
-
-    def note(self, one: Labels, other: Labels) -> None:
-        self.runs += 1
-        self.labels += len(one)
-        self.equal += int(np.count_nonzero(one == other))
-
-
-@dataclass(eq=False)
-class _Found:
-    """What fills up while split after split is worked off."""
-
-    record: Record
-    agreement: _Tally = field(default_factory=_Tally)
-    checked: _Tally = field(default_factory=_Tally)
-    refused: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    """By setting and hospital, why it could not be used, split after split."""
-
-
 def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progress) -> Results:
     """Everything, from the tables as they are in the files."""
     federation = Federation.of({name: zeros_as_missing(table) for name, table in tables.items()})
     as_they_are = Federation.of(tables)
     rows = {name: table.rows for name, table in tables.items()}
-    found = _Found(Record(rows, plan.repeats))
     dealt = splits({name: table.texts(CLASS) for name, table in tables.items()}, plan.repeats, plan.folds, seed)
     sizes = _sizes(dealt)
-    for number, split in enumerate(dealt):
-        progress("splits", number, len(dealt))
-        _join(federation, split, found)
-        _note(found.record, ZEROS_KEPT, as_they_are, split, reference, list(as_they_are.counts(split).values()))
-        _start(federation, split, sizes, seed, found.record)
-        for setting in plan.settings:
-            _protect(federation, split, setting, seed + number, found)
-    progress("splits", len(dealt), len(dealt))
+    found = Found(Record(rows, plan.repeats))
+    tasks = ((federation, as_they_are, split, sizes, plan, seed, number) for number, split in enumerate(dealt))
+    progress("splits", 0, len(dealt))
+    for done, of_split in enumerate(in_turn(_of_split, tasks), start=1):
+        found.add(of_split)
+        progress("splits", done, len(dealt))
     releases = _releases(federation, plan.settings, seed, progress)
     return Results(
         Setup(seed, plan.repeats, plan.folds, plan.quick, mixbayes.__version__),
@@ -154,7 +129,26 @@ def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progre
     )
 
 
-def _join(federation: Federation, split: Split, found: _Found) -> None:
+def _of_split(
+    federation: Federation,
+    as_they_are: Federation,
+    split: Split,
+    sizes: Sequence[int],
+    plan: Plan,
+    seed: int,
+    number: int,
+) -> Found:
+    """Everything that one split is asked, which needs nothing of the others."""
+    found = Found(Record({name: table.rows for name, table in federation.tables.items()}, plan.repeats))
+    _join(federation, split, found)
+    _note(found.record, ZEROS_KEPT, as_they_are, split, reference, list(as_they_are.counts(split).values()))
+    _start(federation, split, sizes, seed, found.record)
+    for setting in plan.settings:
+        _protect(federation, split, setting, seed + number, found)
+    return found
+
+
+def _join(federation: Federation, split: Split, found: Found) -> None:
     """Alone, without the own table, pooled, and jointly by the protocol itself."""
     counts = federation.counts(split)
     everybody = list(counts.values())
@@ -172,7 +166,7 @@ def _join(federation: Federation, split: Split, found: _Found) -> None:
         found.record.note(arm, split, given == patients.truth)
 
 
-def _checked(layout: Layout, vectors: Sequence[Words], codes: Values, found: _Found) -> Labels:
+def _checked(layout: Layout, vectors: Sequence[Words], codes: Values, found: Found) -> Labels:
     """By the protocol, beside the reference."""
     labels = by_protocol(layout, vectors, codes)
     found.checked.note(labels, reference(layout, vectors, codes))
@@ -208,7 +202,7 @@ def _start(federation: Federation, split: Split, sizes: Sequence[int], seed: int
             record.note(_small(arm, own), split, np.concatenate(labels) == patients.truth)
 
 
-def _protect(federation: Federation, split: Split, setting: str, seed: int, found: _Found) -> None:
+def _protect(federation: Federation, split: Split, setting: str, seed: int, found: Found) -> None:
     """One setting in all hospitals, and in one after the other."""
     hidden = _hidden(federation, split, setting, seed, found)
     patients, plain, layout = federation.asked(split), federation.counts(split), federation.layout
@@ -223,7 +217,7 @@ def _protect(federation: Federation, split: Split, setting: str, seed: int, foun
         _note(found.record, _arm(setting, name), federation, split, reference, [*(plain | {name: vector}).values()])
 
 
-def _hidden(federation: Federation, split: Split, setting: str, seed: int, found: _Found) -> dict[str, Words]:
+def _hidden(federation: Federation, split: Split, setting: str, seed: int, found: Found) -> dict[str, Words]:
     """What each hospital counts of its release; who cannot use the setting contributes nothing."""
     refused = found.refused.setdefault(setting, {})
     vectors, why = {}, ""
@@ -308,7 +302,7 @@ def _of_classes(first: np.ndarray, second: np.ndarray, truth: Labels) -> dict[st
     return {label: paired(first[truth == at], second[truth == at]) for at, label in enumerate(CLASSES)}
 
 
-def _protecting(found: _Found, federation: Federation, setting: str, releases: dict[str, Release]) -> Protecting:
+def _protecting(found: Found, federation: Federation, setting: str, releases: dict[str, Release]) -> Protecting:
     record, truth = found.record, _truth(federation, None)
     refused = found.refused[setting]
     able = [name for name in federation.tables if name not in refused]
@@ -336,15 +330,20 @@ def _releases(
 ) -> dict[str, dict[str, Release]]:
     """By setting and hospital; a hospital that cannot use the setting has none."""
     found: dict[str, dict[str, Release]] = {}
-    for number, setting in enumerate(settings):
-        progress("measured", number, len(settings))
-        found[setting] = {}
-        for name, table in federation.tables.items():
-            try:
-                found[setting][name] = release(table, federation.dictionary, setting, seed)
-            except BadData:
-                continue
-    progress("measured", len(settings), len(settings))
+    progress("measured", 0, len(settings))
+    for done, (setting, of_setting) in enumerate(
+        zip(settings, in_turn(_of_setting, ((federation, setting, seed) for setting in settings)), strict=True), start=1
+    ):
+        found[setting] = of_setting
+        progress("measured", done, len(settings))
+    return found
+
+
+def _of_setting(federation: Federation, setting: str, seed: int) -> dict[str, Release]:
+    found = {}
+    for name, table in federation.tables.items():
+        with suppress(BadData):
+            found[name] = release(table, federation.dictionary, setting, seed)
     return found
 
 

@@ -28,10 +28,10 @@ class ArrowColumn(Column):
 
     def coded(self) -> Cells:
         coded = _dictionary(self._name, self._array)
-        texts = spelled_values(self._name, _python_values(coded.dictionary))
-        values, places = np.unique(np.append(texts, ""), return_inverse=True)
-        codes = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-        return Cells(values, places[codes])
+        texts = spelled_values(self._name, [*_python_values(coded.dictionary), None])
+        codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+        values, places = np.unique(texts, return_inverse=True)
+        return Cells(texts, codes) if len(values) == len(texts) else Cells(values, places[codes])
 
     def all_numbers(self) -> Numbers | None:
         kind = self._array.type

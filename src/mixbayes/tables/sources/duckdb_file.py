@@ -42,11 +42,11 @@ class DuckDbFile(Engine):
 
     @contextmanager
     def reading(self) -> Iterator[Ask]:
-        with _sentences(), duckdb.connect(self._path, read_only=True) as connection:
+        with self._connected() as connection:
             yield lambda statement: self._answer(connection.cursor(), statement)
 
     def fields(self, relation: FromClause) -> tuple[Field, ...]:
-        with _sentences(), duckdb.connect(self._path, read_only=True) as connection:
+        with self._connected() as connection:
             described = connection.execute(self.render(statements.nothing(relation))).description or []
         return tuple(Field(name, _holds(str(kind))) for name, kind, *_ in described)
 
@@ -75,6 +75,12 @@ class DuckDbFile(Engine):
             cursor.execute(self.render(statement))
             while rows := cursor.fetchmany(CHUNK):
                 yield rows
+
+    @contextmanager
+    def _connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with _sentences(), duckdb.connect(self._path, read_only=True) as connection:
+            connection.execute("SET enable_progress_bar = false")
+            yield connection
 
 
 def _holds(kind: str) -> Holds:

@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 
 from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import BadData, Unsupported
-from mixbayes.tables.cells import listed
+from mixbayes.tables.cells import Listed
 from mixbayes.tables.columns import Columns, refuse_twice
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import Part, Source
@@ -76,7 +76,7 @@ class ExcelSheet(Source):
         while block := list(islice(rows, BLOCK)):
             columns = list(zip(*(row for _, row in block), strict=True))
             self._refuse_nameless(columns)
-            cells = tuple(listed(name, list(map(_text, columns[places[name]]))) for name in names)
+            cells = tuple(Listed(name, list(map(_text, columns[places[name]]))) for name in names)
             yield Part(Columns(tuple(names), cells, len(block)), block[-1][0] + 1, self._sheet.total_height + 1)
 
     def _rows(self) -> Iterator[tuple[int, _Row]]:

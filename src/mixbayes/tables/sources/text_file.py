@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from mixbayes.protocol.errors import BadData
-from mixbayes.tables.cells import listed
+from mixbayes.tables.cells import Listed
 from mixbayes.tables.columns import Columns, refuse_twice
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import Part, Source
@@ -91,7 +91,7 @@ class TextFile(Source):
                     if set(map(len, block)) != {len(self.names)}:
                         raise BadData(self._uneven())
                     columns = list(zip(*block, strict=True))
-                    cells = tuple(listed(self.names[at], columns[at]) for at in wanted)
+                    cells = tuple(Listed(self.names[at], columns[at]) for at in wanted)
                     yield Part(Columns(tuple(names), cells, len(block)), binary.tell(), size)
             except csv.Error as error:
                 raise BadData(f"Line {reader.line_num} is not CSV: {error}.") from error
