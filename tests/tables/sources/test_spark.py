@@ -192,14 +192,13 @@ def test_by_spark_connect(connect: Any, folder: Path, dictionary: Dictionary, ex
     assert rows_of(source.read(source.names)) == rows_of(open_table(folder / "t.csv").read(source.names))
 
 
-def test_by_a_classic_session(folder: Path, dictionary: Dictionary, expected: Found, tmp_path: Path) -> None:
+def test_by_a_session_of_this_machine(folder: Path, dictionary: Dictionary, expected: Found, tmp_path: Path) -> None:
     spark_server.require()
     (tmp_path / "dictionary.json").write_text(dictionary.canonical())
-    submitted = " ".join([*spark_server.options(tmp_path, "local[2]"), "pyspark-shell"])
     done = subprocess.run(
         [sys.executable, "-m", "tests.tables.sources.test_spark", f"spark:parquet.`{folder}/t.parquet`", str(tmp_path)],
-        env=without_spark() | {"PYSPARK_SUBMIT_ARGS": submitted, "TZ": "Asia/Kolkata"},
-        cwd=ROOT,
+        env=without_spark() | {"PYTHONPATH": str(ROOT), "TZ": "Asia/Kolkata"},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=spark_server.PATIENCE,
@@ -207,6 +206,7 @@ def test_by_a_classic_session(folder: Path, dictionary: Dictionary, expected: Fo
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert json.loads(done.stdout) == only(FEW[-2:], expected)
+    assert [path.name for path in tmp_path.iterdir()] == ["dictionary.json"]
 
 
 def test_spellings_of_missing_cells(connect: Any, folder: Path, dictionary: Dictionary) -> None:
