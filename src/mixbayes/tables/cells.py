@@ -31,6 +31,11 @@ class Column(ABC):
     @abstractmethod
     def __len__(self) -> int: ...
 
+    @property
+    def typed(self) -> bool:
+        """Whether its source knows numbers from texts: then the numbers are written with points."""
+        return False
+
     @abstractmethod
     def coded(self) -> Cells:
         """The cells with each text once."""

@@ -1,4 +1,4 @@
-"""A Spark of the tests' own: two worker processes on this machine, asked directly or by Spark Connect."""
+"""A Spark of the tests' own: a server of Spark Connect that has two worker processes on this machine."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def require() -> None:
     pytest.skip(why)
 
 
-def options(folder: Path) -> list[str]:
-    """How spark-submit is told to run here; what it writes is in this folder."""
+def _options(folder: Path) -> list[str]:
+    """How Spark is told to run here; what it writes is in this folder."""
     places = {"spark.local.dir": str(folder), "spark.sql.warehouse.dir": str(folder)}
     said = [f"--conf={name}={value}" for name, value in {**SETTINGS, **places}.items()]
     return ["--master", "local-cluster[2,1,1024]", *said]
@@ -53,7 +53,8 @@ def running(port: int, folder: Path) -> Iterator[str]:
     assert found.origin
     home = Path(found.origin).parent
     at = [f"--conf=spark.connect.grpc.binding.{name}" for name in (f"port={port}", "address=127.0.0.1")]
-    command = [str(home / "bin" / "spark-submit"), *options(folder), *at, "--class", _SERVER, "spark-internal"]
+    submit = home / "bin" / "spark-submit"
+    command = [str(submit), *_options(folder), *at, "--class", _SERVER, "spark-internal"]
     with open(folder / "log", "wb") as log:
         server = subprocess.Popen(
             command, env={**os.environ, "SPARK_HOME": str(home)}, cwd=folder, stdout=log, stderr=log

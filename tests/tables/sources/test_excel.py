@@ -201,8 +201,11 @@ def test_hidden_rows_and_columns_count_and_are_mentioned(tmp_path: Path) -> None
 
 
 def test_a_decimal_comma_concerns_texts_only(tmp_path: Path) -> None:
-    path = stored(workbook(["a", "b"], ["1,5", 1.5], ["2", 2.25]), tmp_path)
-    assert read(path, How(decimal=",")) == {"a": ["1.5", "2"], "b": ["1.5", "2.25"]}
+    path = stored(workbook(["a", "b"], ["1,5", 1.234], [2.125, "2,25"]), tmp_path)
+    assert read(path, How(decimal=",")) == {"a": ["1.5", "2.125"], "b": ["1.234", "2.25"]}
+    assert read(path, How(decimal=",", missing=("1.5",))) == {"a": ["", "2.125"], "b": ["1.234", "2.25"]}
+    message = refusal(stored(workbook(["a"], ["1.234,5"]), tmp_path), How(decimal=","))
+    assert "'a' has points between thousands" in message
 
 
 def test_columns_with_the_same_name_are_refused(tmp_path: Path) -> None:

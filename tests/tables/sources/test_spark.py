@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import random
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,8 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted
+from mixbayes.tables.profile import Growing
+from mixbayes.tables.sources import database
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.opening import open_table
 from mixbayes.tables.sources.source import Source
@@ -78,12 +82,13 @@ def patients() -> dict[str, tuple[pa.DataType, list[Any]]]:
 
     days = [date(2023, 12, 28) + timedelta(days) for days in range(9)]
     times = [datetime(2024, 3, 10, hour, 30, 5, part) for hour in range(4) for part in (0, 1, 250_000)]
+    halves = [-4 + 8 * (place + 0.5) / 2**24 for place in (0, 1, 2, 2**20)]  # between two places in [-4, 4]
     words = ["a", "A", "a ", "", "?", "NA", "é", "o'neill", "b\\c", 'say "x"', "1.0", "1", "%", "_"]
     return {
         "diagnosis": (pa.string(), some(lambda: chance.choice(["sick", "well"]), 0)),
         "whole": (pa.int16(), some(lambda: chance.randint(-99, 99))),
         "large": (pa.int64(), some(lambda: chance.choice([2**53 + 1, 7, -(2**62), chance.randint(0, 10**6)]))),
-        "double": (pa.float64(), some(lambda: chance.choice([chance.gauss(0, 2), float("nan"), -0.0, 0.1, 2.5, 1.0]))),
+        "double": (pa.float64(), some(lambda: chance.choice([*halves, chance.gauss(0, 2), math.nan, -0.0, 0.1, 2.5]))),
         "single": (pa.float32(), some(lambda: np.float32(chance.choice([chance.random(), 0.1, 3.0])))),
         "decimal": (pa.decimal128(20, 6), some(lambda: Decimal(chance.randint(-(10**7), 10**7)) / 10**5)),
         "truth": (pa.bool_(), some(lambda: chance.random() < 0.5)),
@@ -122,7 +127,7 @@ def dictionary(folder: Path) -> Dictionary:
         attributes=(
             Gaussian(name="whole", low=-80, high=90.5),
             Binned(name="large", low=0, high=10**6, cuts=(7, 1000, 99999.5)),
-            Gaussian(name="double", low=-3.1, high=2.5),
+            Gaussian(name="double", low=-4, high=4),
             Gaussian(name="single", low=0, high=1),
             Gaussian(name="decimal", low=-95.3, high=100),
             *map(nominal, ("truth", "day", "moment", "local", "word", "odd `na.me")),
@@ -187,14 +192,13 @@ def test_by_spark_connect(connect: Any, folder: Path, dictionary: Dictionary, ex
     assert rows_of(source.read(source.names)) == rows_of(open_table(folder / "t.csv").read(source.names))
 
 
-def test_by_a_classic_session(folder: Path, dictionary: Dictionary, expected: Found, tmp_path: Path) -> None:
+def test_by_a_session_of_this_machine(folder: Path, dictionary: Dictionary, expected: Found, tmp_path: Path) -> None:
     spark_server.require()
     (tmp_path / "dictionary.json").write_text(dictionary.canonical())
-    submitted = " ".join([*spark_server.options(tmp_path), "pyspark-shell"])
     done = subprocess.run(
         [sys.executable, "-m", "tests.tables.sources.test_spark", f"spark:parquet.`{folder}/t.parquet`", str(tmp_path)],
-        env=without_spark() | {"PYSPARK_SUBMIT_ARGS": submitted, "TZ": "Asia/Kolkata"},
-        cwd=ROOT,
+        env=without_spark() | {"PYTHONPATH": str(ROOT), "TZ": "Asia/Kolkata"},
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=spark_server.PATIENCE,
@@ -202,6 +206,7 @@ def test_by_a_classic_session(folder: Path, dictionary: Dictionary, expected: Fo
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert json.loads(done.stdout) == only(FEW[-2:], expected)
+    assert [path.name for path in tmp_path.iterdir()] == ["dictionary.json"]
 
 
 def test_spellings_of_missing_cells(connect: Any, folder: Path, dictionary: Dictionary) -> None:
@@ -211,19 +216,20 @@ def test_spellings_of_missing_cells(connect: Any, folder: Path, dictionary: Dict
 
 
 @pytest.mark.usefixtures("connect")
-def test_columns_with_many_values_say_how_many_are_missing(tmp_path: Path) -> None:
+def test_columns_with_many_values_say_how_many_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "Growing", partial(Growing, most=1000))
     text = """
-        SELECT id AS number, concat(id, ' x') AS word, timestamp_micros(id) AS moment FROM range(140000) UNION ALL
+        SELECT id AS number, concat(id, ' x') AS word, timestamp_micros(id) AS moment FROM range(9000) UNION ALL
         SELECT NULL, '?', NULL UNION ALL SELECT 0.5 - 2e0, '', NULL;  -- a comment
     """
     source = open_table("spark:", query(tmp_path, text))
     found = source.profile(source.names).columns
     assert {name: (one.rows, one.missing, one.complete) for name, one in found.items()} == {
-        "number": (140002, 1, False),
-        "word": (140002, 2, False),
-        "moment": (140002, 2, False),
+        "number": (9002, 1, False),
+        "word": (9002, 2, False),
+        "moment": (9002, 2, False),
     }
-    assert found["number"].range == (-1.5, 139999.0)
+    assert found["number"].range == (-1.5, 8999.0)
 
 
 def test_a_folder_that_spark_wrote(connect: Any, tmp_path: Path) -> None:

@@ -26,6 +26,12 @@ class ArrowColumn(Column):
     def __len__(self) -> int:
         return len(self._array)
 
+    @property
+    def typed(self) -> bool:
+        kind = self._array.type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return not (pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
     def coded(self) -> Cells:
         coded = _dictionary(self._name, self._array)
         texts = np.append(spelled_values(self._name, _python_values(coded.dictionary)), "")

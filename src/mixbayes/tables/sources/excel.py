@@ -22,6 +22,7 @@ from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.cells import Listed
 from mixbayes.tables.columns import Columns, refuse_twice
 from mixbayes.tables.sources.how import How
+from mixbayes.tables.sources.respelled import with_point
 from mixbayes.tables.sources.source import Part, Source
 from mixbayes.tables.sources.workbook import coordinates, letters, marks
 from mixbayes.tables.spelling import spelled_value
@@ -52,6 +53,14 @@ def excel_sheet(path: Path, how: How) -> Source:
         return ExcelSheet(path, how)
 
 
+class SheetColumn(Listed):
+    """Cells of a column, of which each has its own type."""
+
+    @property
+    def typed(self) -> bool:
+        return True
+
+
 class ExcelSheet(Source):
     """One sheet of a workbook."""
 
@@ -59,6 +68,7 @@ class ExcelSheet(Source):
         from python_calamine import load_workbook
 
         self.title = str(path)
+        self._decimal = how.decimal
         with _damage_named():
             self._sheet, remarks = _chosen(load_workbook(path), how.sheet)
             self._marks = marks(path, self._sheet.name)
@@ -76,8 +86,13 @@ class ExcelSheet(Source):
         while block := list(islice(rows, BLOCK)):
             columns = list(zip(*(row for _, row in block), strict=True))
             self._refuse_nameless(columns)
-            cells = tuple(Listed(name, list(map(_text, columns[places[name]]))) for name in names)
+            cells = tuple(SheetColumn(name, self._texts(name, columns[places[name]])) for name in names)
             yield Part(Columns(tuple(names), cells, len(block)), block[-1][0] + 1, self._sheet.total_height + 1)
+
+    def _texts(self, name: str, cells: _Row) -> list[str]:
+        if self._decimal == ",":
+            cells = [with_point(cell, name) if isinstance(cell, str) else cell for cell in cells]
+        return list(map(_text, cells))
 
     def _rows(self) -> Iterator[tuple[int, _Row]]:
         """Every row that is not empty, with its place, its cells from column A on."""

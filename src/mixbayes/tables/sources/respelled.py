@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class RespelledColumn(Column):
     def __init__(self, column: Column, name: str, how: How) -> None:
         self._column = column
         self._name = name
-        self._how = how
+        self._how = replace(how, decimal=".") if column.typed else how
 
     def __len__(self) -> int:
         return len(self._column)
@@ -62,12 +63,13 @@ class RespelledColumn(Column):
 
 def respelled(texts: Texts, name: str, how: How) -> Texts:
     """These cells as the rest of the program writes them."""
-    decimal = [_with_point(text, name) for text in texts.tolist()] if how.decimal == "," else texts.tolist()
+    decimal = [with_point(text, name) for text in texts.tolist()] if how.decimal == "," else texts.tolist()
     missing = how.missing_in(name)
     return np.array(["" if text.strip() in missing else text for text in decimal], np.str_)
 
 
-def _with_point(text: str, name: str) -> str:
+def with_point(text: str, name: str) -> str:
+    """A number with a decimal comma in this column, with a point; every other text unchanged."""
     if _THOUSANDS.fullmatch(text):
         raise BadData(f"Column {name!r} has points between thousands. Export numbers without them.")
     return text.replace(",", ".") if _WITH_COMMA.fullmatch(text) and any(map(str.isdigit, text)) else text

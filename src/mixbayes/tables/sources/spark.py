@@ -16,6 +16,7 @@ from sqlalchemy.sql.selectable import FromClause
 
 from mixbayes.protocol.attributes.elsewhere import Arithmetic
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.columns import named_in_errors
 from mixbayes.tables.sources import statements
 from mixbayes.tables.sources.database import DatabaseSource
 from mixbayes.tables.sources.engine import CHUNK, Ask, Engine, Expression, Field, Holds, Rows, Statement
@@ -115,7 +116,8 @@ def spark_table(address: str, how: How) -> DatabaseSource:
         raise Unsupported(f"{address}: name one table, as spark:catalog.schema.table, or say spark: with --query.")
     query = read_query(how.query) if how.query else f"SELECT * FROM {_quoted(name)}"
     title = f"{address} (query {how.query})" if how.query else f"spark:{name}"
-    return DatabaseSource(title, Spark(), statements.of_query(query), how)
+    with named_in_errors(title):
+        return DatabaseSource(title, Spark(), statements.of_query(query), how)
 
 
 def _quoted(name: str) -> str:
