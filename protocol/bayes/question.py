@@ -24,7 +24,7 @@ from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.extension import Received
+from mixbayes.protocol.transfer.extension import Received, correction_bytes
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool
 
 _ANNOUNCE, _TABLES, _SUMS = "announce question", "tables for the question", "sums of the question"
@@ -55,6 +55,12 @@ class Form:
     def transfers(self) -> int:
         """Random transfers a row."""
         return sum(way.transfers for way in self.ways)
+
+    def volume(self, rows: int) -> int:
+        """About as many bytes as the hospital exchanges with one mixer about so many rows: transfers, words, a sum."""
+        transfers = self.transfers * rows
+        words = (sum(way.words for way in self.ways) + 1) * (self.classes - 1) * rows
+        return correction_bytes(transfers) + bits_bytes(transfers) + words_bytes(words, self.width)
 
     def pieces(self, rows: int) -> Iterator[slice]:
         """The rows, as many at a time as the messages should hold."""

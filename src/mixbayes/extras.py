@@ -11,7 +11,7 @@ from mixbayes.protocol.errors import Unsupported
 MODULES = {
     "hospital": ("joblib", "pyarrow", "scipy", "sklearn", "threadpoolctl"),
     "sql": ("duckdb", "oracledb", "psycopg", "pymssql", "pymysql", "sqlalchemy"),
-    "spark": ("pyspark",),
+    "spark": ("py4j", "pyspark"),
     "excel": ("python_calamine",),
     "distributed": ("dask", "distributed"),
     "research": ("matplotlib",),

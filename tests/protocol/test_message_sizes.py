@@ -12,6 +12,7 @@ from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.bayes.classification import run_classification
+from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.packing import bits_bytes, words_bytes
@@ -119,6 +120,18 @@ def test_sizes_do_depend_on_the_dictionary_and_on_the_number_of_rows() -> None:
         found.append(sizes(taps))
     assert different(found) == 2
     assert found[1] != found[2]
+
+
+@pytest.mark.parametrize("shape", ["two classes", "five classes"])
+def test_what_a_question_will_cost_is_known_before_it_is_asked(shape: str) -> None:
+    layout, rows, taps = SHAPES[shape], 1500, list[Tap]()
+    models = share_model(fixed_model(layout, tables_of(layout)["some"][0]), 1)
+    with tapped_memory(taps):
+        codes = random_codes(layout, np.random.default_rng(1), rows)
+        run_classification(layout, models, codes, (seed(1), seed(2), seed(3)))
+    of_hospital = [sum(length for part in one[:2] for _, length in part) for one in sizes(taps)]
+    expected = Form.of(layout, models[0].width).volume(rows)
+    assert any(0.8 < found / expected < 1.2 for found in of_hospital), (of_hospital, expected)
 
 
 @pytest.mark.parametrize("values", [1, 7, 40])

@@ -25,7 +25,11 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.node.rounds.status import Status
 from mixbayes.parties.desk import Desk, at_mixers, at_own_node
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
+from mixbayes.report.figures import size
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.doubts import refuse_unknown_columns
 from mixbayes.tables.encoding import encode_query
@@ -60,6 +64,9 @@ Node = Annotated[
         help="Without mixers: where the hospital's own node listens, if its key folder cannot say.",
     ),
 ]
+
+WORTH_A_WORD = 10_000_000
+"""Bytes."""
 
 rounds = typer.Typer(no_args_is_help=True, help="Begin and end rounds.")
 
@@ -116,6 +123,7 @@ def classify(
     tell_unknown(agreed.dictionary, rows, id_column)
     if not force:
         refuse_unknown_columns(agreed.dictionary, rows, codes)
+    _tell_volume(agreed, rows.rows, private=not public)
     with desk(federation, name, keys, node) as (_, behind), Talk() as talk:
         before = None if is_unfinished(out) else behind.refuse_over_budget(rows.rows)
         with _resumable(out) as id:
@@ -126,6 +134,17 @@ def classify(
     if before:
         left = before.budget_left - rows.rows
         typer.echo(f"At most {left} of the {before.budget} rows of this round's budget are left.", err=True)
+
+
+def _tell_volume(agreed: Federation, rows: int, *, private: bool) -> None:
+    """How much will be exchanged, where that is worth a word. How long it takes is said once it goes on."""
+    layout = Layout(agreed.dictionary)
+    computing = 1 if agreed.two_party else 2
+    if agreed.protocol == "shares" and private:
+        volume = computing * Form.of(layout, precision_for(agreed.dictionary).width).volume(rows)
+        if volume > WORTH_A_WORD:
+            whom = "the other hospital" if agreed.two_party else "the mixers"
+            typer.echo(f"{rows:,} rows to classify: about {size(volume)} to and from {whom}.", err=True)
 
 
 def _identifiers(rows: Columns, column: str | None) -> tuple[str, Sequence[str]] | None:
