@@ -55,7 +55,7 @@ def numbers() -> list[str]:
 
 
 def make(path: Path, rows: int, cells: Sequence[str]) -> None:
-    """The table in a file, Parquet also in one of DuckDB's. Another process makes them, so that this one stays small."""
+    """The table in a file, Parquet also in one of DuckDB's. Another process makes them: this one stays small."""
     with get_context("spawn").Pool(1) as pool:
         pool.apply(_made, (path, rows, cells))
 

@@ -31,7 +31,7 @@ def tell_predicted(table: Columns | Profile, class_column: str | None) -> None:
         one = table.chosen([name]) if isinstance(table, Columns) else table
         column = (profiled(one) if isinstance(one, Columns) else one).columns[name]
         doubt = doubts.predicted(column)
-        _tell([f"column {name!r} is what is predicted, because it is the last one{doubt and ': '}{doubt}"])
+        _tell([f"column {name!r} is what is predicted, because it is the last one{doubt and '. It '}{doubt}"])
 
 
 def tell_unknown(dictionary: Dictionary, rows: Columns, id_column: str | None = None) -> None:

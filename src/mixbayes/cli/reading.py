@@ -24,7 +24,10 @@ USUAL = How()
 
 _OPTIONS: Final[Mapping[str, Any]] = {
     "missing": Annotated[
-        str, typer.Option("--missing", metavar="A,B", help="More spellings of a missing cell: NA,-999.")
+        str,
+        typer.Option(
+            "--missing", metavar="A,B", help="More spellings of a missing cell: NA,-999, or age=999 for one column."
+        ),
     ],
     "delimiter": Annotated[
         str | None,

@@ -19,9 +19,9 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import SEPARATOR
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.inference import NUMERIC_ABOVE, looks_numeric
 from mixbayes.tables.profile import ColumnProfile, Profile, merged, profiled
+from mixbayes.tables.quantiles import quantiles
 
 VALUES_LOOKED_AT = 10_000
 """Of every column: doubts must not cost as much as the work."""
@@ -70,7 +70,7 @@ def predicted(column: ColumnProfile) -> str:
     if not looks_numeric(column) and column.values.size <= MANY_CLASSES:
         return ""
     at_least = "" if column.complete else "more than "
-    return f"it has {at_least}{column.values.size} different values. Is it the class? --class-column names another"
+    return f"has {at_least}{column.values.size} different values: is it the class? --class-column names another"
 
 
 def _without_information(columns: Sequence[ColumnProfile]) -> Iterator[str]:
@@ -92,8 +92,9 @@ def unknown(dictionary: Dictionary, rows: Columns, id_column: str | None = None)
     for name in rows.names:
         if name not in (*dictionary.names, dictionary.class_column, id_column):
             yield (f"column {name!r} is not one that was learned from, and is left out")
-    for attribute, codes in Layout(dictionary).cells(encode_query(dictionary, rows).codes):
-        unknown = np.count_nonzero(attribute.absent(codes) & ~rows.column(attribute.name).where(missing))
+    for attribute in dictionary.attributes:
+        cells = rows.column(attribute.name)
+        unknown = np.count_nonzero(attribute.read(cells.values).foreign[cells.codes])
         if unknown:
             where = f"{rows.source}: " if rows.source else ""
             yield (
@@ -139,6 +140,8 @@ def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Itera
         return
     words = np.isnan(numbers(distinct))
     meant_missing = [text for text in distinct.tolist() if _MEANS_MISSING.fullmatch(text.strip())]
+    if "+" in distinct:
+        meant_missing = [text for text in meant_missing if text != "-"]
     if not named and (lists := _lists(distinct)):
         yield lists
         return
@@ -155,7 +158,7 @@ def _about(parts: Sequence[ColumnProfile], named: bool, measured: bool) -> Itera
     if not words.any() and (code := _number_for_missing(whole)):
         yield (
             f"has {code} in {_share(whole, code)} cells, far from all others. If it means that nothing is "
-            f"known, say --missing {code}"
+            f"known, say --missing {whole.name}={code}"
         )
     of_names = named or words.any() or (not measured and _numbers(distinct).size <= NUMERIC_ABOVE)
     if of_names and _one_number_twice(distinct):
@@ -193,10 +196,17 @@ def _number_for_missing(column: ColumnProfile) -> str:
         text = str(column.values[at[0]])
         with np.errstate(over="ignore"):
             spread, gap = float(np.ptp(others)), float(np.abs(others - values[at]).min())
-        usual = _REPEATED_DIGIT.fullmatch(text)
-        if gap > (spread if usual else 10 * spread) and (usual or others.size > NUMERIC_ABOVE):
+        if gap > spread and (_REPEATED_DIGIT.fullmatch(text) or (gap > 10 * spread and others.size > NUMERIC_ABOVE)):
+            return text
+        if float(text) == 0 and others.size > NUMERIC_ABOVE and gap > _middle_half(others, column.counts[rest]):
             return text
     return ""
+
+
+def _middle_half(values: Numbers, counts: NDArray[np.int64]) -> float:
+    """The distance between the quartiles: a zero beyond it is often a measurement that was not made."""
+    low, high = quantiles(values, counts, np.array([0.25, 0.75]))
+    return float(high - low)
 
 
 def _frequent(column: ColumnProfile, at: int) -> bool:

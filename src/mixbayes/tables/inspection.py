@@ -63,12 +63,14 @@ def inspected(
         **dict.fromkeys(several, SEVERAL),
         label: CLASS,
     }
-    columns = [_column(one, kinds.get(one.name) or _kind(one, of_numbers), guessed) for one in profile.columns.values()]
+    columns = [_column(one, kinds.get(one.name), of_numbers, guessed) for one in profile.columns.values()]
     return Inspected(profile.rows, label, guessed, columns)
 
 
-def _column(one: ColumnProfile, kind: str, guessed: bool) -> InspectedColumn:
-    doubts = [] if kind == SEVERAL else list(column_doubts([one], kind in (NOMINAL, CLASS), kind in (NUMERIC, BINNED)))
+def _column(one: ColumnProfile, said: str | None, of_numbers: str, guessed: bool) -> InspectedColumn:
+    """`said` is the kind, if anybody has said it."""
+    doubts = [] if said == SEVERAL else list(column_doubts([one], said in (NOMINAL, CLASS), said == of_numbers))
+    kind = said or _kind(one, of_numbers)
     if kind == CLASS:
         doubts += _doubts_of_class(one, guessed)
     low, high = one.range or (None, None)
@@ -88,7 +90,7 @@ def _kind(one: ColumnProfile, of_numbers: str) -> str:
 
 def _doubts_of_class(one: ColumnProfile, guessed: bool) -> Sequence[str]:
     missing = [f"has no class in {one.missing} rows, which nobody can count"] if one.missing else []
-    return [*missing, *([f"is the class: {predicted(one)}"] if guessed and predicted(one) else [])]
+    return [*missing, *([predicted(one)] if guessed and predicted(one) else [])]
 
 
 def _most_frequent(one: ColumnProfile) -> list[tuple[str, int]]:

@@ -3,45 +3,57 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-_STEPS = 10
-"""Bounds are multiples of a power of ten that has at least so many steps between them."""
-_FINER = 100
-"""Cut points are multiples of that power of ten by this number."""
+_FEWEST = 4
+"""Between bounds there are at least so many of the steps of which both are multiples."""
+_DIGITS = (5, 2, 1)
+_FINER = 2
+"""Cut points have so many decimal places more than the bounds' step."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """digit · 10^exponent."""
+
+    digit: int
+    exponent: int
+
+    def units(self, value: float) -> float:
+        scaled = value / 10.0**self.exponent if self.exponent >= 0 else value * 10.0**-self.exponent
+        return scaled / self.digit
+
+    def multiple(self, units: int) -> float:
+        """The number nearest to so many steps."""
+        return float(f"{units * self.digit}e{self.exponent}")
 
 
 def outwards(low: float, high: float) -> tuple[float, float]:
     """Bounds with few digits that enclose these; two that are equal stay."""
     if not low < high:
         return low, high
-    exponent = _exponent(low, high)
-    below, above = math.floor(_units(low, exponent)), math.ceil(_units(high, exponent))
+    step = _step(high - low)
+    below, above = math.floor(step.units(low)), math.ceil(step.units(high))
     # Products of floats may lie on the wrong side of a whole number by their rounding.
-    below -= _multiple(below, exponent) > low
-    above += _multiple(above, exponent) < high
-    return _multiple(below, exponent), _multiple(above, exponent)
+    below -= step.multiple(below) > low
+    above += step.multiple(above) < high
+    return step.multiple(below), step.multiple(above)
 
 
 def rounded(cuts: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
     """The cut points with few digits; those that become equal are one."""
     if not low < high:
         return cuts
-    exponent = _exponent(low, high) - round(math.log10(_FINER))
-    near = [_multiple(round(_units(cut, exponent)), exponent) for cut in cuts.tolist()]
+    step = _Step(1, _step(high - low).exponent - _FINER)
+    near = [step.multiple(round(step.units(cut))) for cut in cuts.tolist()]
     return np.unique(np.clip(near, low, high))
 
 
-def _exponent(low: float, high: float) -> int:
-    return math.floor(math.log10((high - low) / _STEPS))
-
-
-def _units(value: float, exponent: int) -> float:
-    return value / 10.0**exponent if exponent >= 0 else value * 10.0**-exponent
-
-
-def _multiple(units: int, exponent: int) -> float:
-    """The nearest number to units · 10^exponent."""
-    return float(f"{units}e{exponent}")
+def _step(width: float) -> _Step:
+    """The largest of 1, 2, 5, 10, 20, 50, ... of which the width has enough."""
+    exponent = math.floor(math.log10(width / _FEWEST))
+    digit = next((digit for digit in _DIGITS if digit * 10.0**exponent * _FEWEST <= width), 1)
+    return _Step(digit, exponent)

@@ -35,7 +35,6 @@ class DatabaseSource(Source):
         self._engine = engine
         self._relation = relation
         self._how = how
-        self._gaps = [float(text) for text in how.missing if is_number(text)]
         fields = engine.fields(relation)
         self.names = tuple(field.name for field in fields)
         refuse_twice(self.names)
@@ -69,6 +68,10 @@ class DatabaseSource(Source):
             rows = self._add_groups(ask, counting, label, grouped, progress)
         if len(set(rows.values())) > 1:
             raise BadData("its rows changed while they were counted. Count again, when nobody writes to it.")
+
+    def _gaps(self, name: str) -> list[float]:
+        """The numbers that mean a missing cell of this column."""
+        return [float(text) for text in self._how.missing_in(name) if is_number(text)]
 
     def _rows(self, ask: Ask) -> int:
         return next(int(rows[0][0]) for rows in ask(statements.how_many(self._engine, self._relation)))
@@ -113,7 +116,7 @@ class DatabaseSource(Source):
     def _add_some(self, ask: Ask, counting: Counting, label: Field, attributes: Sequence[Attribute]) -> list[str]:
         sums = statements.Sums(self._engine, self._relation, label)
         for attribute in attributes:
-            value = sums.cell(self._fields[attribute.name], self._gaps)
+            value = sums.cell(self._fields[attribute.name], self._gaps(attribute.name))
             summands = attribute.summands(value, sums)
             sums.add(*summands.rows, summands.beyond, sums.infinite(value))
         found = self._by_class(ask, counting, label, sums)
@@ -167,7 +170,7 @@ class DatabaseSource(Source):
 
     def _replace_by_summary(self, ask: Ask, growing: Growing, field: Field) -> None:
         sums = statements.Sums(self._engine, self._relation)
-        value = sums.cell(field, self._gaps)
+        value = sums.cell(field, self._gaps(field.name))
         sums.extremes(value)
         absent = sums.choose(sums.absent(value), sums.number(1), sums.number(0))
         sums.add(absent, sums.infinite(value))
@@ -176,7 +179,7 @@ class DatabaseSource(Source):
 
     def _replace_gaps(self, ask: Ask, growing: Growing, field: Field) -> None:
         gaps = 0
-        for texts, times in self._values(ask, field, (*MISSING[1:], *self._how.missing)):
+        for texts, times in self._values(ask, field, (*MISSING[1:], *self._how.missing_in(field.name))):
             gaps += int(times[missing(texts)].sum())
         growing.replace(self._rows(ask), gaps, None)
 

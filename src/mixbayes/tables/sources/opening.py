@@ -26,11 +26,13 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+]+)(?:://.*|:(?!\\).*)", re.DOTALL)
 def open_table(address: str | Path, how: How = USUAL) -> Source:
     """The table at this address; what is wrong with it is said of it by this name."""
     try:
-        return _opened(str(address), how)
+        source = _opened(str(address), how)
     except OSError as error:
         raise BadData(f"{address} cannot be read: {error.strerror or 'damaged file'}.") from error
     except BadData as error:
         raise _named(error, str(address)) from None
+    how.refuse_unknown(source.names)
+    return source
 
 
 def read_table(address: str | Path, how: How = USUAL, progress: Progress = no_progress) -> Columns:

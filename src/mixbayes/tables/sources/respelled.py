@@ -57,14 +57,15 @@ class RespelledColumn(Column):
         values = self._column.all_numbers()
         if values is None:
             return self.coded().all_numbers()
-        said = [float(text) for text in self._how.missing if is_number(text)]
+        said = [float(text) for text in self._how.missing_in(self._name) if is_number(text)]
         return np.where(np.isin(values, said), np.nan, values) if said else values
 
 
 def respelled(texts: Texts, name: str, how: How) -> Texts:
     """These cells as the rest of the program writes them."""
     decimal = [with_point(text, name) for text in texts.tolist()] if how.decimal == "," else texts.tolist()
-    return np.array(["" if text.strip() in how.missing else text for text in decimal], np.str_)
+    missing = how.missing_in(name)
+    return np.array(["" if text.strip() in missing else text for text in decimal], np.str_)
 
 
 def with_point(text: str, name: str) -> str:

@@ -1,0 +1,147 @@
+"""`mixbayes inspect` and `mixbayes count`, and the options of every command that reads a table."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.typed import Prompt
+from tests.services.helpers import Site, write_csv
+
+EXPORT = """\
+name;age;crp;drugs;outcome
+A;61;5,2;aspirin|heparin;well
+B;58;1,4;none;ill
+C;999;;aspirin;well
+E;999;;aspirin;well
+F;999;;none;ill
+""" + "".join(f"D{i};{40 + i};{i},5;heparin|aspirin;{'ill' if i % 2 else 'well'}\n" for i in range(30))
+OPTIONS = ["--decimal", ",", "--missing", "age=999"]
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    path = tmp_path / "export.csv"
+    path.write_text(EXPORT, encoding="cp1252")
+    return path
+
+
+def test_inspect_describes_every_column(typed: Prompt, export: Path) -> None:
+    document = typed("inspect", export, *OPTIONS, "--several", "drugs:|", "--json").document
+    assert document.pop("seconds") >= 0
+    assert (document["rows"], document["class_column"]) == (35, {"name": "outcome", "guessed": True})
+    columns = {column.pop("name"): column for column in document["columns"]}
+    assert columns["age"] == {
+        "kind": "numeric",
+        "distinct": 30,
+        "complete": True,
+        "missing": 3,
+        "low": 40.0,
+        "high": 69.0,
+        "most_frequent": [["58", 2], ["61", 2]],
+        "doubts": [],
+    }
+    assert [column["kind"] for column in columns.values()] == ["nominal", "numeric", "numeric", "several", "class"]
+    assert "another value in every row" in columns["name"]["doubts"][0]
+
+
+def test_inspect_for_people_names_what_is_predicted_and_what_is_doubtful(typed: Prompt, export: Path) -> None:
+    done = typed("inspect", export)
+    assert done.code == 0, done.err
+    for said in ("35 rows", "What is predicted: outcome, a guess", "say --decimal ,", "say --missing age=999"):
+        assert said in done.out
+
+
+def test_inspect_as_if_bins_were_cut(typed: Prompt, export: Path) -> None:
+    document = typed("inspect", export, *OPTIONS, "--bins", "4", "--class-column", "name", "--json").document
+    kinds = [column["kind"] for column in document["columns"]]
+    assert (kinds, document["class_column"]["guessed"]) == (["class", "binned", "binned", "nominal", "nominal"], False)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--delimiter", ";;"], "say one character, or tab"),
+        (["--decimal", ";"], "say . or ,"),
+        (["--encoding", "klingon"], "no such encoding"),
+        (["--missing", "weight=0"], "there is no column 'weight'"),
+        (["--table", "patients"], "is no database"),
+        (["--table", "a", "--query", "b.sql"], "say one of them"),
+        (["--several", ":|"], "say COLUMN or COLUMN:SEPARATOR"),
+    ],
+)
+def test_options_that_cannot_be_are_usage(typed: Prompt, export: Path, options: list[str], said: str) -> None:
+    done = typed("inspect", export, *options)
+    assert done.code == 2
+    assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("nobody.csv", "No such file"), ("*.parquet", "no file has a name of this pattern"), ("ftp://x/y", "no source")],
+)
+def test_tables_that_are_not_there(typed: Prompt, tmp_path: Path, address: str, said: str) -> None:
+    done = typed("inspect", address if ":" in address else tmp_path / address)
+    assert done.code in (2, 6)
+    assert said in done.err
+
+
+def test_the_same_options_reach_every_command(typed: Prompt, export: Path, tmp_path: Path) -> None:
+    members = ["--party", "north=127.0.0.1:4001", "--party", "south"]
+    made = typed(
+        *("federation", "new", tmp_path, "--name", "pair", *members, "--like", export, *OPTIONS),
+        *("--several", "drugs:|", "--most-values", "5", "--keep", "name"),
+    )
+    assert made.code == 0, made.err
+    text = (tmp_path / "federation.toml").read_text()
+    assert 'kind = "several"\nvalues = ["aspirin", "heparin"]\nseparator = "|"\nmost = 5' in text
+    assert "low = 40.0\nhigh = 70.0" in text
+    out = tmp_path / "counts.json"
+    done = typed("count", export, "--federation", tmp_path / "federation.toml", "-o", out, *OPTIONS)
+    assert (done.code, done.out) == (0, ""), done.err
+    found = json.loads(out.read_text())
+    assert (found["rows"], found["counts"][:2], found["clipped"]) == (35, [17, 18], {})
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert "Keep it on this machine" in done.err
+    printed = typed("count", export, "--federation", tmp_path / "federation.toml", *OPTIONS).document
+    assert printed == found
+
+
+def test_count_refuses_what_a_node_would_refuse(typed: Prompt, site: Site, tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("sex,class\nx,no\n")
+    done = typed("count", tmp_path / "other.csv", "--federation", site.file)
+    assert done.code == 6
+    assert "column 'tumour' is missing" in done.err
+
+
+def test_identifiers_are_written_beside_the_labels(typed: Prompt, serving: Site, tmp_path: Path) -> None:
+    table, out = serving.tables["west"].take(np.arange(3)), tmp_path / "out.csv"
+    write_csv(tmp_path / "new.csv", table)
+    lines = (tmp_path / "new.csv").read_text().splitlines()
+    named = [f"{'patient' if i == 0 else f'P{i}'},{line}" for i, line in enumerate(lines)]
+    (tmp_path / "new.csv").write_text("\n".join(named))
+    done = typed.at(serving, "north", "classify", tmp_path / "new.csv", "--id", "patient", "-o", out)
+    assert done.code == 0, done.err
+    assert "'patient'" not in done.err
+    expected = [f"P{i},{label}" for i, label in enumerate(serving.expected(table), start=1)]
+    assert out.read_text().splitlines() == ["patient,label", *expected]
+    missing = typed.at(serving, "north", "classify", tmp_path / "new.csv", "--id", "name", "-o", out)
+    assert missing.code == 6
+    assert "no column 'name' for --id" in missing.err
+
+
+def test_a_column_that_is_unknown_throughout_is_not_charged(typed: Prompt, serving: Site, tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("tumour;sex\n1,5;F\n2,5;M\n")
+    left = serving.status("west").budget_left
+    words = ["classify", tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
+    done = typed.at(serving, "west", *words)
+    assert done.code == 6
+    assert "unknown to the classifier in every row" in done.err
+    assert "Nothing was asked" in done.err
+    assert serving.status("west").budget_left == left
+    assert typed.at(serving, "west", *words, "--force").code == 0
+    assert serving.status("west").budget_left == left - 2

@@ -1,0 +1,53 @@
+"""Bounds that are published enclose the table's own, and are not its patients' values to the digit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.tables.columns import Columns
+from mixbayes.tables.profile import profiled
+from mixbayes.tables.quantiles import quantiles
+from mixbayes.tables.rounding import outwards, rounded
+
+numbers = st.floats(-1e12, 1e12, allow_subnormal=False)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ((40, 69), (40, 70)),
+        ((0.25, 29.25), (0, 30)),
+        ((17, 90), (10, 90)),
+        ((1234567, 9876543), (0, 10_000_000)),
+        ((-0.013, 0.0271), (-0.02, 0.03)),
+        ((120, 120), (120, 120)),
+    ],
+)
+def test_bounds_have_few_digits(bounds: tuple[float, float], expected: tuple[float, float]) -> None:
+    assert outwards(*bounds) == expected
+
+
+@given(numbers, numbers)
+def test_bounds_are_never_narrowed(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    below, above = outwards(low, high)
+    assert below <= low <= high <= above
+    assert above - below <= 2 * (high - low)
+
+
+@given(st.lists(numbers, min_size=1, unique=True), numbers, numbers)
+def test_cut_points_stay_in_order_between_the_bounds(cuts: list[float], one: float, other: float) -> None:
+    low, high = outwards(*sorted((one, other)))
+    found = rounded(np.clip(np.sort(cuts), low, high), low, high)
+    assert low <= found[0] <= found[-1] <= high
+    assert low == high or (np.diff(found) > 0).all()
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.integers(1, 12))
+def test_quantiles_are_numpys(values: list[float], bins: int) -> None:
+    column = profiled(Columns.of(["x"], [np.array([repr(value) for value in values])], len(values))).columns["x"]
+    at = np.arange(1, bins) / bins
+    np.testing.assert_array_equal(quantiles(column.numbers(), column.counts, at), np.quantile(values, at))
