@@ -210,7 +210,7 @@ def test_by_a_session_of_this_machine(folder: Path, dictionary: Dictionary, expe
 
 
 def test_spellings_of_missing_cells(connect: Any, folder: Path, dictionary: Dictionary) -> None:
-    how = How(missing=("NA", "0.1", "7", "true"))
+    how = How(missing=("word=NA", "0.1", "7", "truth=true"))
     source, names = open_table(f"spark:parquet.`{folder}/t.parquet`", how), ("single", "word")
     assert described(source, dictionary, names) == described(open_table(folder / "t.csv", how), dictionary, names)
 
