@@ -308,9 +308,10 @@ def test_java_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "pyspark"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("py4j", "pyspark")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for name in ("py4j", "pyspark"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(NotInstalled, match=r"mixbayes\[spark\]"):
         open_table("spark:patients")
 
