@@ -210,7 +210,7 @@ def test_by_a_session_of_this_machine(folder: Path, dictionary: Dictionary, expe
 
 
 def test_spellings_of_missing_cells(connect: Any, folder: Path, dictionary: Dictionary) -> None:
-    how = How(missing=("NA", "0.1", "7", "true"))
+    how = How(missing=("word=NA", "0.1", "7", "truth=true"))
     source, names = open_table(f"spark:parquet.`{folder}/t.parquet`", how), ("single", "word")
     assert described(source, dictionary, names) == described(open_table(folder / "t.csv", how), dictionary, names)
 
@@ -308,9 +308,10 @@ def test_java_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "pyspark"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("py4j", "pyspark")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for name in ("py4j", "pyspark"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(NotInstalled, match=r"mixbayes\[spark\]"):
         open_table("spark:patients")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sqlalchemy import BigInteger, Double, cast, func, literal_column
+from sqlalchemy.sql.elements import quoted_name
 from sqlalchemy.sql.selectable import FromClause
 
 from mixbayes.protocol.attributes.elsewhere import Arithmetic
@@ -114,19 +115,19 @@ def spark_table(address: str, how: How) -> DatabaseSource:
     name = address.removeprefix("spark:").removeprefix("//") or how.table or ""
     if bool(name) == bool(how.query) or (how.table and how.table != name):
         raise Unsupported(f"{address}: name one table, as spark:catalog.schema.table, or say spark: with --query.")
-    query = read_query(how.query) if how.query else f"SELECT * FROM {_quoted(name)}"
+    relation = statements.of_query(read_query(how.query)) if how.query else statements.of_table(_quoted(name))
     title = f"{address} (query {how.query})" if how.query else f"spark:{name}"
     with named_in_errors(title):
-        return DatabaseSource(title, Spark(), statements.of_query(query), how)
+        return DatabaseSource(title, Spark(), relation, how)
 
 
-def _quoted(name: str) -> str:
+def _quoted(name: str) -> quoted_name:
     """A name of up to several parts, as a user writes it, as Spark's SQL does."""
     parts = [(quoted or plain.replace("`", "``")) for quoted, plain in _PART.findall(name)]
     quoted = ".".join(f"`{part}`" for part in parts)
     if quoted.replace("`", "") != name.replace("`", ""):
         raise Unsupported(f"spark:{name}: this is no table's name. Write spark:catalog.schema.table.")
-    return quoted
+    return quoted_name(quoted, quote=False)
 
 
 def _field(name: str, kind: str) -> SparkField:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
@@ -64,11 +65,12 @@ def session() -> Any:
 @contextmanager
 def sentences() -> Iterator[None]:
     """What Spark says is said in one sentence, without Java's part of it."""
-    java, errors = import_module("py4j.protocol"), import_module("pyspark.errors")
+    raised = [import_module("pyspark.errors").PySparkException]
+    raised += [import_module("py4j.protocol").Py4JError] if find_spec("py4j") else []  # a mere client goes without
     try:
         with _logs_silenced():
             yield
-    except (errors.PySparkException, java.Py4JError) as error:
+    except tuple(raised) as error:
         raise BadData(_sentence(error)) from None
     except FileNotFoundError as error:
         if "spark" not in str(error.filename or error):
