@@ -158,6 +158,23 @@ def test_profile_of_many_values(
                     assert found[name][2:4] == (values, counts)
 
 
+def test_computes_as_numpy_does(server: psycopg.Connection, postgres_url: str, file: Path) -> None:
+    """Ties, numbers far beyond the bounds, and quotients too small for a float64."""
+    values = [*((2 * k + 1) / 2**25 for k in range(50)), 0.0, 1.0, 5e-324, 1e-320, 0.3, 1e308, -1e308, 1.7e308]
+    rows = ", ".join(f"(cast('{value!r}' as double precision), 'ill')" for value in values)
+    made = f"create table measured as select * from (values {rows}) as measured(age, outcome)"
+    server.execute(made.encode())
+    with duckdb.connect(file) as connection:
+        connection.execute(made)
+    for bounds in ((0.0, 1.0), (0.0, 1e5), (1e-300, 1e308), (-1e-3, 0.3)):
+        wanted = layout(Gaussian(name="age", low=bounds[0], high=bounds[1]))
+        for address in (postgres_url, f"duckdb:{file}"):
+            source = open_table(address, How(table="measured"))
+            here = counted(wanted, source.read(source.names))
+            there = counted(wanted, source)
+            assert (there.vector.tolist(), there.clipped) == (here.vector.tolist(), here.clipped), (address, bounds)
+
+
 def test_infinite_numbers_are_named(file: Path) -> None:
     with duckdb.connect(file) as connection:
         connection.execute("create table measured as select 'inf'::double as age, 'ill' as outcome")
