@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import psycopg
 import pytest
 from sqlalchemy.sql.selectable import FromClause
 
+from mixbayes.extras import NotInstalled
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
@@ -19,7 +21,7 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables import profile
 from mixbayes.tables.counting import counted
-from mixbayes.tables.sources import statements
+from mixbayes.tables.sources import addresses, statements
 from mixbayes.tables.sources.engine import Engine, Statement
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.opening import open_table
@@ -175,6 +177,26 @@ def test_computes_as_numpy_does(server: psycopg.Connection, postgres_url: str, f
             assert (there.vector.tolist(), there.clipped) == (here.vector.tolist(), here.clipped), (address, bounds)
 
 
+def test_tells_apart_what_a_collation_does_not(server: psycopg.Connection, postgres_url: str, tmp_path: Path) -> None:
+    server.execute("create collation loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
+    server.execute("create type kind as enum ('F', 'f', 'ф')")
+    made = "create table loose (sex {}, kind {}, outcome text)"
+    rows = "insert into loose values ('f', 'f', 'ill'), ('F', 'F', 'ill'), ('é', 'f', 'ill'), ('e', 'f', 'ill')"
+    server.execute(made.format("text collate loose", "kind").encode())
+    server.execute(rows.encode())
+    with duckdb.connect(tmp_path / "loose.db") as in_duckdb:
+        in_duckdb.execute(made.format("text collate nocase.noaccent", "text"))
+        in_duckdb.execute(rows)
+    with sqlite3.connect(tmp_path / "loose.sqlite") as in_sqlite:
+        in_sqlite.execute(made.format("text collate nocase", "text"))
+        in_sqlite.execute(rows)
+    in_sqlite.close()
+    wanted = layout(Nominal(name="sex", values=("F", "e", "f", "é")), Nominal(name="kind", values=("F", "f")))
+    for address in (postgres_url, f"duckdb:{tmp_path / 'loose.db'}", f"sqlite:///{tmp_path / 'loose.sqlite'}"):
+        found = counted(wanted, open_table(address, How(table="loose"))).vector
+        assert found.reshape(-1, 2)[1:, 0].tolist() == [1, 1, 1, 1, 0, 1, 3, 0], address
+
+
 def test_infinite_numbers_are_named(file: Path) -> None:
     with duckdb.connect(file) as connection:
         connection.execute("create table measured as select 'inf'::double as age, 'ill' as outcome")
@@ -219,6 +241,15 @@ def test_takes_no_password_in_an_address(address: str) -> None:
     with pytest.raises(Unsupported) as error:
         open_table(address)
     assert "hush" not in str(error.value)
+
+
+@pytest.mark.parametrize(("scheme", "driver"), [("mssql", "pymssql"), ("mysql", "pymysql"), ("oracle", "oracledb")])
+def test_names_the_extra_of_a_driver(scheme: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, _ = addresses.SERVERS[scheme]
+    monkeypatch.setitem(sys.modules, driver, None)
+    monkeypatch.delitem(sys.modules, f"mixbayes.tables.sources.{module}", raising=False)
+    with pytest.raises(NotInstalled, match=rf"needs {driver}.*'mixbayes\[sql\]'"):
+        open_table(f"{scheme}://host/database")
 
 
 def test_takes_a_table_or_a_query(file: Path) -> None:
