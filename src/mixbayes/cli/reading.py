@@ -44,7 +44,7 @@ _OPTIONS: Final[Mapping[str, Any]] = {
     ],
     "query": Annotated[
         Path | None,
-        typer.Option("--query", metavar="FILE.sql", help="In a database or Spark: a SELECT instead of a table."),
+        typer.Option("--query", metavar="FILE.sql", help="In a database or Spark: a query instead of a table."),
     ],
 }
 _USUALLY: Final[Mapping[str, Any]] = {"missing": "", "decimal": "."}

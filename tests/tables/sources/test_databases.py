@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import psycopg
 import pytest
+from sqlalchemy import Connection
 from sqlalchemy.sql.selectable import FromClause
 
+from mixbayes.extras import NotInstalled
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
@@ -19,10 +23,11 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables import profile
 from mixbayes.tables.counting import counted
-from mixbayes.tables.sources import statements
-from mixbayes.tables.sources.engine import Engine, Statement
+from mixbayes.tables.sources import addresses, statements
+from mixbayes.tables.sources.engine import Engine, Rows, Statement
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.opening import open_table
+from mixbayes.tables.sources.postgresql import PostgreSql
 from tests.tables.sources.test_same_everywhere import said
 
 PATIENTS = """
@@ -66,22 +71,28 @@ def query(folder: Path, text: str) -> How:
     return How(query=path)
 
 
-def test_one_scan_counts_all_attributes(server: psycopg.Connection, postgres_url: str) -> None:
-    source = open_table(postgres_url)
-    before = scans(server)
+def test_one_scan_counts_all_attributes(
+    server: psycopg.Connection, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, answer = open_table(postgres_url), PostgreSql.answer
+    asked: list[str] = []
+
+    def recorded(self: PostgreSql, connection: Connection, statement: Statement) -> Iterator[Rows]:
+        asked.append(self.render(statement))
+        return answer(self, connection, statement)
+
+    monkeypatch.setattr(PostgreSql, "answer", recorded)
     counted(layout(SEX, SMOKES), source)
-    assert scans(server) - before == 1
-    before = scans(server)
+    assert scans(server, asked) == ["Seq Scan"]
+    asked.clear()
     counted(layout(SEX, SMOKES, AGE), source)
-    assert scans(server) - before == 2  # and one for all sums of numbers
+    assert scans(server, asked) == ["Seq Scan"] * 2  # one more for all sums of numbers
 
 
-def scans(server: psycopg.Connection) -> int:
-    """How often the table was scanned, as the server counts it when a transaction has ended."""
-    server.execute("select pg_stat_force_next_flush(); select pg_stat_clear_snapshot()")
-    row = server.execute("select seq_scan from pg_stat_user_tables where relname = 'patients'").fetchone()
-    assert row
-    return int(row[0])
+def scans(server: psycopg.Connection, statements: Sequence[str]) -> list[str]:
+    """The scans in the plans of these statements."""
+    plans = [line for one in statements for (line,) in server.execute(f"explain {one}".encode()).fetchall()]
+    return re.findall(r"\b\w+ Scan(?= on)", "\n".join(plans).replace("Subquery Scan on", ""))
 
 
 def test_rights_to_read_suffice(server: psycopg.Connection, postgres_url: str) -> None:
@@ -158,6 +169,43 @@ def test_profile_of_many_values(
                     assert found[name][2:4] == (values, counts)
 
 
+def test_computes_as_numpy_does(server: psycopg.Connection, postgres_url: str, file: Path) -> None:
+    """Ties, numbers far beyond the bounds, and quotients too small for a float64."""
+    values = [*((2 * k + 1) / 2**25 for k in range(50)), 0.0, 1.0, 5e-324, 1e-320, 0.3, 1e308, -1e308, 1.7e308]
+    rows = ", ".join(f"(cast('{value!r}' as double precision), 'ill')" for value in values)
+    made = f"create table measured as select * from (values {rows}) as measured(age, outcome)"
+    server.execute(made.encode())
+    with duckdb.connect(file) as connection:
+        connection.execute(made)
+    for bounds in ((0.0, 1.0), (0.0, 1e5), (1e-300, 1e308), (-1e-3, 0.3)):
+        wanted = layout(Gaussian(name="age", low=bounds[0], high=bounds[1]))
+        for address in (postgres_url, f"duckdb:{file}"):
+            source = open_table(address, How(table="measured"))
+            here = counted(wanted, source.read(source.names))
+            there = counted(wanted, source)
+            assert (there.vector.tolist(), there.clipped) == (here.vector.tolist(), here.clipped), (address, bounds)
+
+
+def test_tells_apart_what_a_collation_does_not(server: psycopg.Connection, postgres_url: str, tmp_path: Path) -> None:
+    server.execute("create collation loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
+    server.execute("create type kind as enum ('F', 'f', 'ф')")
+    made = "create table loose (sex {}, kind {}, outcome text)"
+    rows = "insert into loose values ('f', 'f', 'ill'), ('F', 'F', 'ill'), ('é', 'f', 'ill'), ('e', 'f', 'ill')"
+    server.execute(made.format("text collate loose", "kind").encode())
+    server.execute(rows.encode())
+    with duckdb.connect(tmp_path / "loose.db") as in_duckdb:
+        in_duckdb.execute(made.format("text collate nocase.noaccent", "text"))
+        in_duckdb.execute(rows)
+    with sqlite3.connect(tmp_path / "loose.sqlite") as in_sqlite:
+        in_sqlite.execute(made.format("text collate nocase", "text"))
+        in_sqlite.execute(rows)
+    in_sqlite.close()
+    wanted = layout(Nominal(name="sex", values=("F", "e", "f", "é")), Nominal(name="kind", values=("F", "f")))
+    for address in (postgres_url, f"duckdb:{tmp_path / 'loose.db'}", f"sqlite:///{tmp_path / 'loose.sqlite'}"):
+        found = counted(wanted, open_table(address, How(table="loose"))).vector
+        assert found.reshape(-1, 2)[1:, 0].tolist() == [1, 1, 1, 1, 0, 1, 3, 0], address
+
+
 def test_infinite_numbers_are_named(file: Path) -> None:
     with duckdb.connect(file) as connection:
         connection.execute("create table measured as select 'inf'::double as age, 'ill' as outcome")
@@ -202,6 +250,15 @@ def test_takes_no_password_in_an_address(address: str) -> None:
     with pytest.raises(Unsupported) as error:
         open_table(address)
     assert "hush" not in str(error.value)
+
+
+@pytest.mark.parametrize(("scheme", "driver"), [("mssql", "pymssql"), ("mysql", "pymysql"), ("oracle", "oracledb")])
+def test_names_the_extra_of_a_driver(scheme: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, _ = addresses.SERVERS[scheme]
+    monkeypatch.setitem(sys.modules, driver, None)
+    monkeypatch.delitem(sys.modules, f"mixbayes.tables.sources.{module}", raising=False)
+    with pytest.raises(NotInstalled, match=rf"needs {driver}.*'mixbayes\[sql\]'"):
+        open_table(f"{scheme}://host/database")
 
 
 def test_takes_a_table_or_a_query(file: Path) -> None:

@@ -24,6 +24,8 @@ _HOLDS = {
 """By the numbers that types have in PostgreSQL's catalogue."""
 _OWN_TYPES = 16384
 """Types that the database itself defines have larger numbers."""
+_AT_ONCE = CHUNK if psycopg.capabilities.has_stream_chunked() else 1
+"""Rows that the driver takes over at a time; an older libpq knows no chunks."""
 _NAN: Expression = literal_column("CAST('NaN' AS DOUBLE PRECISION)")
 
 
@@ -73,7 +75,7 @@ class PostgreSql(SqlEngine):
         driver = typing.cast(psycopg.Connection[Any], connection.connection.driver_connection)
         # A savepoint, because an answer that is not read to its end is an error to PostgreSQL.
         with driver.transaction(), driver.cursor() as cursor:
-            rows = cursor.stream(str(compiled).encode(), compiled.params, size=CHUNK)
+            rows = cursor.stream(str(compiled).encode(), compiled.params, size=_AT_ONCE)
             try:
                 while chunk := list(islice(rows, CHUNK)):
                     yield chunk
