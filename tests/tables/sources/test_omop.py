@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -34,11 +35,12 @@ TABLES = """
 
 
 @pytest.fixture
-def server(postgres_url: str) -> str:
+def server(postgres_url: str) -> Iterator[str]:
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute("drop schema public cascade; create schema public")
         connection.execute(TABLES.encode())
-    return postgres_url
+        yield postgres_url
+        connection.execute("drop schema public cascade; create schema public")
 
 
 def test_one_row_for_each_patient_who_was_observed(server: str) -> None:
