@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mixbayes.cli import nodes
 from mixbayes.cli.nodes import _tell_what_was_counted
 from mixbayes.node.log import logger
+from mixbayes.tables.sources.source import SourceAway
 from mixbayes.tables.tallying import Counted
 from tests.cli.typed import Prompt
 from tests.services.helpers import Site, write_csv
@@ -91,3 +93,21 @@ def test_another_agreement_ends_it_at_once(typed: Prompt, serving: Site, data: P
     assert done.code == 3
     assert "they differ in the policy" in done.err
     assert "[E206]" in done.err
+
+
+def test_a_database_that_is_away_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers: list[SourceAway | Counted] = [SourceAway("clinic: it sleeps."), Counted(np.zeros(1, np.uint64), 3, {})]
+    waits: list[float] = []
+    monkeypatch.setattr(nodes.time, "sleep", waits.append)
+
+    def work() -> Counted:
+        answer = answers.pop(0)
+        if isinstance(answer, SourceAway):
+            raise answer
+        return answer
+
+    assert nodes._when_it_answers(work).rows == 3
+    assert waits == [30.0]
+    assert capsys.readouterr().err == "mixbayes: clinic: it sleeps. Trying again in 30 s. [E112]\n"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,9 +22,11 @@ from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables
 from mixbayes.cli.tenths import Tenths
 from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.counting import counted, protected, refuse_empty, seed_for
-from mixbayes.tables.protecting import read_protection
+from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.sources.how import How
+from mixbayes.tables.sources.source import SourceAway
 from mixbayes.tables.tallying import Counted
 
 MIXER_EXAMPLES = """Examples:
@@ -51,6 +54,8 @@ Keys = Annotated[
 State = Annotated[
     Path, typer.Option(metavar="DIR", help="What the node keeps; made if need be.", envvar="MIXBAYES_STATE")
 ]
+ASK_AGAIN = 30.0
+"""Seconds after which a database that did not answer is asked again."""
 Reflection = Annotated[bool, typer.Option("--reflection", help="Let gRPC tools list the services.")]
 
 
@@ -112,20 +117,14 @@ def party(
     from mixbayes.parties.alone import node as partner_node
     from mixbayes.parties.settings import Settings
     from mixbayes.parties.with_mixers import node
-    from mixbayes.protocol.attributes.layout import Layout
 
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
     layout = Layout(agreed.dictionary)
-    with Talk() as talk:
-        table = opened(data, how)
-        counts = counted(layout, table, talk)
-        refuse_empty(counts.rows, table.title)
-        if protect:
-            secret = load_keys(keys, name, datetime.now(UTC)).state_key
-            method = read_protection(protect)
-            rows = read(data, how, talk)
-            counts = protected(layout, rows, method, seed_for(secret, protect), Tenths(talk))
+    counts = _when_it_answers(lambda: _counts(layout, data, how))
+    if protect:
+        seed = seed_for(load_keys(keys, name, datetime.now(UTC)).state_key, protect)
+        counts = _when_it_answers(lambda: _protected(layout, data, how, read_protection(protect), seed))
     log = configure(title)
     _tell_what_was_counted(counts, log)
     settings = Settings(
@@ -143,6 +142,29 @@ def party(
     )
     running = partner_node.running if agreed.two_party else node.running
     until_stopped(running(settings, log), log)
+
+
+def _counts(layout: Layout, data: str, how: How) -> Counted:
+    with Talk() as talk:
+        table = opened(data, how)
+        found = counted(layout, table, talk)
+    refuse_empty(found.rows, table.title)
+    return found
+
+
+def _protected(layout: Layout, data: str, how: How, protection: Protection, seed: int) -> Counted:
+    with Talk() as talk:
+        return protected(layout, read(data, how, talk), protection, seed, Tenths(talk))
+
+
+def _when_it_answers(work: Callable[[], Counted]) -> Counted:
+    """After a power cut a node may be up before the database is."""
+    while True:
+        try:
+            return work()
+        except SourceAway as error:
+            typer.echo(f"mixbayes: {error} Trying again in {ASK_AGAIN:g} s. [{error.code}]", err=True)
+            time.sleep(ASK_AGAIN)
 
 
 def _tell_what_was_counted(counts: Counted, log: Log) -> None:

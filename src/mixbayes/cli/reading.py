@@ -22,31 +22,16 @@ TABLE = "A file (CSV, Parquet, XLSX), a quoted pattern, a folder of Parquet, or 
 SEPARATORS: Final[Mapping[str, str]] = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ","}
 USUAL = How()
 
-_OPTIONS: Final[Mapping[str, Any]] = {
-    "missing": Annotated[
-        str,
-        typer.Option(
-            "--missing", metavar="A,B", help="More spellings of a missing cell: NA,-999, or age=999 for one column."
-        ),
-    ],
-    "delimiter": Annotated[
-        str | None,
-        typer.Option("--delimiter", metavar="CHARACTER", help="Between cells of CSV. Default: as the header suggests."),
-    ],
-    "decimal": Annotated[str, typer.Option("--decimal", metavar="CHARACTER", help="Of numbers in CSV or XLSX: . or ,")],
-    "encoding": Annotated[
-        str | None,
-        typer.Option("--encoding", metavar="NAME", help="Of CSV. Default: UTF-8 or UTF-16, else Windows-1252."),
-    ],
-    "sheet": Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Of an XLSX file that has several.")],
-    "table": Annotated[
-        str | None, typer.Option("--table", metavar="NAME", help="In a database: a table, or SCHEMA.TABLE.")
-    ],
-    "query": Annotated[
-        Path | None,
-        typer.Option("--query", metavar="FILE.sql", help="In a database or Spark: a query instead of a table."),
-    ],
+_OPTIONS: Final[Mapping[str, tuple[Any, str, str]]] = {
+    "missing": (str, "A,B", "More spellings of a missing cell: NA,-999, or age=999 for one column."),
+    "delimiter": (str | None, "CHARACTER", "Between cells of CSV. Default: as the header suggests."),
+    "decimal": (str, "CHARACTER", "Of numbers in CSV, and of texts in XLSX: . or ,"),
+    "encoding": (str | None, "NAME", "Of CSV. Default: UTF-8 or UTF-16, else Windows-1252."),
+    "sheet": (str | None, "NAME", "Of an XLSX file that has several."),
+    "table": (str | None, "NAME", "In a database: a table, or SCHEMA.TABLE."),
+    "query": (Path | None, "FILE.sql", "In a database or Spark: a query instead of a table."),
 }
+"""The type of each, what is shown for its value, and its help."""
 _USUALLY: Final[Mapping[str, Any]] = {"missing": "", "decimal": "."}
 
 
@@ -61,14 +46,22 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
     hints = {name: hint for name, hint in get_type_hints(command, include_extras=True).items() if name != "how"}
     own = [one for name, one in inspect.signature(command).parameters.items() if name != "how"]
     more = [
-        inspect.Parameter(f"how_{name}", inspect.Parameter.KEYWORD_ONLY, default=_USUALLY.get(name), annotation=hint)
-        for name, hint in _OPTIONS.items()
+        inspect.Parameter(
+            f"how_{name}", inspect.Parameter.KEYWORD_ONLY, default=_USUALLY.get(name), annotation=_annotation(name)
+        )
+        for name in _OPTIONS
     ]
-    with_options.__annotations__ = {**hints, **{f"how_{name}": hint for name, hint in _OPTIONS.items()}}
+    with_options.__annotations__ = {**hints, **{one.name: one.annotation for one in more}}
     with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[one.name]) for one in own] + more
     )
     return with_options
+
+
+def _annotation(name: str) -> Any:
+    kind, shown, text = _OPTIONS[name]
+    option = typer.Option(f"--{name}", envvar=f"MIXBAYES_READ_{name.upper()}", metavar=shown, help=text)
+    return Annotated[kind, option]
 
 
 def opened(address: str, how: How = USUAL) -> Source:

@@ -28,6 +28,7 @@ from mixbayes.tables.sources.engine import Engine, Rows, Statement
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.opening import open_table
 from mixbayes.tables.sources.postgresql import PostgreSql
+from mixbayes.tables.sources.source import SourceAway
 from tests.tables.sources.test_same_everywhere import said
 
 PATIENTS = """
@@ -232,9 +233,10 @@ def test_lists_tables_if_none_is_named(file: Path, tmp_path: Path) -> None:
     ],
 )
 def test_says_why_it_cannot_connect(address: str, why: str) -> None:
-    with pytest.raises(BadData, match=why) as error:
+    with pytest.raises((BadData, SourceAway), match=why) as error:
         open_table(address)
     assert len(str(error.value).splitlines()) == 1
+    assert isinstance(error.value, SourceAway) == ("://" in address)
 
 
 def test_names_a_table_that_is_not_there(server: psycopg.Connection, postgres_url: str, file: Path) -> None:

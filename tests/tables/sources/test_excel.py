@@ -246,7 +246,10 @@ def spelled(value: object) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-LETTERS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6)
+# Calamine reads a cell of blanks alone as empty.
+LETTERS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6).filter(
+    str.strip
+)
 KINDS = [
     st.integers(-999_999, 999_999),
     st.integers(-99_999, 99_999).map(lambda number: number / 1000),

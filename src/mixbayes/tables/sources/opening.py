@@ -12,7 +12,7 @@ from mixbayes.tables.columns import Columns
 from mixbayes.tables.sources.excel import excel_sheet
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.respelled import Respelled
-from mixbayes.tables.sources.source import Progress, Source, no_progress
+from mixbayes.tables.sources.source import Progress, Source, SourceAway, no_progress
 from mixbayes.tables.sources.text_file import TextFile
 from mixbayes.tables.sources.together import Together
 
@@ -29,7 +29,7 @@ def open_table(address: str | Path, how: How = USUAL) -> Source:
         source = _opened(str(address), how)
     except OSError as error:
         raise BadData(f"{address} cannot be read: {error.strerror or 'damaged file'}.") from error
-    except BadData as error:
+    except (BadData, SourceAway) as error:
         raise _named(error, str(address)) from None
     how.refuse_unknown(source.names)
     return source

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from mixbayes.protocol.errors import MixbayesError
 from mixbayes.tables.cells import Collected
 from mixbayes.tables.columns import Columns, named_in_errors
 from mixbayes.tables.profile import Profile, Profiling
@@ -18,6 +19,13 @@ Progress = Callable[[str, int, int], None]
 
 def no_progress(what: str, done: int, total: int) -> None:
     """For those who do not wait."""
+
+
+class SourceAway(MixbayesError):
+    """A database or a Spark server does not answer now; it may later."""
+
+    code = "E112"
+    exit_code = 4
 
 
 @dataclass(frozen=True)

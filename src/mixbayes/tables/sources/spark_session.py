@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.sources.source import SourceAway
 
 WAIT = 10.0
 """Seconds for a server to accept a connection."""
@@ -99,7 +100,7 @@ def _refuse_unreachable(address: str) -> None:
     try:
         socket.create_connection(server, WAIT).close()
     except OSError as error:
-        raise BadData(
+        raise SourceAway(
             f"no Spark server answers at {server[0]}:{server[1]}, which SPARK_REMOTE names: "
             f"{error.strerror or 'no answer'}. Start it, or correct the address."
         ) from None

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from sqlalchemy import URL, Connection, create_engine, inspect
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 from sqlalchemy.sql.selectable import FromClause
 
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.sources import statements
 from mixbayes.tables.sources.engine import CHUNK, Ask, Engine, Field, Holds, Rows, Statement, Table
+from mixbayes.tables.sources.source import SourceAway
 
 PASSWORD = "MIXBAYES_DATABASE_PASSWORD"
 """The variable of the environment that holds it, for databases whose drivers have no place of their own for it."""
@@ -78,9 +79,18 @@ class SqlEngine(Engine):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        with self._sentences(), self._engine.connect() as connection:
+        with self._sentences(), self._connection() as connection:
             self.prepare(connection)
             yield connection
+
+    def _connection(self) -> Connection:
+        try:
+            return self._engine.connect()
+        except (OperationalError, InterfaceError) as error:
+            raise SourceAway(
+                f"the database cannot be reached: {_said(error)}. Check its address, that it runs, and that this user "
+                "may connect."
+            ) from None
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -88,5 +98,12 @@ class SqlEngine(Engine):
         try:
             yield
         except (SQLAlchemyError, self.errors) as error:
-            said = str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__]
-            raise BadData(f"the database says: {said[0].rstrip('.')}.") from None
+            if getattr(error, "connection_invalidated", False):
+                raise SourceAway(f"the database has gone: {_said(error)}. Try again when it is back.") from None
+            raise BadData(f"the database says: {_said(error)}.") from None
+
+
+def _said(error: Exception) -> str:
+    """The first line of what the driver says."""
+    said = str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__]
+    return said[0].rstrip(".")
