@@ -170,7 +170,7 @@ def _released(
     released = _whole(table.names, part, label, labels)
     texts = texts_of(method, columns, released)
     return _Done(
-        table.take(method.kept_rows_),
+        table.only(method.kept_rows_),
         released,
         texts,
         left_as_they_were(method, columns, texts),
