@@ -176,7 +176,7 @@ def _refuse_broken_promise(method: LocalMethod, protection: Protection) -> None:
 
 
 def _refuse_nothing_to_count(released: Table, dictionary: Dictionary, protection: Protection) -> None:
-    if released.select(released.positions(dictionary.names)).missing().all():
+    if released.select(released.positions(dictionary.names)).empty().all():
         raise BadData(f"{protection}: it leaves no cell to count, only the classes. Change its settings.")
     if released.column(dictionary.class_column).missing.all():
         raise BadData(f"{protection}: it leaves no row a class, so that none is counted. Change its settings.")
