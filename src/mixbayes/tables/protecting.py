@@ -15,7 +15,7 @@ from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadData, Unsupported
-from mixbayes.tables.cells import Column
+from mixbayes.tables.cells import Cells, Column
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table
@@ -113,10 +113,15 @@ def _taking_part(method: LocalMethod, original: Columns) -> Columns:
 
 
 def _equal(one: Column, other: Column) -> bool:
-    """Whether two columns of as many rows have the same texts; most that differ do so in the first rows."""
-    return one is other or all(
-        np.array_equal(one.texts_in(rows), other.texts_in(rows)) for rows in slices(len(one), ROWS_AT_ONCE)
-    )
+    """Whether two columns of as many rows have the same texts."""
+    if one is other:
+        return True
+    if isinstance(one, Cells) and isinstance(other, Cells):
+        places = np.unique(np.append(one.values, other.values), return_inverse=True)[1]
+        many = len(one.values)
+        return np.array_equal(places[:many][one.codes], places[many:][other.codes])
+    # Most columns that differ do so in the first rows.
+    return all(np.array_equal(one.texts_in(rows), other.texts_in(rows)) for rows in slices(len(one), ROWS_AT_ONCE))
 
 
 def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
