@@ -20,6 +20,7 @@ from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table
 from mixbayes.tables.released_texts import as_texts
+from mixbayes.tables.room import refuse_too_large
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
@@ -79,6 +80,7 @@ def protect(
     method = _configured(protection, seed)
     counted = _counted(table, dictionary)
     with table.named_in_errors():
+        refuse_too_large(method, counted.rows, len(counted.names))
         released = _released(method, counted, dictionary, progress)
     _refuse_broken_promise(method, protection)
     coarsened = 0
