@@ -1,7 +1,7 @@
 """Seconds and memory of `mixbayes protect` by rows: python benchmarks/large_tables.py [ROWS ...]
 
-The table is drawn here. Its columns are like those of the Adult table: six of numbers, eight of names, and the class, and
-no row is there twice on purpose. Every job is a process of its own, from reading the CSV file to writing the release.
+The table is drawn here, with columns like those of the Adult table: six of numbers, eight of names, and the class.
+Every job is a process of its own, from reading the CSV file to writing the release.
 """
 
 from __future__ import annotations

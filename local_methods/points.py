@@ -1,7 +1,7 @@
 """Points of mixed rows in little room.
 
-What a nominal cell adds to a point is one of a few lines of numbers: the lines are held once, and of each row only which
-of them it has. Whole points are made for some rows at a time.
+What a nominal cell adds to a point is one of a few lines of numbers: the lines are held once, and of each row only
+which of them it has. Whole points are made for some rows at a time.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ class Points:
 
     def take(self, rows: Rows | slice) -> Points:
         """Only these points, by their positions or by a mask; made at once where they are few."""
-        some = Points(self.numbers[rows], self.lists, self.places[:, rows]) if self.lists else Points(self.numbers[rows])
-        return Points(some.whole()) if some.lists and len(some) * self.width <= FEW_NUMBERS else some
+        if not self.lists:
+            return Points(self.numbers[rows])
+        some = Points(self.numbers[rows], self.lists, self.places[:, rows])
+        return Points(some.whole()) if len(some) * self.width <= FEW_NUMBERS else some
 
     def whole(self) -> Floats:
         """All coordinates of every point."""
@@ -67,10 +69,7 @@ class Points:
         """All points, some rows at a time."""
         for start in range(0, len(self), BLOCK):
             rows = slice(start, start + BLOCK)
-            if self.lists:
-                yield rows, Points(self.numbers[rows], self.lists, self.places[:, rows]).whole()
-            else:
-                yield rows, self.numbers[rows]
+            yield rows, Points(self.numbers[rows], self.lists, self.places[:, rows]).whole()
 
     def changed(self, change: Callable[[Floats, slice], Floats]) -> Points:
         """Every coordinate changed by itself; `change` gets numbers, and which coordinates they are."""
@@ -79,8 +78,9 @@ class Points:
 
     def largest(self) -> float:
         """The largest of all coordinates, without their signs."""
-        said = [lines[np.bincount(places, minlength=len(lines)) > 0] for lines, places in zip(self.lists, self.places, strict=True)]
-        return float(max(max(part.max(initial=0), -part.min(initial=0)) for part in (self.numbers, *said)))
+        listed = zip(self.lists, self.places, strict=True)
+        had = [lines[np.bincount(places, minlength=len(lines)) > 0] for lines, places in listed]
+        return float(max(max(part.max(initial=0), -part.min(initial=0)) for part in (self.numbers, *had)))
 
     def sums(self, of: Callable[[Floats], Floats]) -> Floats:
         """The sum over all points of what `of` makes of each coordinate, added row by row."""

@@ -151,7 +151,6 @@ class Table:
         """Where cells are missing: rows × columns."""
         return np.column_stack([column.missing for column in self.columns])
 
-
     def missing_cells(self) -> int:
         """How many cells are missing."""
         return sum(int(np.count_nonzero(column.missing)) for column in self.columns)

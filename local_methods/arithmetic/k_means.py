@@ -20,6 +20,7 @@ from mixbayes.local_methods.tables import Floats, Indices
 TOLERANCE = 1e-4
 """Of the mean variance: centres that move less are at rest."""
 
+
 @dataclass(frozen=True, eq=False)
 class Clusters:
     """The cluster of each point, the centres, and the sum of squared distances from them."""

@@ -146,7 +146,9 @@ def _ranks(original: Floats, released: Floats) -> Iterator[tuple[Floats, Floats]
 
 def _ranks_of_means(original: Floats, released: Floats) -> Iterator[tuple[Floats, Floats]]:
     exponent = -_exponent(original, released)
-    before, after = ([_told_apart(np.ldexp(column, exponent)) for column in matrix.T] for matrix in (original, released))
+    before, after = (
+        [_told_apart(np.ldexp(column, exponent)) for column in matrix.T] for matrix in (original, released)
+    )
     return _ranks(np.array(before, np.float64)[:, None], np.array(after, np.float64)[:, None])
 
 

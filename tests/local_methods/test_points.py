@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from mixbayes.local_methods import ClassWiseCondensation, Condensation, points
 from mixbayes.local_methods.arithmetic.k_means import Grid, k_means
 from mixbayes.local_methods.coordinates import APART
 from mixbayes.local_methods.points import Points
-from mixbayes.local_methods.tables import Floats
+from mixbayes.local_methods.tables import Nominal, Numeric, Table
 from tests.local_methods.mixed import classes, mixed_table
 
 
@@ -85,8 +86,12 @@ def test_releases_do_not_depend_on_how_many_points_are_made_at_once(
     table, labels = mixed_table(1200, seed=4), classes(700, 500)
     apart = cells_of(*method.fit_resample(table, labels))
     monkeypatch.setattr(points, "FEW_NUMBERS", 1 << 30)
-    assert all(np.array_equal(*pair, equal_nan=True) for pair in zip(apart, cells_of(*method.fit_resample(table, labels)), strict=True))
+    assert all(
+        np.array_equal(*pair, equal_nan=True)
+        for pair in zip(apart, cells_of(*method.fit_resample(table, labels)), strict=True)
+    )
 
 
-def cells_of(table: Any, labels: Any) -> list[Floats]:
-    return [getattr(column, "numbers", getattr(column, "codes", None)) for column in (*table.columns, labels)]
+def cells_of(table: Table, labels: Nominal) -> list[NDArray[Any]]:
+    columns = (*table.columns, labels)
+    return [column.numbers if isinstance(column, Numeric) else column.codes for column in columns]

@@ -67,8 +67,8 @@ def _kept(column: Column, before: Cells) -> Cells:
 
 def _filled_in(before: Cells, same: Mask, others: Cells) -> Cells:
     """The cells as they were where they are the same, and the others in the rest of the rows."""
-    values, places = np.unique(np.append(before.values, others.values), return_inverse=True)
-    places = in_few_bytes(places, len(values))
+    values, found = np.unique(np.append(before.values, others.values), return_inverse=True)
+    places = in_few_bytes(found, len(values))
     codes = places[: len(before.values)][before.codes]
     codes[~same] = places[len(before.values) :][others.codes]
     return Cells(values, codes)

@@ -124,7 +124,8 @@ def test_outcomes_count_as_much_as_the_class() -> None:
         assert apart(points, 0, 1) == pytest.approx(by_number)
         assert apart(points, 0, 2) == pytest.approx(by_value + 3.0**2)
         assert points.shape == plain.shape
-    assert apart(weighted_points(table, None, 3.0, [2]).whole(), 2, 3) == pytest.approx(2.0**2 + 9 * apart_in(table, "m", 2, 3))
+    points = weighted_points(table, None, 3.0, [2]).whole()
+    assert apart(points, 2, 3) == pytest.approx(2.0**2 + 9 * apart_in(table, "m", 2, 3))
 
 
 def apart_in(table: Table, name: str, one: int, other: int) -> float:
