@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 
 from mixbayes.local_methods.arithmetic.exact_products import whole_bits
-from mixbayes.local_methods.points import Points
+from mixbayes.local_methods.points import BLOCK, Points
 from mixbayes.local_methods.tables import Floats, Indices
 
 TOLERANCE = 1e-4
 """Of the mean variance: centres that move less are at rest."""
+
+
+UNSURE = 1e-3
+"""A lead on the grid that roundings could feign. Distances there are below 2²⁷, and they move less than 2¹⁰ times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,18 +98,18 @@ def _squared_distances(points: Points, squares: Floats, to: Indices) -> Floats:
 
 
 def _lloyd(grid: Grid, centres: Floats, rounds: int) -> Clusters:
-    points, sums = grid.points, _Sums(grid.points, len(centres))
+    points, sums, followed = grid.points, _Sums(grid.points, len(centres)), Followed(grid.points)
     least = TOLERANCE * _variances(points).mean()
     for _ in range(rounds):
-        groups = nearest(points, centres)
+        groups = followed.of(centres)
         if not sums.move(groups):
             break
         before, centres = centres, sums.means(centres)
         if ((centres - before) ** 2).sum() <= least:
-            groups = nearest(points, centres)
+            groups = followed.of(centres)
             break
     else:
-        groups = nearest(points, centres)
+        groups = followed.of(centres)
     inertia = points.by_row(lambda block, rows: ((block - centres[groups[rows]]) ** 2).sum(axis=1)).sum()
     return Clusters(groups, centres, float(inertia))
 
@@ -113,6 +117,51 @@ def _lloyd(grid: Grid, centres: Floats, rounds: int) -> Clusters:
 def _variances(points: Points) -> Floats:
     means = points.sums(lambda block: block) / len(points)
     return points.sums(lambda block: (block - means) ** 2) / len(points)
+
+
+class Followed:
+    """The nearest centre of each point, as the centres move: Hamerly's bounds.
+
+    A point that was nearer to its centre than to any other by more than centres have moved since is not looked at.
+    """
+
+    def __init__(self, points: Points) -> None:
+        self._points = points
+        self._centres: Any = None
+        self._groups: Indices = np.zeros(len(points), np.intp)
+        self._ahead = np.zeros(len(points))
+        """By how much the nearest centre is nearer than the next one, at least."""
+
+    def of(self, centres: Floats) -> Indices:
+        """The first of equally near ones."""
+        if self._centres is not None:
+            self._ahead -= _approached(self._centres, centres)[self._groups]
+        self._centres, self._groups = centres, self._groups.copy()
+        near = np.flatnonzero(self._ahead <= UNSURE)
+        squares, twice = (centres**2).sum(axis=1), 2 * np.ascontiguousarray(centres.T)
+        for start in range(0, len(near), BLOCK):
+            rows = near[start : start + BLOCK]
+            block = self._points.take(rows).whole()
+            self._groups[rows], self._ahead[rows] = _first_and_lead(squares - block @ twice, (block**2).sum(axis=1))
+        return self._groups
+
+
+def _approached(before: Floats, after: Floats) -> Floats:
+    """For each centre, by how much it may have fallen back behind the one of the others that moved the farthest."""
+    moved = np.sqrt(((after - before) ** 2).sum(axis=1))
+    order = np.argsort(moved)
+    others = np.full(len(moved), moved[order[-1]])
+    others[order[-1]] = moved[order[-2]] if len(moved) > 1 else 0.0
+    return moved + others
+
+
+def _first_and_lead(distances: Floats, squares: Floats) -> tuple[Indices, Floats]:
+    """The nearest centre, and how much farther the next one is, of squared distances less the points' own squares."""
+    every = np.arange(len(distances))
+    first = distances.argmin(axis=1)
+    least = np.sqrt(distances[every, first] + squares)
+    distances[every, first] = np.inf
+    return first, np.sqrt(distances.min(axis=1) + squares) - least
 
 
 class _Sums:

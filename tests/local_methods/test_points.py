@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mixbayes.local_methods import ClassWiseCondensation, Condensation, points
-from mixbayes.local_methods.arithmetic.k_means import Grid, k_means
+from mixbayes.local_methods.arithmetic.k_means import Followed, Grid, k_means, nearest
 from mixbayes.local_methods.coordinates import APART
 from mixbayes.local_methods.points import Points
 from mixbayes.local_methods.tables import Nominal, Numeric, Table
@@ -95,3 +95,20 @@ def test_releases_do_not_depend_on_how_many_points_are_made_at_once(
 def cells_of(table: Table, labels: Nominal) -> list[NDArray[Any]]:
     columns = (*table.columns, labels)
     return [column.numbers if isinstance(column, Numeric) else column.codes for column in columns]
+
+
+@given(
+    some=some_points(),
+    clusters=st.integers(1, 6),
+    seed=st.integers(0, 99),
+    steps=st.lists(st.integers(0, 9), max_size=6),
+)
+def test_moving_centres_have_the_points_that_are_nearest_to_them(
+    some: Points, clusters: int, seed: int, steps: list[int]
+) -> None:
+    grid, random = Grid.of(some).points, np.random.default_rng(seed)
+    centres = grid.take(random.integers(0, len(grid), clusters)).whole()
+    followed = Followed(grid)
+    for step in [0, *steps]:  # from not at all to half across the grid
+        centres = centres + np.rint(random.normal(size=centres.shape) * (step > 0) * 4.0**step)
+        assert np.array_equal(followed.of(centres), nearest(grid, centres))
