@@ -150,7 +150,7 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
     """Whether what is released is not the table but its `projections`."""
     COARSENS: ClassVar[bool] = False
     """Whether a released nominal cell may be the name of several values."""
-    BYTES_A_CELL: ClassVar[int] = 40
+    BYTES_A_CELL: ClassVar[int] = 32
     """Memory that the work takes, by the cells of the table, class and all: rather too little than too much."""
     LEARNED: ClassVar[tuple[str, ...]] = ()
     """Learned parameters that a report should show, without their underscore."""

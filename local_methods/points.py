@@ -83,7 +83,10 @@ class Points:
         return float(max(max(part.max(initial=0), -part.min(initial=0)) for part in (self.numbers, *had)))
 
     def sums(self, of: Callable[[Floats], Floats]) -> Floats:
-        """The sum over all points of what `of` makes of each coordinate, added row by row."""
+        """The sum over all points of what `of` makes of each coordinate, to the last bit that of the whole matrix.
+
+        numpy adds the rows of a matrix one after another, but the numbers of a single column in pairs.
+        """
         if not self.lists or self.width == 1:
             return np.asarray(of(self.whole()).sum(axis=0))
         total = np.empty((0, self.width))
@@ -103,5 +106,6 @@ class Points:
         return self.by_row(lambda block, _: ((block - to) ** 2).sum(axis=1))
 
     def all_equal(self) -> bool:
+        """Whether all are the same point."""
         first = self.take(np.arange(1)).whole()
         return all((block == first).all() for _, block in self.blocks())
