@@ -79,7 +79,7 @@ class Aggregating(LocalMethod):
 
 def _rarest(table: Table) -> int | None:
     """How many rows share the rarest combination, of those in which any cell is left."""
-    return k_anonymity(table.take(np.flatnonzero(~table.missing().all(axis=1))).columns)
+    return k_anonymity(table.only(np.flatnonzero(~table.empty())).columns)
 
 
 def group_means(values: Floats, groups: Indices) -> Floats:

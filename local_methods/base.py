@@ -150,6 +150,8 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
     """Whether what is released is not the table but its `projections`."""
     COARSENS: ClassVar[bool] = False
     """Whether a released nominal cell may be the name of several values."""
+    BYTES_A_CELL: ClassVar[int] = 32
+    """Memory that the work takes, by the cells of the table, class and all: rather too little than too much."""
     LEARNED: ClassVar[tuple[str, ...]] = ()
     """Learned parameters that a report should show, without their underscore."""
 
@@ -230,14 +232,13 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
     ) -> tuple[Work, list[int], NDArray[np.intp]]:
         """The work, which columns are empty and which rows take part."""
         full = columns_with_cells(table)
-        missing = table.missing()
         empty = [at for at in range(len(table.names)) if at not in full]
-        incomplete = missing[:, full].any(axis=1)
-        self.missing_ = MissingCells(int(missing.sum()), int(missing.any(axis=1).sum()), self.missing)
+        incomplete = table.select(full).incomplete()
+        self.missing_ = MissingCells(table.missing_cells(), int(table.incomplete().sum()), self.missing)
         kept = np.flatnonzero(~incomplete) if self.missing == "drop" else np.arange(table.rows)
         if not len(kept):
             raise UnfitTable("Every row has a missing cell, so none is left. Fill the cells instead.")
-        table, labels = table.select(full).take(kept), labels.take(kept) if labels else None
+        table, labels = table.select(full).only(kept), labels.take(kept) if labels else None
         table = filled(table, labels) if self.missing == "fill" else table
         return Work(table, labels, generator(self.random_state), progress), empty, kept
 

@@ -6,7 +6,7 @@ Pandas is used only on data frames and series, so only where the caller has it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,11 +47,12 @@ class Giver:
     """The caller's own of each column."""
     types: Sequence[Any]
     """The caller's own of each column."""
-    container: Callable[[Table, list[Cells]], ManyColumns] = field(repr=False)
+    container: Callable[[Table, Iterator[Cells]], ManyColumns] = field(repr=False)
+    """Makes it of the released table, or of the cells of its columns, which are made one by one if it asks for them."""
 
     def __call__(self, released: Table, kept: Kept | None = None) -> ManyColumns:
         """The release in the caller's types, where these hold every number of it; kept cells are the caller's own."""
-        return self.container(released, [self._given(at, column, kept) for at, column in enumerate(released.columns)])
+        return self.container(released, (self._given(at, column, kept) for at, column in enumerate(released.columns)))
 
     def rounded(self, released: Table) -> Table:
         """The release with its numbers as the caller's types hold them; the same one, if they hold them all."""
@@ -109,7 +110,7 @@ def _read_array(array: NDArray[Any], give: Callable[[NDArray[Any]], ManyColumns]
         table,
         lambda at: array[:, at],
         [dtype] * len(table.names),
-        lambda released, cells: give(_as_array(released, cells, dtype)),
+        lambda released, cells: give(_as_array(released, list(cells), dtype)),
     )
 
 
@@ -173,7 +174,7 @@ def _own(series: Any) -> Cells:
     return cells
 
 
-def _as_frame(cells: list[Cells], like: Any) -> Any:
+def _as_frame(cells: Iterator[Cells], like: Any) -> Any:
     # The index is new: in many tables it is the number of a patient.
     series = [_as_series(column, dtype) for column, dtype in zip(cells, like.dtypes, strict=True)]
     frame = _pandas().concat(series, axis="columns")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixbayes.local_methods.missing import filled
+from mixbayes.local_methods.points import Points
 from mixbayes.local_methods.tables import Codes, Floats, Nominal, Numeric, Table
 
 MOST_INDICATORS = 32
@@ -74,18 +75,23 @@ def indicator_block(column: Nominal, indicator: Codes) -> Floats:
     return block
 
 
-def weighted_points(table: Table, labels: Nominal | None, weight: float, outcomes: Collection[int] = ()) -> Floats:
+def weighted_points(table: Table, labels: Nominal | None, weight: float, outcomes: Collection[int] = ()) -> Points:
     """The points of a table with its classes as a nominal column.
 
     The classes, and the columns at the positions of `outcomes`, count `weight` times in every distance.
     """
     place = Coordinates.of(table)
-    points = place.points(filled(table, labels))
-    if outcomes:
-        points *= np.where(np.isin(place.columns(table), list(outcomes)), weight, 1.0)
-    if labels is None:
-        return points
-    return np.column_stack([points, weight * APART * indicator_block(labels, indicator_of_value(labels))])
+    table = filled(table, labels)
+    numbers = np.nan_to_num((table.numbers() - place.centre) / place.spread, copy=False)
+    numbers *= np.where(np.isin(table.numeric, list(outcomes)), weight, 1.0)
+    columns = [(column, place.indicators[at], weight if at in outcomes else 1.0) for at, column in nominals(table)]
+    if labels is not None:
+        columns.append((labels, indicator_of_value(labels), weight))
+    lists = [times * APART * np.eye(int(indicator.max()) + 1) for _, indicator, times in columns]
+    places = np.empty((len(columns), table.rows), np.uint8)
+    for into, (column, indicator, _) in zip(places, columns, strict=True):
+        into[:] = indicator.astype(np.uint8)[column.codes]  # code -1 takes the last entry: the missing cell's
+    return Points(numbers, lists, places)
 
 
 def columns_of(widths: Sequence[int]) -> list[slice]:

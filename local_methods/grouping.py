@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.local_methods.arithmetic.k_means import k_means
+from mixbayes.local_methods.points import Points
 from mixbayes.local_methods.tables import Floats
 
 Groups = NDArray[np.intp]
@@ -29,17 +30,17 @@ MOST_CELLS = 16
 KMEANS_STEPS = 100
 
 
-def groups_by_kmeans(points: Floats, k: int, random: np.random.Generator, advance: Advance) -> Groups:
+def groups_by_kmeans(points: Points, k: int, random: np.random.Generator, advance: Advance) -> Groups:
     """⌊n/k⌋ clusters of k-means; those with fewer than k points are filled from larger ones."""
     return _in_cells(points, k, random, advance, filled_clusters)
 
 
-def groups_by_seeds(points: Floats, k: int, random: np.random.Generator, advance: Advance) -> Groups:
+def groups_by_seeds(points: Points, k: int, random: np.random.Generator, advance: Advance) -> Groups:
     """⌊n/k⌋ random seeds; each takes the k-1 nearest points that are left, the remaining ones their nearest seed."""
     return _in_cells(points, k, random, advance, seeded_groups)
 
 
-def filled_clusters(points: Floats, k: int, clusters: int, random: np.random.Generator) -> Groups:
+def filled_clusters(points: Points, k: int, clusters: int, random: np.random.Generator) -> Groups:
     """So many clusters of k-means, every one of at least k points.
 
     Smallest clusters first, an undersized one takes the points nearest to its centre from larger ones (steps 1-2 to
@@ -57,28 +58,29 @@ def filled_clusters(points: Floats, k: int, clusters: int, random: np.random.Gen
     return groups
 
 
-def seeded_groups(points: Floats, k: int, seeds: int, random: np.random.Generator) -> Groups:
+def seeded_groups(points: Points, k: int, seeds: int, random: np.random.Generator) -> Groups:
     """So many random seeds, each with the k-1 nearest points that are left; the rest go to their nearest seed."""
     chosen = random.permutation(len(points))[:seeds]
     groups = np.full(len(points), -1)
     groups[chosen] = np.arange(seeds)
     left = np.flatnonzero(groups < 0)
-    for group, seed in enumerate(chosen):
-        distances = _squared_distances(points[left], points[seed])
+    seeds_at = points.take(chosen).whole()
+    for group, seed in enumerate(seeds_at):
+        distances = points.take(left).squared_distances(seed)
         near = np.zeros(len(left), bool)
         near[np.argsort(distances, kind="stable")[: k - 1]] = True
         groups[left[near]] = group
         left = left[~near]
-    groups[left] = _nearest(points[left], points[chosen])
+    groups[left] = _nearest(points.take(left), seeds_at)
     return groups
 
 
 def _in_cells(
-    points: Floats,
+    points: Points,
     k: int,
     random: np.random.Generator,
     advance: Advance,
-    grouped: Callable[[Floats, int, int, np.random.Generator], Groups],
+    grouped: Callable[[Points, int, int, np.random.Generator], Groups],
 ) -> Groups:
     wanted = len(points) // k
     if wanted <= 1:
@@ -88,24 +90,24 @@ def _in_cells(
         groups = grouped(points, k, wanted, random)
         advance(len(points))
         return groups
-    if (points == points[0]).all():  # k-means would find one cluster, and fill the others with k points each
+    if points.all_equal():  # k-means would find one cluster, and fill the others with k points each
         advance(len(points))
         return np.minimum(np.arange(len(points)) // k, wanted - 1)
     cells = filled_clusters(points, k, min(MOST_CELLS, 2 * wanted // MOST_SEEDS), random)
     groups, begun = np.empty(len(points), np.intp), 0
     for cell in range(int(cells.max()) + 1):
         members = np.flatnonzero(cells == cell)
-        groups[members] = begun + _in_cells(points[members], k, random, advance, grouped)
+        groups[members] = begun + _in_cells(points.take(members), k, random, advance, grouped)
         begun = int(groups[members].max()) + 1
     return groups
 
 
 def _nearest_spare(
-    points: Floats, groups: Groups, sizes: NDArray[np.integer[Any]], centre: Floats, k: int
+    points: Points, groups: Groups, sizes: NDArray[np.integer[Any]], centre: Floats, k: int
 ) -> NDArray[np.intp]:
     """The points that clusters can spare, nearest to the centre first: of each cluster as many as it has beyond k."""
     candidates = np.flatnonzero(sizes[groups] > k)
-    candidates = candidates[np.argsort(_squared_distances(points[candidates], centre), kind="stable")]
+    candidates = candidates[np.argsort(points.take(candidates).squared_distances(centre), kind="stable")]
     donors = groups[candidates]
     return candidates[_occurrence(donors) < (sizes - k)[donors]]
 
@@ -119,9 +121,8 @@ def _occurrence(numbers: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
     return before
 
 
-def _squared_distances(points: Floats, to: Floats) -> Floats:
-    return ((points - to) ** 2).sum(axis=1)
-
-
-def _nearest(points: Floats, seeds: Floats) -> NDArray[np.intp]:
-    return np.stack([_squared_distances(points, seed) for seed in seeds]).argmin(axis=0)
+def _nearest(points: Points, seeds: Floats) -> NDArray[np.intp]:
+    found: Groups = np.empty(len(points), np.intp)
+    for rows, block in points.blocks():
+        found[rows] = np.stack([((block - seed) ** 2).sum(axis=1) for seed in seeds]).argmin(axis=0)
+    return found

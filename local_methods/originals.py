@@ -12,7 +12,7 @@ import numpy as np
 
 from mixbayes.local_methods.coordinates import nominals
 from mixbayes.local_methods.grouping import Groups
-from mixbayes.local_methods.tables import MISSING, Codes, Column, Indices, Mask, Nominal, Numeric, Table
+from mixbayes.local_methods.tables import MISSING, Codes, Column, Floats, Indices, Mask, Nominal, Numeric, Table
 
 ROUNDS = 30
 
@@ -41,7 +41,7 @@ class Originals:
 
     def among(self, released: Table) -> Mask:
         """Which rows are equal to one of its rows in every column. A row without any cell is nobody's."""
-        rows = np.flatnonzero(~released.missing().all(axis=1))
+        rows = np.flatnonzero(~released.empty())
         number = np.zeros(len(rows), np.int64)
         for at, (cells, pairs) in zip(self.order, self.lists, strict=True):
             place, known = _looked_up(cells, _keys(released.columns[at])[rows])
@@ -63,27 +63,34 @@ def without_originals(released: Table, original: Table, groups: Groups, random: 
     for _ in range(ROUNDS):
         if not hit.any() or not released.nominal:
             break
-        released, touched = _traded(released, hit, groups, random)
-        hit[touched] = originals.among(released.take(touched))
+        released, changed = _traded(released, hit, groups, random)
+        hit[changed] = originals.among(released.take(changed))
     return _suppressed(released, originals, np.flatnonzero(hit), random)
 
 
 def _traded(released: Table, hit: Mask, groups: Groups, random: np.random.Generator) -> tuple[Table, Mask]:
     """The rows of every group are paired at random; a pair with a hit in it trades its values in one column.
 
-    And which rows are in such pairs.
+    And in which rows that changes anything.
     """
     at, column = nominals(released)[int(random.integers(len(released.nominal)))]
-    order = np.lexsort((random.random(len(groups)), groups))
-    sizes = np.bincount(groups)
+    partner = _partners(random.random(len(groups)), hit, groups)
+    touched = hit | hit[partner]
+    codes = np.where(touched, column.codes[partner], column.codes)
+    return released.with_columns({at: column.with_codes(codes)}), codes != column.codes
+
+
+def _partners(draws: Floats, hit: Mask, groups: Groups) -> Indices:
+    """The row beside each in the order of the draws, group by group; itself, where no row of its group is a hit."""
+    rows = np.flatnonzero((np.bincount(groups, hit) > 0)[groups])
+    order = rows[np.lexsort((draws[rows], groups[rows]))]
+    sizes = np.bincount(groups[rows])
     begin = np.repeat(np.cumsum(sizes) - sizes, sizes)
     place = np.arange(len(order)) - begin
     beside = np.where((place ^ 1) < np.repeat(sizes, sizes), place ^ 1, place)  # the last of an odd group stays
-    partner = np.empty(len(order), np.intp)
+    partner = np.arange(len(groups))
     partner[order] = order[begin + beside]
-    touched = hit | hit[partner]
-    codes = np.where(touched, column.codes[partner], column.codes)
-    return released.with_columns({at: column.with_codes(codes)}), touched
+    return partner
 
 
 def _suppressed(released: Table, originals: Originals, rows: Indices, random: np.random.Generator) -> Table:

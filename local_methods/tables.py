@@ -139,6 +139,10 @@ class Table:
         count = len(np.arange(self.rows)[rows])
         return Table(self.names, tuple(column.take(rows) for column in self.columns), count)
 
+    def only(self, rows: Indices) -> Table:
+        """The table with only these rows, each once and in their order: the same table, if these are all."""
+        return self if len(rows) == self.rows else self.take(rows)
+
     def select(self, at: Sequence[int]) -> Table:
         """The table with only the columns at these positions."""
         return Table(tuple(self.names[p] for p in at), tuple(self.columns[p] for p in at), self.rows)
@@ -146,6 +150,24 @@ class Table:
     def missing(self) -> Mask:
         """Where cells are missing: rows × columns."""
         return np.column_stack([column.missing for column in self.columns])
+
+    def missing_cells(self) -> int:
+        """How many cells are missing."""
+        return sum(int(np.count_nonzero(column.missing)) for column in self.columns)
+
+    def incomplete(self) -> Mask:
+        """The rows with a missing cell."""
+        rows: Mask = np.zeros(self.rows, bool)
+        for column in self.columns:
+            rows |= column.missing
+        return rows
+
+    def empty(self) -> Mask:
+        """The rows in which every cell is missing."""
+        rows: Mask = np.ones(self.rows, bool)
+        for column in self.columns:
+            rows &= column.missing
+        return rows
 
 
 def column_from(cells: NDArray[Any], missing: Mask, name: str) -> Column:

@@ -103,6 +103,13 @@ def test_generalisation(load: Load, lines: Lines) -> None:
     assert len(lines()) == 1 + 4 * 4
 
 
+def test_large_tables(load: Load, lines: Lines) -> None:
+    load("large_tables").main([1_000])
+    measured = [line.split() for line in lines()[1:]]
+    assert [line[:2] for line in measured] == [["class-wise-condensation", "1,000"], ["perturbation-tree", "1,000"]]
+    assert all(float(figure.replace(",", "")) > 0 for line in measured for figure in line[2:])
+
+
 def test_mdav(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mdav = load("mdav")
     monkeypatch.setattr(mdav, "SIZES", (50, 100))

@@ -9,6 +9,7 @@ from sklearn.neighbors import KDTree
 
 from mixbayes.local_methods.arithmetic.exact_products import whole_bits
 from mixbayes.local_methods.arithmetic.k_means import nearest
+from mixbayes.local_methods.points import Points
 from mixbayes.local_methods.tables import Codes, Floats, Indices
 
 ROOM = 2
@@ -46,7 +47,7 @@ class NearestNeighbour:
         found: Indices = np.zeros(len(asked), np.intp)
         least = np.full(len(asked), np.inf)
         for start in range(0, len(self._points), AT_ONCE):
-            at = start + nearest(asked, self._points[start : start + AT_ONCE])
+            at = start + nearest(Points(asked), self._points[start : start + AT_ONCE])
             distances = ((asked - self._points[at]) ** 2).sum(axis=1)
             found = np.where(distances < least, at, found)
             least = np.minimum(distances, least)

@@ -124,7 +124,7 @@ class ClassWiseCondensation(Condensing):
         groups, begun = np.empty(work.table.rows, np.intp), 0
         for code in np.unique(labels.codes):
             members = np.flatnonzero(labels.codes == code)
-            groups[members] = begun + groups_by_kmeans(points[members], size, work.random, step)
+            groups[members] = begun + groups_by_kmeans(points.take(members), size, work.random, step)
             begun = int(groups[members].max()) + 1
         return groups, size
 

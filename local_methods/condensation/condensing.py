@@ -20,7 +20,7 @@ from mixbayes.local_methods.coordinates import nominals, numerics
 from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.originals import in_original, without_originals
-from mixbayes.local_methods.tables import Codes, Floats, Mask, Nominal, Table
+from mixbayes.local_methods.tables import Codes, Floats, Mask, Nominal, Numeric, Table
 
 LEAST_ROWS = 3
 """The smallest group: two rows with a given mean and covariance are the two rows themselves."""
@@ -59,7 +59,7 @@ class Condensing(LocalMethod):
     def _release(self, work: Work) -> Released:
         # One thread: several add up in an order of their own, and the last digit of a mean could move a row. Besides,
         # the matrices of a group are so small that threads would spend their time on waiting for each other.
-        exponents = largest_exponents(work.table.numbers())
+        exponents = _exponents(work.table)
         with threadpool_limits(1):
             released = self._condensed(replace(work, table=_scaled(work.table, -exponents)))
         return replace(released, table=_scaled(released.table, exponents))
@@ -71,14 +71,14 @@ class Condensing(LocalMethod):
         drawn = resynthesised(_labelled(work), groups, pools, size, work.random, draw, work.progress)
         table, labels = _unlabelled(drawn, work)
         table = without_originals(table, work.table, groups, work.random)
-        self.suppressed_cells_ = int(table.missing().sum() - work.table.missing().sum())
+        self.suppressed_cells_ = table.missing_cells() - work.table.missing_cells()
         self.groups_, self.group_size_, self.groups_formed_ = groups, size, int(groups.max()) + 1
         return Released(table, labels)
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
         smallest = int(np.bincount(self.groups_).min())
         originals = in_original(released.table, work.table).any()
-        exponents = largest_exponents(work.table.numbers())
+        exponents = _exponents(work.table)
         before, after = (_scaled(_labelled(records), -exponents) for records in (work, released))
         return Guarantee(
             claim=f"every released row is drawn from the statistics of a group of at least {self.group_size_} rows, "
@@ -152,9 +152,15 @@ def _means(numbers: Floats, groups: Groups) -> Floats:
     return np.bincount(groups, np.nan_to_num(numbers)) / np.maximum(_present(numbers, groups), 1)
 
 
+def _exponents(table: Table) -> Codes:
+    """By which powers of two the numeric columns have to be divided to lie between -1 and 1."""
+    return np.array([largest_exponents(column.numbers[:, None])[0] for _, column in numerics(table)], np.int64)
+
+
 def _scaled(table: Table, exponents: Codes) -> Table:
     """Each numeric column times a power of two, which rounds nothing."""
-    return table.with_numbers(np.ldexp(table.numbers(), exponents))
+    scaled = zip(numerics(table), exponents, strict=True)
+    return table.with_columns({at: Numeric(np.ldexp(column.numbers, power)) for (at, column), power in scaled})
 
 
 def _labelled(records: Records) -> Table:

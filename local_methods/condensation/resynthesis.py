@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from mixbayes.local_methods.base import Progress
 from mixbayes.local_methods.condensation.synthesis import Draw, dealt, recoloured
-from mixbayes.local_methods.coordinates import APART, Coordinates, columns_of, indicator_block, nominals
+from mixbayes.local_methods.coordinates import APART, Coordinates, columns_of, nominals, numerics
 from mixbayes.local_methods.grouping import Groups
-from mixbayes.local_methods.tables import Codes, Floats, Mask, Table
+from mixbayes.local_methods.tables import Codes, Column, Floats, Mask, Numeric, Table
 
 Members = NDArray[np.intp]
 
@@ -38,24 +38,28 @@ def resynthesised(
     Groups that have too few of a number are taken together within a pool; a group lies in one pool.
     """
     plan = _Plan.of(table)
-    numbers, codes = np.empty_like(plan.numbers), np.empty_like(plan.codes)
+    numbers = [np.empty(table.rows) for _ in plan.numbers]
+    codes = [np.empty(table.rows, np.int64) for _ in plan.codes]
     members = members_of(groups)
     for done, rows in enumerate(members):
-        numbers[rows], codes[rows] = plan.drawn(rows, random, draw)
+        new_numbers, new_codes = plan.drawn(rows, random, draw)
+        for into, new in zip((*numbers, *codes), (*new_numbers.T, *new_codes), strict=True):
+            into[rows] = new
         progress("drawing the groups", done + 1, len(members))
     for at in plan.gaps:
-        numbers[:, at] = _pooled(numbers[:, at], plan.numbers[:, at], groups, pools, k, random, draw)
-    columns = {at: column.with_codes(codes[:, i]) for i, (at, column) in enumerate(nominals(table))}
-    return table.with_numbers(numbers).with_columns(columns)
+        numbers[at] = _pooled(numbers[at], plan.numbers[at], groups, pools, k, random, draw)
+    columns: dict[int, Column] = dict(zip(table.numeric, map(Numeric, numbers), strict=True))
+    return table.with_columns(
+        columns | {at: column.with_codes(new) for new, (at, column) in zip(codes, nominals(table), strict=True)}
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """The table as one matrix, and what each part of it stands for."""
+    """The columns of the table, and how rows of it become a matrix."""
 
-    numbers: Floats
-    codes: Codes
-    matrix: Floats
+    numbers: list[Floats]
+    codes: list[Codes]
     centre: Floats
     spread: Floats
     indicators: list[Codes]
@@ -66,42 +70,48 @@ class _Plan:
 
     @classmethod
     def of(cls, table: Table) -> _Plan:
-        coordinates, numbers = Coordinates.of(table), table.numbers()
-        codes = [column.codes for _, column in nominals(table)]
+        coordinates = Coordinates.of(table)
+        numbers = [column.numbers for _, column in numerics(table)]
         indicators = [coordinates.indicators[at] for at, _ in nominals(table)]
-        absent = np.isnan(numbers)
-        gaps = np.flatnonzero(absent.any(axis=0))
-        blocks = [
-            (numbers - coordinates.centre) / coordinates.spread,
-            *(APART * indicator_block(column, coordinates.indicators[at]) for at, column in nominals(table)),
-            APART * absent[:, gaps],
-        ]
+        gaps = np.flatnonzero([np.isnan(column).any() for column in numbers])
+        widths = [len(numbers), *(int(indicator.max()) + 1 for indicator in indicators), len(gaps)]
         return cls(
             numbers,
-            np.column_stack(codes) if codes else np.empty((table.rows, 0), np.int64),
-            np.column_stack(blocks),
+            [column.codes for _, column in nominals(table)],
             coordinates.centre,
             coordinates.spread,
             indicators,
-            columns_of([block.shape[1] for block in blocks]),
+            columns_of(widths),
             gaps,
         )
 
-    def drawn(self, rows: Members, random: np.random.Generator, draw: Draw) -> tuple[Floats, Codes]:
+    def drawn(self, rows: Members, random: np.random.Generator, draw: Draw) -> tuple[Floats, list[Codes]]:
         """New numbers and new codes for one group."""
-        new = recoloured(_gaps_at_mean(self.matrix[rows]), random, draw)
+        old = np.empty((len(rows), len(self.numbers)))
+        for at, column in enumerate(self.numbers):
+            old[:, at] = column[rows]
+        codes = [column[rows] for column in self.codes]
+        new = recoloured(_gaps_at_mean(self._matrix(old, codes)), random, draw)
         numbers = self.centre + self.spread * new[:, self.parts[0]]
-        old = self.numbers[rows]
         constant = (old == old[0]).all(axis=0)
         numbers[:, constant] = old[0, constant]  # else rounding errors would make many numbers of one
         for part, at in enumerate(self.gaps):
             scores = new[:, self.parts[-1].start + part]
             numbers[:, at] = _with_gaps(numbers[:, at], old[:, at], scores, random)
-        codes = [
-            dealt(new[:, part], indicator, self.codes[rows, at], random)
-            for at, (part, indicator) in enumerate(zip(self.parts[1:-1], self.indicators, strict=True))
+        return numbers, [
+            dealt(new[:, part], indicator, column, random)
+            for part, indicator, column in zip(self.parts[1:-1], self.indicators, codes, strict=True)
         ]
-        return numbers, np.column_stack(codes) if codes else self.codes[rows]
+
+    def _matrix(self, numbers: Floats, codes: list[Codes]) -> Floats:
+        """Rows × coordinates: what their covariance is taken of."""
+        matrix = np.zeros((len(numbers), self.parts[-1].stop))
+        matrix[:, self.parts[0]] = (numbers - self.centre) / self.spread
+        every = np.arange(len(numbers))
+        for part, indicator, column in zip(self.parts[1:-1], self.indicators, codes, strict=True):
+            matrix[every, part.start + indicator[column]] = APART
+        matrix[:, self.parts[-1]] = APART * np.isnan(numbers[:, self.gaps])
+        return matrix
 
 
 def _gaps_at_mean(block: Floats) -> Floats:

@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
 from mixbayes.local_methods.arithmetic.k_means import k_means as k_means_of
+from mixbayes.local_methods.points import Points
 
 Labels = NDArray[np.integer]
 
@@ -34,7 +35,7 @@ class Clustering:
 def k_means(rows: NDArray[np.float64], clusters: int, seed: int) -> NDArray[np.int32]:
     """The cluster of each row; fewer clusters than asked for where there are fewer different rows."""
     different = len(np.unique(rows, axis=0))
-    return k_means_of(rows, min(clusters, different), seed, starts=STARTS).groups.astype(np.int32)
+    return k_means_of(Points(rows), min(clusters, different), seed, starts=STARTS).groups.astype(np.int32)
 
 
 def misclassification_error(original: Labels, released: Labels) -> float:

@@ -8,7 +8,7 @@ printed: here they share the average of their ranks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from scipy.stats import rankdata
@@ -70,29 +70,33 @@ def confidence_interval(original: Floats, released: Floats, level: float = LEVEL
 
 def vd(original: Floats, released: Floats) -> float:
     """The Frobenius norm of the difference over that of the original."""
-    before, after = _to_unit(*_paired(original, released))
-    size = np.sqrt(np.nansum(before**2))
-    return float(np.sqrt(np.nansum((before - after) ** 2)) / size) if size else np.nan
+    before, after = _paired(original, released)
+    exponent = -_exponent(before, after)
+    np.ldexp(before, exponent, out=before)
+    np.ldexp(after, exponent, out=after)
+    np.subtract(before, after, out=after)
+    size = _norm(before)
+    return _norm(after) / size if size else np.nan
 
 
 def rp(original: Floats, released: Floats) -> float:
     """By how many ranks a value moves within its attribute, on average."""
-    return _moved(*_ranks(original, released))
+    return _moved(_ranks(original, released))
 
 
 def rk(original: Floats, released: Floats) -> float:
     """The share of values that keep their rank within their attribute."""
-    return _kept(*_ranks(original, released))
+    return _kept(_ranks(original, released))
 
 
 def cp(original: Floats, released: Floats) -> float:
     """By how many ranks an attribute moves among the attributes ordered by their means, on average."""
-    return _moved(*_ranks_of_means(original, released))
+    return _moved(_ranks_of_means(original, released))
 
 
 def ck(original: Floats, released: Floats) -> float:
     """The share of attributes that keep their rank among the attributes ordered by their means."""
-    return _kept(*_ranks_of_means(original, released))
+    return _kept(_ranks_of_means(original, released))
 
 
 def k_anonymity(columns: Sequence[Column]) -> int | None:
@@ -110,8 +114,20 @@ def _same_shape(original: Floats, released: Floats) -> None:
 
 def _to_unit(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     """Both times the power of two that brings their largest number to about one: no sum or square overflows."""
-    exponent = np.frexp(max(np.nan_to_num(abs(numbers)).max(initial=0) for numbers in (original, released)))[1]
-    return np.ldexp(original, -exponent), np.ldexp(released, -exponent)
+    exponent = -_exponent(original, released)
+    return np.ldexp(original, exponent), np.ldexp(released, exponent)
+
+
+def _exponent(*parts: Floats) -> int:
+    largest = max(max(np.fmax.reduce(part, None, initial=0), -np.fmin.reduce(part, None, initial=0)) for part in parts)
+    return int(np.frexp(largest)[1])
+
+
+def _norm(matrix: Floats) -> float:
+    """The Frobenius norm, missing cells left out; the matrix is used up."""
+    matrix[np.isnan(matrix)] = 0
+    matrix *= matrix
+    return float(np.sqrt(matrix.sum()))
 
 
 def _paired(original: Floats, released: Floats) -> tuple[Floats, Floats]:
@@ -120,17 +136,19 @@ def _paired(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     return np.where(missing, np.nan, original), np.where(missing, np.nan, released)
 
 
-def _ranks(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    before, after = _paired(original, released)
-    return _ranked(before), _ranked(after)
+def _ranks(original: Floats, released: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Of one attribute after the other, of the pairs that both have."""
+    _same_shape(original, released)
+    for before, after in zip(original.T, released.T, strict=True):
+        present = ~(np.isnan(before) | np.isnan(after))
+        yield rankdata(before[present]), rankdata(after[present])
 
 
-def _ranked(matrix: Floats) -> Floats:
-    return np.asarray(rankdata(matrix, axis=0, nan_policy="omit"), np.float64).reshape(matrix.shape)
-
-
-def _ranks_of_means(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    before, after = ([_told_apart(column) for column in matrix.T] for matrix in _to_unit(original, released))
+def _ranks_of_means(original: Floats, released: Floats) -> Iterator[tuple[Floats, Floats]]:
+    exponent = -_exponent(original, released)
+    before, after = (
+        [_told_apart(np.ldexp(column, exponent)) for column in matrix.T] for matrix in (original, released)
+    )
     return _ranks(np.array(before, np.float64)[:, None], np.array(after, np.float64)[:, None])
 
 
@@ -140,12 +158,18 @@ def _told_apart(column: Floats) -> float:
     return 0.0 if abs(mean) < EXACT * largest else float(f"{mean:.12g}")
 
 
-def _moved(before: Floats, after: Floats) -> float:
-    return _mean(abs(before - after))
+def _moved(ranks: Iterable[tuple[Floats, Floats]]) -> float:
+    return _mean_of(abs(before - after) for before, after in ranks)
 
 
-def _kept(before: Floats, after: Floats) -> float:
-    return _mean(np.where(np.isnan(before), np.nan, before == after))
+def _kept(ranks: Iterable[tuple[Floats, Floats]]) -> float:
+    return _mean_of((before == after).astype(np.float64) for before, after in ranks)
+
+
+def _mean_of(parts: Iterable[Floats]) -> float:
+    """Of all numbers; ranks are halves, so that no sum of them is rounded."""
+    sums = np.array([(part.sum(), len(part)) for part in parts], np.float64).reshape(-1, 2).sum(axis=0)
+    return float(sums[0] / sums[1]) if sums[1] else np.nan
 
 
 def _mean(values: Floats) -> float:

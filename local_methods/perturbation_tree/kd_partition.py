@@ -86,12 +86,13 @@ def partition(
 
     More than `largest` are in a leaf only where no attribute can be cut.
     """
-    scaled = near_unit(points)
-    rule = Rule(largest, least, split, 1 / spreads(scaled, scaling) ** 2, ALIKE[scaling], random)
+    columns, weights = _scaled_columns(points, scaling)
+    rule = Rule(largest, least, split, weights, ALIKE[scaling], random)
     leaf: Indices = np.zeros(len(points), dtype=np.intp)
     leaves = 1
-    root = Level(np.ascontiguousarray(scaled.T), np.arange(len(points)), np.array([len(points)]))
+    root = Level(columns, np.arange(len(points)), np.array([len(points)]))
     pending = [root] if len(points) > largest else []
+    del columns, root  # the levels below are copies
     while pending:
         level, order, sizes = _halved(pending.pop(), rule)
         leaf[level.rows[order]] = leaves + np.repeat(np.arange(sizes.size), sizes)
@@ -100,6 +101,12 @@ def partition(
         if large.any():
             pending += level.taken(order[np.repeat(large, sizes)], sizes[large]).parts()
     return np.unique(leaf, return_inverse=True)[1]
+
+
+def _scaled_columns(points: Floats, scaling: Scaling) -> tuple[Floats, Floats]:
+    """The columns brought to about one, and what their variances are multiplied by."""
+    scaled = near_unit(points)
+    return np.ascontiguousarray(scaled.T), 1 / spreads(scaled, scaling) ** 2
 
 
 def _halved(level: Level, rule: Rule) -> tuple[Level, Indices, Indices]:

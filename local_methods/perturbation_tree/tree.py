@@ -165,7 +165,8 @@ class PerturbationTree(Aggregating):
 
         def leaves(rows: Indices, present: Indices) -> Indices:
             columns = np.sort(np.append(others, confidential[present]))
-            return self._leaves(points[np.ix_(rows, columns)], work.random, done)
+            every = (len(rows), len(columns)) == points.shape
+            return self._leaves(points if every else points[np.ix_(rows, columns)], work.random, done)
 
         leaf = grouped_alike(np.isnan(points[:, confidential]), self.min_group, leaves)
         if self.within == "univariate":

@@ -13,6 +13,7 @@ from mixbayes.local_methods.arithmetic.exact_products import gram, product, whol
 from mixbayes.local_methods.arithmetic.k_means import k_means
 from mixbayes.local_methods.arithmetic.logarithms import log, log2
 from mixbayes.local_methods.arithmetic.nearest_neighbour import NearestNeighbour
+from mixbayes.local_methods.points import Points
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (7, 3, 5), (20, 19, 60), (3, 400, 4), (4, 0, 2)])
@@ -58,7 +59,7 @@ def test_axes_have_the_covariance_and_can_be_turned_to_the_principal_ones() -> N
 @pytest.mark.parametrize("seed", range(5))
 def test_k_means_is_that_of_scikit_learn_where_no_last_digit_decides(seed: int) -> None:
     points = np.random.default_rng(seed).normal(size=(300, 1 + seed))
-    ours, theirs = k_means(points, 9, seed), KMeans(9, random_state=seed).fit(points)
+    ours, theirs = k_means(Points(points), 9, seed), KMeans(9, random_state=seed).fit(points)
     assert np.array_equal(ours.groups, np.asarray(theirs.labels_))
     assert ours.centres == pytest.approx(theirs.cluster_centers_, abs=1e-6)
     assert ours.inertia == pytest.approx(theirs.inertia_, rel=1e-5)

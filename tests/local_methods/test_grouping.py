@@ -10,6 +10,7 @@ import pytest
 
 from mixbayes.local_methods import grouping
 from mixbayes.local_methods.grouping import MOST_SEEDS, groups_by_kmeans, groups_by_seeds
+from mixbayes.local_methods.points import Points
 from mixbayes.local_methods.tables import Floats
 
 GROUPINGS = [groups_by_seeds, groups_by_kmeans]
@@ -33,7 +34,7 @@ def mostly_zeros(rows: int) -> Floats:
 def test_equal_points_are_grouped_as_they_stand(groups: Any) -> None:
     rows = 6 * MOST_SEEDS + 2
     told: list[int] = []
-    found = groups(np.full((rows, 2), 0.1), 3, np.random.default_rng(0), told.append)
+    found = groups(Points(np.full((rows, 2), 0.1)), 3, np.random.default_rng(0), told.append)
     assert found.tolist() == [row // 3 for row in range(rows - 2)] + [found[-3]] * 2
     assert sum(told) == rows
 
@@ -45,13 +46,13 @@ def test_equal_points_are_not_looked_at_again_and_again(
 ) -> None:
     looks = 0
 
-    def filled(points: Floats, *rest: Any) -> Any:
+    def filled(points: Points, *rest: Any) -> Any:
         nonlocal looks
         looks += len(points)
         return original(points, *rest)
 
     original = grouping.filled_clusters
     monkeypatch.setattr(grouping, "filled_clusters", filled)
-    sizes = np.bincount(groups(table(5_000), 10, np.random.default_rng(1), nothing))
+    sizes = np.bincount(groups(Points(table(5_000)), 10, np.random.default_rng(1), nothing))
     assert sizes.min() >= 10
     assert looks < 10 * 5_000

@@ -7,7 +7,7 @@ import io
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -19,14 +19,17 @@ _ID_BYTES = 16
 _NO_TEXT = (".xlsx", ".xls", ".ods", ".gz", ".bz2", ".xz", ".zip")
 
 
-def write_whole(path: Path, content: str | bytes, mode: int = 0o666) -> None:
-    """Replace the file with this text, in UTF-8, or these bytes, or leave it as it was."""
+def write_whole(path: Path, content: str | bytes | Iterable[bytes], mode: int = 0o666) -> None:
+    """Replace the file with this text, in UTF-8, or these bytes, or leave it as it was.
+
+    Bytes that come in parts are written as they come, so that the file need not fit into memory.
+    """
     refuse_unwritable(path)
     draft = None
     try:
         with _draft(path, delete=False) as file:
             draft = file.name
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.writelines(_in_parts(content))
         os.chmod(draft, mode & ~_umask())
         os.replace(draft, path)
     except OSError as error:
@@ -34,6 +37,12 @@ def write_whole(path: Path, content: str | bytes, mode: int = 0o666) -> None:
     finally:
         if draft:
             Path(draft).unlink(missing_ok=True)
+
+
+def _in_parts(content: str | bytes | Iterable[bytes]) -> Iterable[bytes]:
+    if isinstance(content, str):
+        return [content.encode()]
+    return [content] if isinstance(content, bytes) else content
 
 
 def write_private(path: Path, content: str) -> None:

@@ -30,6 +30,7 @@ from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names, sensitive_column
 from mixbayes.tables.protecting import left_as_they_were, texts_of
+from mixbayes.tables.room import refuse_too_large
 from mixbayes.tables.sources.how import How
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def protect(
         columns = read(source, how, talk)
     sensitive_column(columns, sensitive, None)
     tell_doubts([columns], names_in(nominal), names_in(numeric))
+    with columns.named_in_errors():
+        refuse_too_large(chosen, columns.rows, len(columns.names))
     done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
     document = _document(method, chosen, columns, done, sensitive_column(columns, sensitive, done.label))
     _write(target, done)
@@ -170,7 +173,7 @@ def _released(
     released = _whole(table.names, part, label, labels)
     texts = texts_of(method, columns, released)
     return _Done(
-        table.take(method.kept_rows_),
+        table.only(method.kept_rows_),
         released,
         texts,
         left_as_they_were(method, columns, texts),

@@ -7,13 +7,14 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mixbayes.cli.output import refuse_unwritable
 from mixbayes.local_methods.dmpd.projections import Projection
 from mixbayes.local_methods.tables import Column, Numeric, Table
+from mixbayes.protocol.arrays import slices
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.released_texts import as_texts
@@ -25,27 +26,32 @@ if TYPE_CHECKING:
 PROJECTION = "projection-*.csv"
 
 
-def table_file(path: Path, released: Table, texts: Columns) -> str | bytes:
-    """What the file of this name holds: CSV or, by the name, Parquet."""
+ROWS_AT_ONCE = 1 << 14
+"""So many rows of a CSV file are texts in memory at a time."""
+
+
+def table_file(path: Path, released: Table, texts: Columns) -> bytes | Iterator[bytes]:
+    """What the file of this name holds, perhaps in parts: CSV or, by the name, Parquet."""
     return _parquet(released) if path.suffix.lower() in PARQUET else _csv(texts)
 
 
-def projection_files(projections: Sequence[Projection], label: str) -> dict[str, str]:
+def projection_files(projections: Sequence[Projection], label: str) -> dict[str, Iterator[bytes]]:
     """A CSV file for each projection: its columns, and the class under this name."""
     digits = len(str(len(projections)))
     names = (PROJECTION.replace("*", f"{number:0{digits}}") for number in range(1, len(projections) + 1))
     return {name: _csv(as_texts(_with_class(one, label))) for name, one in zip(names, projections, strict=True)}
 
 
-def write_folder(path: Path, files: Mapping[str, str]) -> None:
-    """Replace the folder with one that holds these files, or leave it as it was."""
+def write_folder(path: Path, files: Mapping[str, Iterable[bytes]]) -> None:
+    """Replace the folder with one that holds these files, of which each comes in parts, or leave it as it was."""
     refuse_other_folder(path)
     draft = None
     try:
         draft = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-        for name, text in files.items():
-            (draft / "new" / name).parent.mkdir(exist_ok=True)
-            (draft / "new" / name).write_text(text, encoding="utf-8", newline="")
+        (draft / "new").mkdir()
+        for name, parts in files.items():
+            with open(draft / "new" / name, "wb") as file:
+                file.writelines(parts)
         _exchange(path, draft / "new", draft / "old")
     except OSError as error:
         raise BadData(f"{path} cannot be written: {error.strerror}.") from None
@@ -85,12 +91,16 @@ def _with_class(projection: Projection, label: str) -> Table:
     return Table((*table.names, label), (*table.columns, projection.labels), table.rows)
 
 
-def _csv(texts: Columns) -> str:
+def _csv(texts: Columns) -> Iterator[bytes]:
+    yield _lines([texts.names])
+    for rows in slices(texts.rows, ROWS_AT_ONCE):
+        yield _lines(zip(*(column.texts_in(rows).tolist() for column in texts.cells), strict=True))
+
+
+def _lines(rows: Iterable[Sequence[str]]) -> bytes:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(texts.names)
-    writer.writerows(zip(*(texts.texts(name).tolist() for name in texts.names), strict=True))
-    return text.getvalue()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
 
 
 def _parquet(released: Table) -> bytes:
@@ -107,4 +117,4 @@ def _arrow(column: Column) -> pa.Array:
 
     if isinstance(column, Numeric):
         return pa.array(column.numbers, from_pandas=True)
-    return pa.array(column.cells().tolist(), pa.string())
+    return pa.array(column.values.tolist(), pa.string()).take(pa.array(column.codes, mask=column.missing))

@@ -44,6 +44,11 @@ class Column(ABC):
     def all_numbers(self) -> Numbers | None:
         """The cells as numbers, not-a-number where one is missing; nothing if any of them says something else."""
 
+    def texts_in(self, rows: slice) -> Texts:
+        """The cells of these rows, one below the other."""
+        cells = self.coded()
+        return cells.values[cells.codes[rows]]
+
 
 @dataclass(frozen=True, eq=False)
 class Cells(Column):

@@ -8,20 +8,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mixbayes.local_methods.tables import MISSING, Column, Nominal, Table
+from mixbayes.local_methods.tables import MISSING, Nominal, Table
+from mixbayes.local_methods.tables import Column as MethodColumn
+from mixbayes.protocol.arrays import slices
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.cells import Cells, Column
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table
 from mixbayes.tables.released_texts import as_texts
+from mixbayes.tables.room import refuse_too_large
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
 
 Progress = Callable[[str, int, int], None]
+
+ROWS_AT_ONCE = 1 << 14
+"""So many rows are texts in memory at a time while columns are compared."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,7 @@ def protect(
     method = _configured(protection, seed)
     counted = _counted(table, dictionary)
     with table.named_in_errors():
+        refuse_too_large(method, counted.rows, len(counted.names))
         released = _released(method, counted, dictionary, progress)
     _refuse_broken_promise(method, protection)
     coarsened = 0
@@ -82,23 +90,40 @@ def protect(
     _refuse_nothing_to_count(released, dictionary, protection)
     texts = texts_of(method, counted, released)
     unlabelled = texts.column(dictionary.class_column).where(missing)
-    counted_rows = texts.take(np.flatnonzero(~unlabelled))
+    counted_rows = texts.take(np.flatnonzero(~unlabelled)) if unlabelled.any() else texts
     return Protected(counted_rows, _promise(method), method.guarantee_.privacy, int(unlabelled.sum()), coarsened)
 
 
 def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
     """What the method released, as texts; what it left as it was keeps its spelling."""
     paired = method.KEEPS_ORDER and released.rows == len(method.kept_rows_)
-    return as_texts(released, original.take(method.kept_rows_) if paired else None, method.kept_columns_)
+    return as_texts(released, _taking_part(method, original) if paired else None, method.kept_columns_)
 
 
 def left_as_they_were(method: LocalMethod, original: Columns, texts: Columns) -> list[str]:
     """The columns that say of every row that took part what the table says, and say anything."""
     if not method.KEEPS_ORDER or texts.rows != len(method.kept_rows_):
         return []
-    before = original.take(method.kept_rows_)
-    pairs = ((name, before.texts(name), texts.texts(name)) for name in texts.names)
-    return [name for name, old, new in pairs if np.array_equal(old, new) and not missing(old).all()]
+    before = _taking_part(method, original)
+    pairs = ((name, before.column(name), texts.raw(name)) for name in texts.names)
+    return [name for name, old, new in pairs if _equal(old, new) and not old.where(missing).all()]
+
+
+def _taking_part(method: LocalMethod, original: Columns) -> Columns:
+    kept = method.kept_rows_
+    return original if len(kept) == original.rows else original.take(kept)
+
+
+def _equal(one: Column, other: Column) -> bool:
+    """Whether two columns of as many rows have the same texts."""
+    if one is other:
+        return True
+    if isinstance(one, Cells) and isinstance(other, Cells):
+        places = np.unique(np.append(one.values, other.values), return_inverse=True)[1]
+        many = len(one.values)
+        return np.array_equal(places[:many][one.codes], places[many:][other.codes])
+    # Most columns that differ do so in the first rows.
+    return all(np.array_equal(one.texts_in(rows), other.texts_in(rows)) for rows in slices(len(one), ROWS_AT_ONCE))
 
 
 def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
@@ -131,7 +156,7 @@ def _in_listed_values(released: Table, dictionary: Dictionary) -> Table:
     )
 
 
-def _only_known(column: Column, attribute: Attribute) -> Column:
+def _only_known(column: MethodColumn, attribute: Attribute) -> MethodColumn:
     if not isinstance(column, Nominal):
         return column
     known = np.append(~attribute.read(column.values.astype(np.str_)).foreign, True)
@@ -158,7 +183,7 @@ def _refuse_broken_promise(method: LocalMethod, protection: Protection) -> None:
 
 
 def _refuse_nothing_to_count(released: Table, dictionary: Dictionary, protection: Protection) -> None:
-    if released.select(released.positions(dictionary.names)).missing().all():
+    if released.select(released.positions(dictionary.names)).empty().all():
         raise BadData(f"{protection}: it leaves no cell to count, only the classes. Change its settings.")
     if released.column(dictionary.class_column).missing.all():
         raise BadData(f"{protection}: it leaves no row a class, so that none is counted. Change its settings.")

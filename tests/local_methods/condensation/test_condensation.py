@@ -26,6 +26,7 @@ from mixbayes.local_methods.grouping import (
     seeded_groups,
 )
 from mixbayes.local_methods.originals import in_original
+from mixbayes.local_methods.points import Points
 from mixbayes.local_methods.tables import Nominal, Numeric, Table, nominal_from
 from tests.local_methods.mixed import classes, mixed_table, real_table
 
@@ -46,7 +47,7 @@ def test_every_row_has_a_group_and_every_group_k_rows(
 ) -> None:
     random = np.random.default_rng(seed)
     points = random.normal(size=(min(distinct, rows), 2))[random.integers(0, min(distinct, rows), rows)]
-    groups = grouping(points, k, random, nothing)
+    groups = grouping(Points(points), k, random, nothing)
     sizes = np.bincount(groups)
     assert rows // k - 1 <= len(sizes) <= max(rows // k, 1)
     assert len(sizes) == max(rows // k, 1) or rows // k > MOST_SEEDS
@@ -57,7 +58,7 @@ def test_every_row_has_a_group_and_every_group_k_rows(
 def test_many_groups_are_made_in_cells_and_still_have_k_rows(grouping: Any) -> None:
     points = np.random.default_rng(0).normal(size=(6000, 3))
     told: list[int] = []
-    groups = grouping(points, 7, np.random.default_rng(1), told.append)
+    groups = grouping(Points(points), 7, np.random.default_rng(1), told.append)
     assert np.bincount(groups).min() >= 7
     assert len(np.bincount(groups)) > 0.9 * (6000 // 7)
     assert sum(told) == 6000
@@ -67,7 +68,7 @@ def test_many_groups_are_made_in_cells_and_still_have_k_rows(grouping: Any) -> N
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_groups_are_of_near_rows(grouping: Any) -> None:
     points = np.random.default_rng(0).normal(size=(5000, 2))
-    groups = grouping(points, 20, np.random.default_rng(1), nothing)
+    groups = grouping(Points(points), 20, np.random.default_rng(1), nothing)
     within = np.mean([points[rows].var(axis=0).sum() for rows in members_of(groups)])
     assert within < 0.15 * points.var(axis=0).sum()
 
@@ -75,7 +76,7 @@ def test_groups_are_of_near_rows(grouping: Any) -> None:
 def test_random_seeds_take_the_nearest_rows_that_are_left() -> None:
     """Whatever the seeds are: row by row, as the paper tells it."""
     points = np.random.default_rng(0).normal(size=(53, 2))
-    groups = seeded_groups(points, 6, 8, np.random.default_rng(5))
+    groups = seeded_groups(Points(points), 6, 8, np.random.default_rng(5))
     seeds = np.random.default_rng(5).permutation(53)[:8]
     left = [row for row in range(53) if row not in seeds]
     for group, seed in enumerate(seeds):
@@ -90,7 +91,7 @@ def test_undersized_clusters_are_filled_and_donors_keep_k() -> None:
     """Figure 3 lets a donor fall below k: here 12 rows lie far from 3, and 4 clusters of 3 leave nothing to spare."""
     points = np.concatenate([np.linspace(0, 1, 12), [100.0, 100.1, 100.2]])[:, None]
     for seed in range(20):
-        groups = filled_clusters(points, 3, 5, np.random.default_rng(seed))
+        groups = filled_clusters(Points(points), 3, 5, np.random.default_rng(seed))
         assert np.bincount(groups).tolist() == [3] * 5
 
 
@@ -100,7 +101,7 @@ def test_distance_counts_standard_deviations_values_and_the_class() -> None:
         (Numeric(np.array([0.0, 20.0, 0.0, 20.0])), nominal_from(np.array(["a", "a", "b", "b"]), np.zeros(4, bool))),
         4,
     )
-    points = weighted_points(table, classes(2, 2), 3.0)
+    points = weighted_points(table, classes(2, 2), 3.0).whole()
     apart = lambda one, other: float(((points[one] - points[other]) ** 2).sum())  # noqa: E731
     assert apart(0, 1) == pytest.approx(2.0**2)
     assert apart(0, 2) == pytest.approx(1 + 3.0**2)
@@ -116,18 +117,19 @@ def test_outcomes_count_as_much_as_the_class() -> None:
         ),
         4,
     )
-    plain = weighted_points(table, classes(2, 2), 3.0)
+    plain = weighted_points(table, classes(2, 2), 3.0).whole()
     apart = lambda points, one, other: float(((points[one] - points[other]) ** 2).sum())  # noqa: E731
     for outcomes, by_number, by_value in (([], 2.0**2, 1), ([0], 6.0**2, 1), ([1], 2.0**2, 9), ([0, 1], 6.0**2, 9)):
-        points = weighted_points(table, classes(2, 2), 3.0, outcomes)
+        points = weighted_points(table, classes(2, 2), 3.0, outcomes).whole()
         assert apart(points, 0, 1) == pytest.approx(by_number)
         assert apart(points, 0, 2) == pytest.approx(by_value + 3.0**2)
         assert points.shape == plain.shape
-    assert apart(weighted_points(table, None, 3.0, [2]), 2, 3) == pytest.approx(2.0**2 + 9 * apart_in(table, "m", 2, 3))
+    points = weighted_points(table, None, 3.0, [2]).whole()
+    assert apart(points, 2, 3) == pytest.approx(2.0**2 + 9 * apart_in(table, "m", 2, 3))
 
 
 def apart_in(table: Table, name: str, one: int, other: int) -> float:
-    points = weighted_points(table.select(table.positions([name])), None, 1.0)
+    points = weighted_points(table.select(table.positions([name])), None, 1.0).whole()
     return float(((points[one] - points[other]) ** 2).sum())
 
 
@@ -138,7 +140,7 @@ def test_the_more_the_class_weighs_the_more_it_says_of_a_distance(seed: int, wei
     same = labels.codes[:, None] == labels.codes
     last: Any = None
     for weight in sorted(weights):
-        points = weighted_points(table, labels, weight)
+        points = weighted_points(table, labels, weight).whole()
         distances = ((points[:, None] - points) ** 2).sum(axis=2)
         if last is not None:
             assert np.allclose(distances[same], last[same])
