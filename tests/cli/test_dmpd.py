@@ -177,6 +177,7 @@ def test_the_document_says_where_accuracy_falls(tune: Command, patients: Path) -
     assert all(fall["before"] > fall["after"] for fall in document["falls"])
 
 
+@pytest.mark.usefixtures("_every_step_is_told")
 def test_text_and_picture(tune: Command, patients: Path, tmp_path: Path) -> None:
     done = tune(patients, *TUNING, "--classifier", "tree", "--plot", tmp_path / "front.png")
     assert done.code == 0

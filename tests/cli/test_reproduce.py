@@ -28,6 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("_every_step_is_told")
 def test_an_experiment_that_needs_no_table_needs_no_folder(reproduce: Command) -> None:
     done = reproduce(WITHOUT_A_TABLE)
     assert done.code == 0

@@ -57,7 +57,7 @@ def test_the_hospital_is_named_whose_part_of_a_table_cannot_be_protected(tmp_pat
         (3, ["--two-party"], ["3 tables", "--two-party takes two hospitals"]),
         (2, ["--hospitals", "3"], ["2 tables", "--hospitals says 3"]),
         (2, ["--protocol", "paillier"], ["Paillier", "add --two-party", "use --protocol shares"]),
-        (0, ["--two-party", "--protocol", "paillier"], ["Paillier", "Gaussian", "mean radius", "--bins N"]),
+        (0, ["--two-party", "--protocol", "paillier"], ["Paillier", "nominal and binned", "mean radius", "--bins N"]),
         (1, ["--two-party", "--hospitals", "5"], ["--two-party", "--hospitals"]),
     ],
     ids=["two of three", "three of two", "paillier with mixers", "paillier with bells", "two of five"],

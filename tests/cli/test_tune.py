@@ -58,6 +58,7 @@ def test_the_exhaustive_search_tries_more(tune: Command, iris: Path) -> None:
     assert [tried["group_size"] for tried in document["tried"]] == [10, 28, 45]
 
 
+@pytest.mark.usefixtures("_every_step_is_told")
 def test_text_marks_the_size_that_was_found(tune: Command, iris: Path) -> None:
     done = tune(iris, *METHOD, "-t", 30, "--repeats", 1)
     assert done.code == 0
@@ -130,6 +131,7 @@ def test_the_group_size_by_its_name_is_the_same_search(tune: Command, iris: Path
     assert {**one, "seconds": 0} == {**other, "seconds": 0}
 
 
+@pytest.mark.usefixtures("_every_step_is_told")
 def test_text_picture_and_page_of_a_parameter(
     tune: Command, iris: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
