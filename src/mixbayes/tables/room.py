@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mixbayes.local_methods.base import LocalMethod
 from mixbayes.protocol.errors import BadData
+
+if TYPE_CHECKING:
+    from mixbayes.local_methods.base import LocalMethod
 
 OTHERWISE = 400_000_000
 """Bytes that a process takes before it has a table."""
