@@ -16,6 +16,7 @@ from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.tables.cells import Cells, Column
 from mixbayes.tables.columns import Columns, said_of_rows
 from mixbayes.tables.encoding import absent, refuse, shown
+from mixbayes.tables.together import counted_together
 
 FEW = 4
 """A column with at least so many rows for each of its values is counted by values, not by rows."""
@@ -73,8 +74,11 @@ class Counting:
             self._first_unlabelled = self._rows + int(without.argmax())
         self.add_classes(labels.values, labels.counts)
         classes = self._places(labels.values)[labels.codes]
-        for name, attribute in self._attributes.items():
-            attribute.add(part.raw(name), classes)
+        listed = [(one, cells) for name, one in self._attributes.items() if (cells := one.add(part.raw(name), classes))]
+        found = counted_together([cells for _, cells in listed], classes, len(self._classes) + 1)
+        for (attribute, cells), counts in zip(listed, found, strict=True):
+            values, of_class = np.nonzero(counts)
+            attribute.add_groups(cells.values[values], of_class, counts[values, of_class])
 
     def add_classes(self, classes: Texts, times: Integers) -> None:
         """Add patients of these classes, without their attributes."""
@@ -128,8 +132,8 @@ class _OfAttribute:
         self._foreign: set[str] = set()
         self.clipped = 0
 
-    def add(self, column: Column, classes: Integers) -> None:
-        """Add these cells of patients with these classes."""
+    def add(self, column: Column, classes: Integers) -> Cells | None:
+        """Add these cells of patients with these classes. A column of few values is handed back, to be counted."""
         values = None if isinstance(column, Cells) or not self._attribute.numeric else column.all_numbers()
         if values is not None:
             known = classes < self._block.shape[1]
@@ -137,12 +141,12 @@ class _OfAttribute:
                 values, classes = values[known], classes[known]
             for rows in slices(len(values), self._step):
                 self.clipped += self._attribute.count_numbers(self._block, values[rows], classes[rows])
-            return
+            return None
         cells = column.coded()
-        if len(cells.values) * FEW > len(cells):
-            self.add_groups(cells.texts(), classes, None)
-        else:
-            self.add_groups(*_grouped(cells, classes, self._block.shape[1] + 1))
+        if len(cells.values) * FEW <= len(cells):
+            return cells
+        self.add_groups(cells.texts(), classes, None)
+        return None
 
     def add_groups(self, values: Texts, classes: Integers, times: Integers | None) -> None:
         """Add patients with these values and classes, each `times` times."""
@@ -177,14 +181,3 @@ class _OfAttribute:
             times = None if times is None else times[known]
         self.clipped += int(np.count_nonzero(beyond) if times is None else times[beyond].sum())
         self._attribute.count(self._block, codes, classes, times)
-
-
-def _grouped(cells: Cells, classes: Integers, most: int) -> tuple[Texts, Integers, Integers]:
-    """The pairs of a value and a class that occur, and how often. There are `most` classes."""
-    size = len(cells.values) * most
-    pairs = np.zeros(size, np.int64)
-    for rows in slices(len(cells), max(STEP, size)):
-        pairs += np.bincount(cells.codes[rows].astype(np.int64) * most + classes[rows], minlength=size)
-    (occurring,) = np.nonzero(pairs)
-    values, of_class = np.divmod(occurring, most)
-    return cells.values[values], of_class, pairs[occurring]

@@ -20,7 +20,8 @@ from mixbayes.tables.sources.ahead import ahead
 from mixbayes.tables.sources.arrow_column import ArrowColumn
 from mixbayes.tables.sources.source import Part, Source
 
-BATCH = 1 << 17  # rows
+BATCH = 1 << 18  # rows at most
+BATCH_CELLS = 1 << 22
 _INDEX = re.compile(r"__index_level_\d+__")
 _UTC = pa.timestamp("us", "UTC")
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -53,7 +54,7 @@ class ParquetFile(Source):
             if not stored:
                 yield self._part(None, names, self._rows, self._rows)
                 return
-            for batch in ahead(file.iter_batches(BATCH, columns=stored)):
+            for batch in ahead(file.iter_batches(min(BATCH, BATCH_CELLS // len(stored)), columns=stored)):
                 done += batch.num_rows
                 yield self._part(batch, names, batch.num_rows, done)
 
