@@ -54,7 +54,7 @@ def says(words: str) -> Callable[[Running, Path], None]:
     def moment(running: Running, temporary: Path) -> None:
         assert running.stderr
         said: list[str] = []
-        while words not in "".join(said[-1:]):
+        while not "".join(said[-1:]).startswith(words):
             said.append(running.stderr.readline())
             assert said[-1], said
 
@@ -70,8 +70,8 @@ BY_PAILLIER = ["--two-party", "--protocol", "paillier"]
     [
         (has_a_folder, signal.SIGTERM, BY_SHARES),
         (starts_processes, signal.SIGINT, BY_SHARES),
-        (says("contributed: "), signal.SIGTERM, BY_SHARES),
-        (says("training: "), signal.SIGINT, BY_SHARES),
+        (says("contributed"), signal.SIGTERM, BY_SHARES),
+        (says("training"), signal.SIGINT, BY_SHARES),
         (says("rows classified"), signal.SIGINT, BY_PAILLIER),
         (says("rows classified"), signal.SIGTERM, BY_SHARES),
     ],
