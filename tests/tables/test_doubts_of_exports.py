@@ -168,3 +168,10 @@ def test_missing_values_of_real_tables_are_found_and_nothing_else() -> None:
         *((name, "chol") for name in ("va.csv", "heart_va.csv")),
         *((name, "capital-gain") for name in ("adult.csv", "adult_test.csv")),
     }
+
+
+def test_a_spelling_for_one_column_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    rows = [f"{i % 5},{i % 5},{'ill' if i % 2 else 'well'}" for i in range(ROWS)]
+    (tmp_path / "export.csv").write_text("\n".join(["chol,vessels,class", *rows]))
+    columns = profile(tmp_path / "export.csv", How(missing=("chol=0",))).columns
+    assert (columns["chol"].missing, columns["vessels"].missing) == (ROWS // 5, 0)
