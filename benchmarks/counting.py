@@ -2,9 +2,9 @@
 
 python benchmarks/counting.py [--rows 10000000] [--postgres URL] [nominal csv gaussian postgres]
 
-Each figure is of a process of its own, which has loaded the libraries of both sides before its clock starts. The tables
-are made first, in a temporary folder; the one in PostgreSQL, in the database at the URL, is called mixbayes_benchmark
-and removed at the end.
+Each figure is of a process of its own, which has loaded the libraries of both sides before its clock starts; it is the
+median of three, in turns. The tables are made first, in a temporary folder; the one in PostgreSQL, in the database at
+the URL, is called mixbayes_benchmark and removed at the end.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _timed(work: Callable[[], None]) -> tuple[float, float, float]:
 
 
 def compare(what: str, ours: Callable[[], None], theirs: Callable[[], None], whose: str) -> None:
-    mine, its = measured(ours), measured(theirs)
+    mine, its = (sorted(runs)[1] for runs in zip(*((measured(ours), measured(theirs)) for _ in range(3)), strict=True))
     print(f"{what}: {_shown(mine)}; {whose}: {_shown(its)}; ratio {mine[0] / its[0]:.2f}", flush=True)
 
 

@@ -18,19 +18,18 @@ from pydantic import model_validator
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes import gaussian_density
 from mixbayes.protocol.attributes.asking import SumOf
+from mixbayes.protocol.attributes.by_class import ByClass
 from mixbayes.protocol.attributes.cells import Numbers, Texts
 from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summands, outside
 from mixbayes.protocol.attributes.fields import Finite
 from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT,
     ABSENT_CODE,
-    FEW_CLASSES,
     MOMENTS,
     PRESENT,
     add_moments,
-    add_products,
+    add_numbers,
     moments_of,
-    placed,
     scaled,
     scaled_elsewhere,
     whole_moments,
@@ -89,12 +88,8 @@ class Gaussian(Kind):
     def count(self, block: Words, codes: Values, labels: Integers, times: Integers | None = None) -> None:
         add_moments(block, codes[0].astype(np.int64), labels, times)
 
-    def count_numbers(self, block: Words, values: Numbers, labels: Integers) -> int:
-        inside = self.low <= values.min(initial=self.high) and values.max(initial=self.low) <= self.high
-        if not inside or block.shape[1] > FEW_CLASSES:  # not-a-number is not inside either
-            return super().count_numbers(block, values, labels)
-        add_products(block, placed(values, self.low, self.high), labels)
-        return 0
+    def count_numbers(self, block: Words, values: Numbers, patients: ByClass) -> int:
+        return add_numbers(block, values, patients, self.low, self.high)
 
     def summands(self, value: Expression, by: Arithmetic) -> Summands:
         rows = moments_of(by.absent(value), scaled_elsewhere(value, self.low, self.high, by), by)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.attributes.by_class import ByClass
 from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, flag
 from mixbayes.protocol.attributes.kind import Integers
 from mixbayes.protocol.attributes.totals import occurrences, totals
@@ -20,9 +21,6 @@ NUMERIC_BITS = 24
 ABSENT_CODE = (1 << NUMERIC_BITS) + 1
 """The code of a missing cell: one more than the largest number."""
 
-FEW_CLASSES = 4
-"""With more of them, `add_products` is slower than `add_moments`."""
-
 PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH, ABSENT = range(5)
 """The rows of the block."""
 MOMENTS = [PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]
@@ -30,16 +28,16 @@ MOMENTS = [PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]
 
 def scaled(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.int32]:
     """Numbers as codes: integers in [0, 2^f], ties to even; beyond the bounds they are clipped."""
-    place = placed(np.clip(values, low, high), low, high)
+    place = _place(np.clip(values, low, high), low, high)
     return np.where(np.isnan(place), ABSENT_CODE, place).astype(np.int32)
 
 
-def placed(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """The codes of numbers within the bounds, in float64."""
-    place = values - low
-    place /= high - low
-    place *= 2**NUMERIC_BITS
-    return np.rint(place, out=place)
+def _place(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Numbers within the bounds become their codes."""
+    values -= low
+    values /= high - low
+    values *= 2**NUMERIC_BITS
+    return np.rint(values, out=values)
 
 
 def scaled_elsewhere(value: Expression, low: float, high: float, by: Arithmetic) -> Expression:
@@ -74,20 +72,37 @@ def add_moments(block: Words, codes: Integers, labels: Integers, times: Integers
     block[SQUARES_HIGH] += totals(cell, squares >> NUMERIC_BITS, classes, times)
 
 
-def add_products(block: Words, codes: NDArray[np.float64], labels: Integers) -> None:
-    """The same for at most 2^15 patients, none of whom lacks the number, as a product of matrices.
+def add_numbers(block: Words, values: NDArray[np.float64], patients: ByClass, low: float, high: float) -> int:
+    """The same from numbers, which may be not-a-number; how many of them lay beyond the bounds."""
+    if not len(patients):
+        return 0
+    sums = np.empty((3, len(patients)))
+    x, squares_low, squares_high = sums
+    values.take(patients.order, out=x, mode="clip")  # numpy would copy to `out` if it checked the order
+    missing, beyond = _brought_inside(x, low, high)
+    np.multiply(_place(x, low, high), x, out=squares_low)
+    np.multiply(squares_low, 2.0**-NUMERIC_BITS, out=squares_high)
+    np.floor(squares_high, out=squares_high)
+    squares_low -= squares_high * 2.0**NUMERIC_BITS
+    absent = patients.sums(missing) if missing is not None else np.zeros_like(patients.sizes)
+    block[PRESENT, patients.present] += patients.sizes - absent
+    block[SUM : SQUARES_HIGH + 1, patients.present] += patients.sums(sums)
+    block[ABSENT, patients.present] += absent
+    return beyond
 
-    That is faster where there are few classes. All sums stay below 2^53, so that the order of summing does not matter.
+
+def _brought_inside(values: NDArray[np.float64], low: float, high: float) -> tuple[NDArray[np.bool_] | None, int]:
+    """Clip numbers to the bounds, and let missing ones count as the lower bound, code 0. Which these are, if any;
+    and how many were clipped.
     """
-    moments = np.empty((len(MOMENTS), len(codes)))
-    moments[PRESENT] = 1
-    moments[SUM] = codes
-    square = np.multiply(codes, codes, out=moments[SQUARES_LOW])
-    high = np.multiply(square, 2.0**-NUMERIC_BITS, out=moments[SQUARES_HIGH])
-    np.floor(high, out=high)
-    square -= high * 2**NUMERIC_BITS
-    of_class = (labels == np.arange(block.shape[1])[:, None]).astype(np.float64)
-    block[MOMENTS] += (moments @ of_class.T).astype(np.uint64)
+    smallest, largest = values.min(), values.max()
+    if low <= smallest and largest <= high:  # never with not-a-number
+        return None, 0
+    missing = np.isnan(values)
+    values[missing] = low
+    beyond = int(np.count_nonzero((values < low) | (values > high)))
+    np.clip(values, low, high, out=values)
+    return missing, beyond
 
 
 def whole_moments(block: Words, label: int) -> tuple[int, int, int]:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.asking import Asking
+from mixbayes.protocol.attributes.by_class import ByClass
 from mixbayes.protocol.attributes.cells import Numbers, Texts, spelled
 from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summands
 from mixbayes.protocol.attributes.fields import Frozen, Text
@@ -147,10 +148,10 @@ class Kind(Frozen):
         at most 2^15 of them.
         """
 
-    def count_numbers(self, block: Words, values: Numbers, labels: Integers) -> int:
+    def count_numbers(self, block: Words, values: Numbers, patients: ByClass) -> int:
         """Add patients by their numbers, as `read_numbers` and `count` do; how many of these lay beyond the bounds."""
-        reading = self.read_numbers(values)
-        self.count(block, reading.codes, labels)
+        reading = self.read_numbers(values[patients.order])
+        self.count(block, reading.codes, patients.labels)
         return int(np.count_nonzero(reading.beyond))
 
     def summands(self, value: Expression, by: Arithmetic) -> Summands:

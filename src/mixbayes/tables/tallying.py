@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from mixbayes.protocol.arrays import Words, slices
+from mixbayes.protocol.attributes.by_class import ByClass
 from mixbayes.protocol.attributes.cells import Texts, missing, positions
 from mixbayes.protocol.attributes.kind import Integers, Reading
 from mixbayes.protocol.attributes.layout import Layout
@@ -22,7 +24,7 @@ FEW = 4
 """A column with at least so many rows for each of its values is counted by values, not by rows."""
 MOST_KEPT = 1000
 """Foreign values of a column that are kept for the message about them."""
-STEP = 1 << 12
+STEP = 1 << 14
 """Rows counted at a time: what is computed of them stays in the cache, and takes no new memory from the system."""
 MOST_CODES = 1 << 22
 """Codes of one attribute that are in memory at a time."""
@@ -74,7 +76,10 @@ class Counting:
             self._first_unlabelled = self._rows + int(without.argmax())
         self.add_classes(labels.values, labels.counts)
         classes = self._places(labels.values)[labels.codes]
-        listed = [(one, cells) for name, one in self._attributes.items() if (cells := one.add(part.raw(name), classes))]
+        patients = _Patients(classes, len(self._classes))
+        listed = [
+            (one, cells) for name, one in self._attributes.items() if (cells := one.add(part.raw(name), patients))
+        ]
         found = counted_together([cells for _, cells in listed], classes, len(self._classes) + 1)
         for (attribute, cells), counts in zip(listed, found, strict=True):
             values, of_class = np.nonzero(counts)
@@ -122,6 +127,20 @@ class Counting:
             yield from attribute.problems()
 
 
+class _Patients:
+    """A part's patients, in the order of their classes step by step: the same for all its columns."""
+
+    def __init__(self, classes: Integers, number: int) -> None:
+        self.classes = classes
+        self._number = number
+
+    @cached_property
+    def by_class(self) -> list[tuple[slice, ByClass]]:
+        """Each step's rows and patients."""
+        steps = slices(len(self.classes), STEP)
+        return [(rows, ByClass.of(self.classes[rows], self._number)) for rows in steps]
+
+
 class _OfAttribute:
     """One attribute's block of the counts, and the cells that do not fit it."""
 
@@ -132,20 +151,17 @@ class _OfAttribute:
         self._foreign: set[str] = set()
         self.clipped = 0
 
-    def add(self, column: Column, classes: Integers) -> Cells | None:
+    def add(self, column: Column, patients: _Patients) -> Cells | None:
         """Add these cells of patients with these classes. A column of few values is handed back, to be counted."""
         values = None if isinstance(column, Cells) or not self._attribute.numeric else column.all_numbers()
         if values is not None:
-            known = classes < self._block.shape[1]
-            if not known.all():
-                values, classes = values[known], classes[known]
-            for rows in slices(len(values), self._step):
-                self.clipped += self._attribute.count_numbers(self._block, values[rows], classes[rows])
+            for rows, of_step in patients.by_class:
+                self.clipped += self._attribute.count_numbers(self._block, values[rows], of_step)
             return None
         cells = column.coded()
         if len(cells.values) * FEW <= len(cells):
             return cells
-        self.add_groups(cells.texts(), classes, None)
+        self.add_groups(cells.texts(), patients.classes, None)
         return None
 
     def add_groups(self, values: Texts, classes: Integers, times: Integers | None) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.protocol.attributes.binned import Binned
+from mixbayes.protocol.attributes.by_class import ByClass
 from mixbayes.protocol.attributes.elsewhere import nearest
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.gaussian_moments import scaled
@@ -65,6 +66,23 @@ def test_adds_what_is_counted_here(data: st.DataObject, attribute: Any) -> None:
     rows = [np.bincount(labels, np.broadcast_to(row, len(values)), 3) for row in summands.rows]
     assert np.array(rows).astype(np.uint64).tolist() == block.tolist()
     assert np.broadcast_to(summands.beyond, len(values)).astype(bool).tolist() == reading.beyond.tolist()
+
+
+@given(st.data(), numeric(), st.integers(1, 5))
+def test_adds_what_counting_one_by_one_adds(data: st.DataObject, attribute: Any, classes: int) -> None:
+    inside = st.floats(attribute.low, attribute.high)
+    cells = st.tuples(inside | FINITE | st.just(np.nan), st.integers(0, classes))
+    rows = data.draw(st.lists(cells, max_size=40))
+    values, labels = np.array([value for value, _ in rows]), np.array([label for _, label in rows], np.int64)
+    known = labels < classes
+    reading = attribute.read_numbers(values[known])
+    expected = np.zeros((attribute.rows, classes), np.uint64)
+    attribute.count(expected, reading.codes, labels[known])
+    found = np.zeros_like(expected)
+    beyond = attribute.count_numbers(found, values, ByClass.of(labels, classes))
+    assert found.tolist() == expected.tolist()
+    assert beyond == np.count_nonzero(reading.beyond)
+    assert type(beyond) is int
 
 
 def test_rounds_ties_to_even() -> None:

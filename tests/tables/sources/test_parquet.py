@@ -1,7 +1,10 @@
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from mixbayes.tables.sources.how import How
@@ -21,3 +24,20 @@ def test_a_decimal_comma_concerns_texts_only(tmp_path: Path) -> None:
     table = read_table(tmp_path / "t.parquet", How(decimal=","))
     assert table.texts("text").tolist() == ["1.5", "2"]
     assert table.texts("number").tolist() == ["1.234", "2.5"]
+
+
+def test_counting_does_not_load_pandas(tmp_path: Path) -> None:
+    rows = 300_000
+    table = pa.table({"a": pa.array(["x", None, "y"] * (rows // 3)), "b": pa.array([1.5, None, 2.0] * (rows // 3))})
+    pq.write_table(table, tmp_path / "t.parquet")
+    pacsv.write_csv(table, tmp_path / "t.csv")
+    program = f"""
+import sys
+from mixbayes.tables.sources.opening import open_table
+for name in ("t.parquet", "t.csv"):
+    for part in open_table({str(tmp_path)!r} + "/" + name).parts(["a", "b"]):
+        part.columns.raw("a").coded()
+        part.columns.raw("b").all_numbers()
+print("pyarrow" in sys.modules, "pandas" in sys.modules)
+"""
+    assert subprocess.check_output([sys.executable, "-c", program], text=True, timeout=60).split() == ["True", "False"]

@@ -11,9 +11,12 @@ import pyarrow.compute
 from mixbayes.protocol.attributes.cells import MISSING, Numbers
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.cells import Cells, Column
+from mixbayes.tables.sources.arrow_numpy import as_numpy, texts_as_arrow
 from mixbayes.tables.spelling import spelled_values
 
 _compute: Any = pyarrow.compute  # its functions are made when it is imported
+_GAPS = texts_as_arrow(MISSING)
+_NO_TEXT = pa.nulls(1, pa.string())[0]
 
 
 class ArrowColumn(Column):
@@ -35,7 +38,7 @@ class ArrowColumn(Column):
     def coded(self) -> Cells:
         coded = _dictionary(self._name, self._array)
         texts = np.append(spelled_values(self._name, _python_values(coded.dictionary)), "")
-        codes = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+        codes = as_numpy(coded.indices.cast(pa.int32()), len(texts) - 1)
         values, places = np.unique(texts, return_inverse=True)
         return Cells(texts, codes) if len(values) == len(texts) else Cells(values, places[codes])
 
@@ -50,7 +53,7 @@ class ArrowColumn(Column):
 
 def _python_values(values: pa.Array) -> list[object]:
     if pa.types.is_float32(values.type) or pa.types.is_float16(values.type):
-        return list(values.to_numpy(zero_copy_only=False).astype(np.float32))
+        return list(as_numpy(values.cast(pa.float32()), np.nan))
     return values.to_pylist()
 
 
@@ -65,16 +68,16 @@ def _dictionary(name: str, array: pa.Array) -> pa.DictionaryArray:
 
 def _only_finite(array: pa.Array) -> Numbers | None:
     """Of numbers that all have a text; an infinite one is no number to the dictionary."""
-    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    values: Numbers = as_numpy(array.cast(pa.float64(), safe=False), np.nan)
     return None if np.isinf(values).any() else values
 
 
 def _read(texts: pa.StringArray) -> Numbers | None:
     """Texts that Arrow reads as numbers; it reads no text otherwise than Python does, and some not at all."""
-    gaps = _compute.is_in(texts.fill_null(""), pa.array(MISSING))
+    gaps = _compute.is_in(texts, _GAPS)
     try:
-        read = _compute.if_else(gaps, None, texts).cast(pa.float64())
+        read = _compute.if_else(gaps, _NO_TEXT, texts).cast(pa.float64())
     except pa.ArrowInvalid:
         return None
-    values = read.to_numpy(zero_copy_only=False)
-    return values if np.isfinite(values).sum() == len(texts) - (_compute.sum(gaps).as_py() or 0) else None
+    values: Numbers = as_numpy(read, np.nan)
+    return values if np.isfinite(values).sum() == len(texts) - read.null_count else None

@@ -17,7 +17,7 @@ from mixbayes.tables.sources.source import Part
 if TYPE_CHECKING:
     from mixbayes.tables.sources.text_file import Dialect
 
-BLOCK_BYTES = 1 << 23
+BLOCK_BYTES = 1 << 22
 LONGEST = 131_072
 """Python's reader refuses longer cells."""
 

@@ -21,7 +21,7 @@ from mixbayes.tables.sources.arrow_column import ArrowColumn
 from mixbayes.tables.sources.source import Part, Source
 
 BATCH = 1 << 18  # rows at most
-BATCH_CELLS = 1 << 22
+BATCH_CELLS = 1 << 21
 _INDEX = re.compile(r"__index_level_\d+__")
 _UTC = pa.timestamp("us", "UTC")
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -54,7 +54,7 @@ class ParquetFile(Source):
             if not stored:
                 yield self._part(None, names, self._rows, self._rows)
                 return
-            for batch in ahead(file.iter_batches(min(BATCH, BATCH_CELLS // len(stored)), columns=stored)):
+            for batch in ahead(file.iter_batches(_batch(len(stored)), columns=stored)):
                 done += batch.num_rows
                 yield self._part(batch, names, batch.num_rows, done)
 
@@ -94,6 +94,11 @@ def _partition(path: Path) -> dict[str, str]:
     """The columns that Spark and others write into the names of folders."""
     pairs = [part.partition("=") for part in path.parts[:-1]]
     return {unquote(key): "" if value == _NO_PARTITION else unquote(value) for key, sign, value in pairs if sign}
+
+
+def _batch(columns: int) -> int:
+    """Rows of a batch: a power of two, so that few steps of counting are short."""
+    return min(BATCH, 1 << max(1, BATCH_CELLS // columns).bit_length() - 1)
 
 
 def _moments(schema: pq.ParquetSchema) -> list[str]:
