@@ -71,7 +71,7 @@ BY_PAILLIER = ["--two-party", "--protocol", "paillier"]
         (has_a_folder, signal.SIGTERM, BY_SHARES),
         (starts_processes, signal.SIGINT, BY_SHARES),
         (says("contributed"), signal.SIGTERM, BY_SHARES),
-        (says("training"), signal.SIGINT, BY_SHARES),
+        (says("training: "), signal.SIGINT, BY_SHARES),
         (says("rows classified"), signal.SIGINT, BY_PAILLIER),
         (says("rows classified"), signal.SIGTERM, BY_SHARES),
     ],

@@ -6,12 +6,14 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 
+from mixbayes.transport import tls
 from mixbayes.transport.tls import Credentials, RenewedChannel, for_client
 from tests.transport.loopback import BACK_AND_FORTH, plain_bytes
 from tests.transport.strangers import listening, tls_and_then_silence
@@ -177,6 +179,18 @@ def test_what_is_under_way_outlives_one_renewal() -> None:
         shown[0] = credentials(AUTHORITY, "north")
         assert channel.now() is not before
         assert before.unary_unary(BACK_AND_FORTH, plain_bytes, plain_bytes)(b"x", timeout=60) == b"x"
+
+
+def test_hanging_up_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As gRPC does if Ctrl-C came between the beginning of a call and that of the thread which ends it."""
+    monkeypatch.setattr(tls, "_FAREWELL", 0.05)
+    channel, never = RenewedChannel("localhost:1", (), lambda: NORTH), threading.Event()
+    connection = channel.now()
+    usual = connection.close
+    monkeypatch.setattr(connection, "close", never.wait)
+    channel.close()
+    never.set()
+    usual()
 
 
 def test_no_key_is_shown() -> None:

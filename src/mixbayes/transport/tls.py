@@ -21,6 +21,7 @@ import grpc
 from mixbayes.transport.errors import CannotServe
 
 _ORDER = list(sys.modules)
+_FAREWELL = 5.0
 _TOO_LATE = _ORDER.index("grpc") < _ORDER.index("mixbayes")
 
 
@@ -111,11 +112,15 @@ class RenewedChannel(grpc.Channel):
         self.now().unsubscribe(callback)
 
     def close(self) -> None:
+        """Hang up. If Ctrl-C came while a call began, gRPC waits for that call for ever: nobody else does."""
         with self._lock:
             self.closed = True
-            self._connection.close()
-            if self._last:
-                self._last.close()
+            connections = [self._connection, *filter(None, [self._last])]
+        closing = [threading.Thread(target=one.close, daemon=True) for one in connections]
+        for thread in closing:
+            thread.start()
+        for thread in closing:
+            thread.join(_FAREWELL)
 
     def __enter__(self) -> RenewedChannel:
         return self
