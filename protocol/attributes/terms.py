@@ -1,0 +1,23 @@
+"""What a federation agrees on besides the dictionary and what changes counts: rows of each hospital, and noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mixbayes.protocol.privacy.coins import Coins
+
+
+@dataclass(frozen=True)
+class Terms:
+    """With the usual terms one hospital may have all the rows that the dictionary allows, and there is no noise."""
+
+    hospitals: int = 1
+    min_rows: int = 0
+    """Of each hospital."""
+    max_rows_each: int | None = None
+    """The dictionary's `max_rows` if it is not agreed."""
+    coins: Coins | None = None
+    """The noise on a count."""
+
+
+USUAL = Terms()

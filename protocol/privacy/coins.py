@@ -1,0 +1,54 @@
+"""The noise on one number: a sum of fair coins of several weights.
+
+A coin of weight w adds w or nothing, and half of all weights is taken away. Two computing parties draw a coin as the
+XOR of a bit each. There must be coins of weight one: without them the noise is a multiple of the smallest weight, and
+the lowest bits of the number stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_WEIGHTS = 12
+MOST_COINS = 1 << 12
+
+
+@dataclass(frozen=True)
+class Coins:
+    """How many coins there are of weight 1, 2, 4 and so on."""
+
+    counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.counts) <= MOST_WEIGHTS or not all(0 <= count <= MOST_COINS for count in self.counts):
+            raise ValueError(f"at most {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each are possible")
+        if self.counts[0] < 2 or self.counts[0] % 2:
+            raise ValueError("of weight one there must be an even number of coins, two at least")
+
+    @property
+    def weights(self) -> list[int]:
+        """Of every coin."""
+        return [1 << place for place, count in enumerate(self.counts) for _ in range(count)]
+
+    @property
+    def bound(self) -> int:
+        """No noise is larger or below minus this: half of all weights."""
+        return sum(self.weights) // 2
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return float(np.sqrt(sum(weight * weight for weight in self.weights)) / 2)
+
+    def distribution(self) -> NDArray[np.float64]:
+        """The probabilities of −bound to bound."""
+        found = np.ones(1)
+        for place, count in enumerate(self.counts):
+            for _ in range(count):
+                moved = np.concatenate([np.zeros(1 << place), found])
+                moved[: len(found)] += found
+                found = moved / 2
+        return found
