@@ -10,7 +10,6 @@ from mixbayes.node.ledger import Page
 from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import Question
 from mixbayes.node.rounds.rounds import Rounds
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.precision import precision_for
@@ -29,8 +28,8 @@ class Store:
     def __init__(self, rounds: Rounds, name: str) -> None:
         self.rounds = rounds
         self.role = ROLES[name]
-        self.layout = Layout(rounds.federation.dictionary)
-        self.form = Form.of(self.layout, precision_for(rounds.federation.dictionary).width)
+        self.layout = rounds.federation.layout
+        self.form = Form.of(self.layout, precision_for(self.layout).width)
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Model] | None = None
 

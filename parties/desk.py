@@ -24,7 +24,6 @@ from mixbayes.parties.asking import Numbering, numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, PeerError
@@ -97,7 +96,7 @@ class AtMixers:
 
     def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         status = _settled(self._mixers.status, self._federation)
-        asking = Asking(self._mixers, Layout(self._federation.dictionary), self._numbered)
+        asking = Asking(self._mixers, self._federation.layout, self._numbered)
         parts: list[Labels] = []
         try:
             for part in asking.labels(status.round, codes, private=private, id=id, renew=True):

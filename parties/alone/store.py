@@ -19,7 +19,6 @@ from mixbayes.node.rounds.state import COLLECTING, SEALED
 from mixbayes.node.rounds.status import Status
 from mixbayes.parties.alone.engine import Engine, engine_from
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.errors import OutOfRange
 
@@ -37,7 +36,7 @@ class PartnerStore:
     def __init__(self, rounds: Rounds, name: str, vector: Words) -> None:
         self.rounds = rounds
         self.name = name
-        self.layout = Layout(rounds.federation.dictionary)
+        self.layout = rounds.federation.layout
         self.role = A if rounds.federation.party(name).address else B
         self.other = next(other for other in rounds.federation.names if other != name)
         self._vector = vector

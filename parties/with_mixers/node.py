@@ -23,7 +23,6 @@ from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox, messages
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.randomness import Randomness
@@ -39,7 +38,7 @@ class Hospital:
         self._mixers = mixers
         self._federation = federation
         self._outbox = outbox
-        self._asking = Asking(mixers, Layout(federation.dictionary), numbered)
+        self._asking = Asking(mixers, federation.layout, numbered)
         self._turn = Turn(federation.policy.timeout)
         self._serving: int | None = None
         self._warmed = 0.0

@@ -29,7 +29,6 @@ from mixbayes.node.serving.conversations import Channels
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.contributing import Messages, messages
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.channel import Channel
@@ -79,7 +78,7 @@ class World:
     def __init__(self, folder: Path, federation: Federation | None = None) -> None:
         self.folder = folder
         self.federation = federation or agreement()
-        self.layout = Layout(self.federation.dictionary)
+        self.layout = self.federation.layout
         self.vectors = {name: one_hot(self.layout, name) for name in HOSPITALS}
         self.said = io.StringIO()
         self.log: Log = logger("world", self.said)
