@@ -47,9 +47,11 @@ STEP = 1e-4
 """Of the grid. Where losses are small, it is halved until `FINE` steps fit into their standard deviation."""
 FINE = 64
 MOST_POINTS = 1 << 22
-"""No window has more of them; a coarser grid is less exact, and as safe."""
+"""No window has more of them: a coarser grid is less exact, and as safe."""
 FAINT = 1e-40
 """An outcome that is less probable counts as infinite loss."""
+CUT = 1e-20
+"""So much mass of the largest and of the smallest losses counts as infinite loss, over all coordinates."""
 OUTSIDE = 1e-15
 """How much of the tilted distribution may lie below the window, and how much above."""
 STEEPEST = 4096.0
@@ -98,12 +100,23 @@ class Losses:
     def of(cls, coins: Coins) -> Self:
         law, missing, rounding = _law(coins)
         before, now = law[:-1], law[1:]
-        finite = now >= FAINT
+        finite, possible = now >= FAINT, before > 0
         infinite = math.fsum([missing, law[-1], *before[~finite]])
-        losses = np.log(before[finite]) - np.log(now[finite])
-        safe = 2 * rounding + 128 * _EPS  # of a division and of the logarithms, which are below 93
-        kept = before[finite] > 0
-        return cls(losses[kept] + safe, before[finite][kept] * (1 + rounding), infinite * (1 + rounding))
+        masses = before[finite & possible]
+        losses = np.log(masses) - np.log(now[finite & possible])
+        safe = 2 * rounding + 128 * _EPS  # the logarithms are below 93
+        return cls(losses + safe, masses * (1 + rounding), infinite * (1 + rounding))
+
+    def without_ends(self, most: float) -> Self:
+        """The largest and the smallest losses count as infinite, as long as their mass is at most this.
+
+        Otherwise a loss that nobody will ever see can be the one that counts in the tilted distribution.
+        """
+        order = np.argsort(self.losses, kind="stable")
+        sums = np.cumsum(self.masses[order]), np.cumsum(self.masses[order][::-1])
+        low, high = (int(np.searchsorted(side, most / 2)) for side in sums)
+        kept = order[low : len(order) - high]
+        return type(self)(self.losses[kept], self.masses[kept], self.infinite + most)
 
     @property
     def deviation(self) -> float:
@@ -118,7 +131,8 @@ class Losses:
         below = np.floor(self.losses / step)
         above = self.masses * np.clip(np.expm1(below * step - self.losses) / math.expm1(-step), 0, 1)
         places = np.concatenate([below, below + 1]).astype(np.int64)
-        return Grid(places, np.concatenate([self.masses - above, above]), self.infinite, step)
+        places, where = np.unique(places, return_inverse=True)
+        return Grid(places, np.bincount(where, np.concatenate([self.masses - above, above])), self.infinite, step)
 
 
 @dataclass(frozen=True)
@@ -133,6 +147,9 @@ class Grid:
     @property
     def losses(self) -> Floats:
         return self.places * self.step
+
+    def coarser(self) -> Grid:
+        return Losses(self.losses, self.masses, self.infinite).on_grid(2 * self.step)
 
     @property
     def range(self) -> tuple[int, int]:
@@ -169,9 +186,14 @@ class Composition:
         together = Counter[Coins]()
         for release in releases:
             together[release.coins] += release.coordinates
-        exact = [Losses.of(coins) for coins in together]
+        cut = CUT / max(1, together.total())
+        exact = [Losses.of(coins).without_ends(cut) for coins in together]
         step = _step(exact, list(together.values()), coarsest)
         return cls(tuple(one.on_grid(step) for one in exact), tuple(together.values()))
+
+    def coarser(self) -> Self:
+        """On every second point of the grid."""
+        return type(self)(tuple(grid.coarser() for grid in self.grids), self.times)
 
     @property
     def infinite(self) -> float:
@@ -213,8 +235,7 @@ class Composition:
 
     def range(self) -> tuple[int, int]:
         """The smallest and the largest place on the grid that a sum of finite losses can have."""
-        ends = [grid.range for grid in self.grids]
-        return tuple(sum(k * end[side] for end, k in zip(ends, self.times, strict=True)) for side in (0, 1))  # type: ignore[return-value]
+        return sum(k * grid.range[0] for grid, k in self._parts), sum(k * grid.range[1] for grid, k in self._parts)
 
     def window(self, theta: float) -> tuple[int, int]:
         """Places with nearly all of the tilted distribution: at most `OUTSIDE` lies below, and as much above."""
@@ -253,6 +274,8 @@ class Tilted:
     @classmethod
     def of(cls, composition: Composition, theta: float) -> Self:
         low, high = composition.window(theta)
+        if high - low >= MOST_POINTS:
+            return cls.of(composition.coarser(), theta)
         points = 1 << max(1, (high - low).bit_length())
         log_moment, step = composition.log_moment(theta), composition.grids[0].step
         masses, wrong = _convolved(composition, theta, points)
@@ -261,11 +284,12 @@ class Tilted:
         return cls(theta, log_moment, losses, np.maximum(inside, 0), wrong, _rounding(composition, theta))
 
     def delta_at(self, epsilon: float) -> float:
-        """Without the mass of infinite loss. Below one everything that is left out or may be wrong is added."""
-        first = int(np.searchsorted(self.losses, epsilon, side="right"))
-        above = self.losses[first:] - epsilon
+        """Without the mass of infinite loss. Everything that is left out or may be wrong is added."""
+        negligible = epsilon - math.log(OUTSIDE) / max(self.theta, _EPS)
+        first, last = np.searchsorted(self.losses, [epsilon, negligible], side="right")
+        above = self.losses[first:last] - epsilon
         weights = np.exp(-self.theta * above) * -np.expm1(-above)
-        found = float(np.dot(self.masses[first:] + self.wrong, weights)) + 2 * OUTSIDE
+        found = float(np.dot(self.masses[first:last] + self.wrong, weights)) + 3 * OUTSIDE
         exponent = self.log_moment - self.theta * epsilon
         rounding = self.rounding + 8 * _EPS * (abs(self.log_moment) + self.theta * epsilon)
         return math.exp(min(exponent, 700.0)) * found * (1 + rounding)
