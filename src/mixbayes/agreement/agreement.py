@@ -21,6 +21,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release
 
 LONGEST_TITLE = 100
 LONGEST_COLLECTION = 24 * 366  # hours
@@ -31,7 +32,7 @@ SHORT_DIGEST = 16
 MOST_EPSILON = 100.0
 
 Role = Literal["party", "mixer"]
-Release = Literal["labels", "model"]
+Given = Literal["labels", "model"]
 Protocol = Literal["shares", "paillier"]
 Thing = TypeVar("Thing", bound=Hashable)
 Problem = tuple[tuple[str | int, ...], str]
@@ -129,7 +130,7 @@ class Privacy(_Frozen):
     total_delta: Annotated[Positive, Field(lt=1)]
     coins: tuple[Annotated[int, Field(strict=True, ge=0)], ...]
     """How many coins of weight 1, 2, 4 and so on make the noise on a count."""
-    release: Release = "labels"
+    release: Given = "labels"
     """What hospitals get of a round: labels, or the noisy counts themselves, which are a classifier to keep."""
 
     @field_validator("coins")
@@ -226,6 +227,16 @@ class Federation(_Frozen):
         coins = Coins(self.privacy.coins) if self.privacy else None
         policy = self.policy
         return Layout(self.dictionary, Terms(len(self.parties), policy.min_rows, policy.max_rows_each, coins))
+
+    @property
+    def release(self) -> Release | None:
+        """What one round gives away of a patient, if noise is agreed."""
+        return Release(Coins(self.privacy.coins), self.layout.coordinates) if self.privacy else None
+
+    @property
+    def gives_model(self) -> bool:
+        """Whether hospitals get the noisy counts themselves."""
+        return self.privacy is not None and self.privacy.release == "model"
 
     @property
     def names(self) -> tuple[str, ...]:
