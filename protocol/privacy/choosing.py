@@ -22,9 +22,11 @@ DEARER = 1.035
 are not seen in any label. Below it the number of coins rises quickly, above it hardly falls."""
 SURE = 1e-6
 """The part of δ that is left unused, so that another machine, which rounds otherwise, finds the promise kept too."""
-LOW = (2, 3, 4, 6, 8)
-"""How many coins there may be of each small weight."""
-SCALE = 64.0
+LOW = ((2, 4, 6), (2, 3, 4, 6), (3, 4, 5, 6, 8))
+"""How many coins there may be of weight 1, 2 and 4, where these are small."""
+FINE = 2
+"""How many coins there are of weights that are smaller still."""
+SCALE = 32.0
 """The search is made on noise with a smaller standard deviation than this; smaller weights are put below it after."""
 
 
@@ -94,57 +96,41 @@ class _Search:
         return cls(epsilon, delta * (1 - SURE), coordinates, least, theta)
 
     def fewest(self) -> Coins | None:
-        low = math.ceil(math.log2(self.coordinates / self.delta)) - 1
-        high = low + 1
-        found = self.best(high)
-        while found is None and high < self.most:
-            low, high = high, min(self.most, math.ceil(1.25 * high))
-            found = self.best(high)
-        while found is not None and high - low > 1:
-            middle = (low + high) // 2
-            better = self.best(middle)
-            low, high, found = (low, middle, better) if better else (middle, high, found)
-        return found
-
-    @property
-    def most(self) -> int:
-        """Coins of weight one alone."""
-        return min(MOST_COINS, round(self.variance))
-
-    @property
-    def variance(self) -> float:
-        """Four times the largest one."""
-        return (2 * DEARER * self.least) ** 2
+        """From the number that the largest value of the noise asks for upwards."""
+        low = max(2, math.ceil(math.log2(self.coordinates / self.delta)))
+        high = min(self.limit, MOST_COINS * MOST_WEIGHTS)
+        found = (self.best(number) for number in range(low, math.floor(high) + 1))
+        return next((coins for coins in found if coins), None)
 
     @property
     def finer(self) -> int:
         """How many small weights are left out of the search."""
-        return max(0, math.ceil(math.log2(self.least / SCALE)))
+        return max(0, math.ceil(math.log2(DEARER * self.least / SCALE)))
+
+    @property
+    def limit(self) -> float:
+        """The largest variance of the coins in the search, four times."""
+        return (2 * DEARER * self.least / 2**self.finer) ** 2
 
     def best(self, number: int) -> Coins | None:
-        """Among as many coins the ones with the smallest standard deviation that are enough."""
-        fine = (2,) * self.finer
-        rest = number - sum(fine)
-        if rest < 2:
-            return None
-        limit = (self.variance - sum(2 * 4**place for place in range(self.finer))) / 4**self.finer
-        tried = sorted(self._candidates(rest, limit), key=_variance)
-        for counts in tried:
-            if self.is_enough(counts, self.finer) and self.is_enough((*fine, *counts), 0):
-                return Coins((*fine, *counts))
+        """Of so many coins in the search the ones with the smallest deviation that are enough."""
+        for counts in sorted(self._candidates(number), key=_variance):
+            if self.is_enough(counts, self.finer):
+                return self._with_fine_ones(counts)
         return None
 
-    def _candidates(self, number: int, limit: float) -> Iterator[tuple[int, ...]]:
-        """Few coins of each small weight; of the three largest weights as many as the limit allows."""
-        places = max(1, math.floor(math.log2(limit) / 2))
-        ways = [LOW] * max(0, places - 3)
-        for low in product(*ways):
-            left, room = number - sum(low), limit - _variance(low)
-            yield from ((*low, *high) for high in _filled(left, room / 4 ** len(low)) if self._may_be((*low, *high)))
+    def _with_fine_ones(self, counts: tuple[int, ...]) -> Coins | None:
+        whole = _stripped((FINE,) * self.finer + counts)
+        return Coins(whole) if _allowed(whole) and self.is_enough(whole, 0) else None
 
-    def _may_be(self, counts: tuple[int, ...]) -> bool:
-        first = counts[0]
-        return max(counts) <= MOST_COINS and (self.finer > 0 or (first >= 2 and first % 2 == 0))
+    def _candidates(self, number: int) -> Iterator[tuple[int, ...]]:
+        """Few coins of each small weight; of the three largest weights as many as the limit allows."""
+        places = max(3, math.floor(math.log2(self.limit) / 2))
+        for low in product(*LOW[: places - 3]):
+            left, room = number - sum(low), self.limit - _variance(low)
+            for high in _filled(left, room / 4 ** len(low)):
+                if self.finer or _allowed(_stripped((*low, *high))):
+                    yield (*low, *high)
 
     def is_enough(self, counts: tuple[int, ...], finer: int) -> bool:
         """With noise on a count that moves by one or, scaled down, by a part of it."""
@@ -162,8 +148,16 @@ def _filled(number: int, limit: float) -> Iterator[tuple[int, ...]]:
     for fours in range(min(number, int(limit / 16)) + 1):
         left = number - fours
         twos = min(left, math.floor((limit - 16 * fours - left) / 3))
-        for some in range(max(0, twos - 3), twos + 1):
-            yield (left - some, some, fours)
+        yield from ((left - some, some, fours) for some in range(max(0, twos - 1), twos + 1))
+
+
+def _allowed(counts: tuple[int, ...]) -> bool:
+    return counts[0] >= 2 and counts[0] % 2 == 0 and max(counts) <= MOST_COINS and len(counts) <= MOST_WEIGHTS
+
+
+def _stripped(counts: tuple[int, ...]) -> tuple[int, ...]:
+    """Without weights that no coin has."""
+    return counts if counts[-1] or len(counts) == 1 else _stripped(counts[:-1])
 
 
 def _variance(counts: tuple[int, ...]) -> int:
