@@ -98,14 +98,23 @@ class Losses:
 
     @classmethod
     def of(cls, coins: Coins) -> Self:
-        law, missing, rounding = _law(coins)
-        before, now = law[:-1], law[1:]
-        finite, possible = now >= FAINT, before > 0
-        infinite = math.fsum([missing, law[-1], *before[~finite]])
-        masses = before[finite & possible]
-        losses = np.log(masses) - np.log(now[finite & possible])
+        return cls.of_move(coins.counts)
+
+    @classmethod
+    def of_move(cls, counts: Sequence[int], part: float = 1.0) -> Self:
+        """A count that moves by one with this probability, and else stays."""
+        law, missing, rounding = law_of(counts)
+        p = part * np.concatenate([[0.0], law]) + (1 - part) * np.concatenate([law, [0.0]])
+        return cls.between(p, np.concatenate([law, [0.0]]), missing, rounding)
+
+    @classmethod
+    def between(cls, p: Floats, q: Floats, missing: float, rounding: float) -> Self:
+        """Between two laws, without the mass that is missing, and relative errors of what is there."""
+        finite = q >= FAINT
+        infinite = math.fsum([missing, *p[~finite]])
+        p, q = p[finite & (p > 0)], q[finite & (p > 0)]
         safe = 2 * rounding + 128 * _EPS  # the logarithms are below 93
-        return cls(losses + safe, masses * (1 + rounding), infinite * (1 + rounding))
+        return cls(np.log(p) - np.log(q) + safe, p * (1 + rounding), infinite * (1 + rounding))
 
     def without_ends(self, most: float) -> Self:
         """The largest and the smallest losses count as infinite, as long as their mass is at most this.
@@ -207,7 +216,7 @@ class Composition:
             raise ValueError("ε is at least zero")
         if not self.grids or self.infinite >= 1:
             return self.infinite
-        theta = _where(lambda theta: self.mean(theta) >= epsilon)
+        theta = tilt_where(lambda theta: self.mean(theta) >= epsilon)
         return min(1.0, self.infinite + Tilted.of(self, theta).delta_at(epsilon))
 
     def epsilon_at(self, delta: float) -> float:
@@ -218,7 +227,7 @@ class Composition:
             return 0.0
         if left <= 0:
             return math.inf
-        theta = _where(lambda theta: theta * self.mean(theta) - self.log_moment(theta) >= -math.log(left))
+        theta = tilt_where(lambda theta: theta * self.mean(theta) - self.log_moment(theta) >= -math.log(left))
         return Tilted.of(self, theta).epsilon_at(left)
 
     def log_moment(self, theta: float) -> float:
@@ -335,7 +344,7 @@ def _rounding(composition: Composition, theta: float) -> float:
     return 8 * _EPS * math.fsum(k * (2 + top) for k, top in zip(composition.times, tops, strict=True))
 
 
-def _where(reached: Callable[[float], bool]) -> float:
+def tilt_where(reached: Callable[[float], bool]) -> float:
     """A θ at which a condition that holds from some θ on begins to hold, roughly; any θ gives a bound."""
     low, high = 0.0, 1.0
     if reached(low):
@@ -360,7 +369,7 @@ def _step(exact: Sequence[Losses], times: Sequence[int], coarsest: float) -> flo
     return step
 
 
-def _law(coins: Coins) -> tuple[Floats, float, float]:
+def law_of(counts: Sequence[int]) -> tuple[Floats, float, float]:
     """Probabilities of the noise without faint ends, the mass that is missing, and the relative rounding of the rest.
 
     From the largest weight to the smallest, so that every convolution is a short one. Everything is positive, so that
@@ -368,7 +377,7 @@ def _law(coins: Coins) -> tuple[Floats, float, float]:
     row, so it is as if it had infinite loss.
     """
     law, missing, roundings = np.ones(1), 0.0, 0
-    for count in reversed(coins.counts):
+    for count in reversed(counts):
         spread = np.zeros(2 * len(law) - 1)
         spread[::2] = law
         binomial, cut = _without_faint_ends(_binomial(count))
