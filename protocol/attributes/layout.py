@@ -51,6 +51,11 @@ class Layout:
         """The largest noise on a count."""
         return self.terms.coins.bound if self.terms.coins else 0
 
+    @property
+    def coordinates(self) -> int:
+        """How many sums with noise of their own one patient changes at most: a class count, and those of attributes."""
+        return 1 + sum(attribute.touched for attribute in self.dictionary.attributes)
+
     def class_counts(self, vector: NDArray[Cell]) -> NDArray[Cell]:
         """A view of n_c, shaped (..., K)."""
         return vector[..., : self.classes]
