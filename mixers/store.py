@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.mixers.training import Trained, checked, train_round
@@ -55,10 +56,13 @@ class Store:
     def train(self, number: int, other: tuple[Channel, Channel]) -> Trained:
         """One training on the sealed set, over the channels to the other mixer."""
         minimum, random = self.federation.policy.minimum, Randomness.from_system()
-        return train_round(self.role, other, self.layout, self.contributions(number), minimum, random)
+        charge = partial(self.rounds.charge_noise, number)
+        return train_round(self.role, other, self.layout, self.contributions(number), minimum, random, charge)
 
     def keep(self, number: int, trained: Trained) -> None:
-        self.rounds.keep_model(number, trained.run, model_bytes(self.layout, trained.model), trained.refused)
+        model, counts = model_bytes(self.layout, trained.model), trained.counts
+        kept = b"" if counts is None else counts.astype("<u8").tobytes()
+        self.rounds.keep_model(number, trained.run, model, trained.refused, kept)
 
     def model(self, number: int) -> tuple[bytes, Model]:
         """Which training the round's model comes from, and the model, which is read from the disk once."""

@@ -53,7 +53,7 @@ class Layout:
 
     @property
     def coordinates(self) -> int:
-        """How many sums with noise of their own one patient changes at most: a class count, and those of attributes."""
+        """How many of the sums that get noise one patient changes, at most."""
         return 1 + sum(attribute.touched for attribute in self.dictionary.attributes)
 
     def class_counts(self, vector: NDArray[Cell]) -> NDArray[Cell]:

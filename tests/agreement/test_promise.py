@@ -159,7 +159,7 @@ def test_what_documents_say_of_a_promise() -> None:
 
 
 def test_more_rounds_cost_more() -> None:
-    costs = [cost(COINS, COORDINATES, 1e-6, rounds) for rounds in (1, 2, 5, 20)]
+    costs = [cost(Release(COINS, COORDINATES), 1e-6, rounds) for rounds in (1, 2, 5, 20)]
     assert all(fewer < more < 20 * costs[0] for fewer, more in pairwise(costs))
 
 

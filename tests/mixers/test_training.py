@@ -88,11 +88,12 @@ def test_mixers_with_different_sets_compute_nothing(world: World) -> None:
     contributions = world.a.store.contributions(1), world.b.store.contributions(1)[1:]
     (now_a, now_b), (ahead_a, ahead_b) = (channels("mixer a", "mixer b") for _ in range(2))
     random = Randomness.from_system
+    nothing = lambda counted: b""  # noqa: E731
 
     with pytest.raises(DifferentSets):
         memory.together(
-            lambda: train_round(0, (now_a, ahead_a), world.layout, contributions[0], 2, random()),
-            lambda: train_round(1, (now_b, ahead_b), world.layout, contributions[1], 2, random()),
+            lambda: train_round(0, (now_a, ahead_a), world.layout, contributions[0], 2, random(), nothing),
+            lambda: train_round(1, (now_b, ahead_b), world.layout, contributions[1], 2, random(), nothing),
         )
 
 

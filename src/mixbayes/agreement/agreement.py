@@ -23,7 +23,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release as Drawn
+from mixbayes.protocol.privacy.loss import Release
 
 LONGEST_TITLE = 100
 LONGEST_COLLECTION = 24 * 366  # hours
@@ -34,7 +34,7 @@ SHORT_DIGEST = 16
 MOST_EPSILON = 100.0
 
 Role = Literal["party", "mixer"]
-Release = Literal["labels", "model"]
+Given = Literal["labels", "model"]
 Protocol = Literal["shares", "paillier"]
 Thing = TypeVar("Thing", bound=Hashable)
 Problem = tuple[tuple[str | int, ...], str]
@@ -132,7 +132,7 @@ class Privacy(_Frozen):
     total_delta: Annotated[Positive, Field(lt=1)]
     coins: tuple[Annotated[int, Field(strict=True, ge=0)], ...]
     """How many coins of weight 1, 2, 4 and so on make the noise on a count."""
-    release: Release = "labels"
+    release: Given = "labels"
     """What hospitals get of a round: labels, or the noisy counts themselves, which are a classifier to keep."""
 
     @field_validator("coins")
@@ -220,18 +220,17 @@ class Federation(_Frozen):
                 yield ("dictionary", "attributes", i, "kind"), f"{refusal}; {advice}"
 
     def _privacy_problems(self) -> Iterator[Problem]:
-        if not self.privacy:
+        agreed, release = self.privacy, self.release
+        if not agreed or not release:
             return
-        agreed, coins, coordinates = self.privacy, Coins(self.privacy.coins), self.layout.coordinates
-        drawn = Drawn(coins, coordinates)
-        if not keeps(drawn, agreed.epsilon, agreed.delta):
-            found = cost(coins, coordinates, agreed.delta)
+        if not keeps(release, agreed.epsilon, agreed.delta):
+            found = cost(release, agreed.delta)
             promised = f"they give epsilon {found:.4g}" if math.isfinite(found) else "no epsilon is large enough"
             yield ("privacy", "coins"), f"at delta {agreed.delta:g} {promised}, and {agreed.epsilon:g} is promised"
         # Totals that are not below those of a round have room for it, so that nothing need be computed.
         enough = agreed.total_epsilon >= agreed.epsilon and agreed.total_delta >= agreed.delta
-        if not enough and not keeps(drawn, agreed.total_epsilon, agreed.total_delta):
-            found = cost(coins, coordinates, agreed.total_delta)
+        if not enough and not keeps(release, agreed.total_epsilon, agreed.total_delta):
+            found = cost(release, agreed.total_delta)
             yield ("privacy", "total_epsilon"), f"one round costs {found:.4g} at delta {agreed.total_delta:g}"
 
     @property
@@ -245,6 +244,16 @@ class Federation(_Frozen):
         coins = Coins(self.privacy.coins) if self.privacy else None
         policy = self.policy
         return Layout(self.dictionary, Terms(len(self.parties), policy.min_rows, policy.max_rows_each, coins))
+
+    @property
+    def release(self) -> Release | None:
+        """What one round gives away of a patient, if noise is agreed."""
+        return Release(Coins(self.privacy.coins), self.layout.coordinates) if self.privacy else None
+
+    @property
+    def gives_model(self) -> bool:
+        """Whether hospitals get the noisy counts themselves."""
+        return self.privacy is not None and self.privacy.release == "model"
 
     @property
     def names(self) -> tuple[str, ...]:

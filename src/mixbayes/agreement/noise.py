@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from mixbayes.agreement.agreement import MOST_EPSILON, Privacy, Release
-from mixbayes.agreement.promise import UNIT, coins_in_words, cost, drawn, rounded_up
+from mixbayes.agreement.agreement import MOST_EPSILON, Given, Privacy
+from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.protocol.privacy.choosing import coins_for
 from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release
 
 USUAL_DELTA = 1e-6
 MOST_NAMED = 10
@@ -25,14 +26,15 @@ def promised(
     rounds: int = 1,
     total_epsilon: float | None = None,
     total_delta: float | None = None,
-    release: Release = "labels",
+    release: Given = "labels",
 ) -> Privacy:
     """This promise for every round, with coins that keep it; the totals are what the rounds add up to if not said."""
     in_all = float(f"{rounds * delta:.12g}") if total_delta is None else total_delta
     _refuse_no_promise(epsilon, delta, in_all)
     coordinates = Layout(dictionary).coordinates
     coins = _coins(epsilon, delta, coordinates)
-    together = rounded_up(cost(coins, coordinates, in_all, rounds)) if total_epsilon is None else total_epsilon
+    drawn = Release(coins, coordinates)
+    together = rounded_up(cost(drawn, in_all, rounds)) if total_epsilon is None else total_epsilon
     if not 0 < together < math.inf:
         raise Unsupported(f"{rounds} rounds and a total epsilon of {together:g} do not go together. Agree on others.")
     return Privacy(
@@ -52,8 +54,8 @@ def document(privacy: Privacy, layout: Layout) -> dict[str, object]:
         "epsilon": privacy.epsilon,
         "delta": privacy.delta,
         "unit": UNIT,
-        "noise": drawn(coins),
-        "spent": cost(coins, layout.coordinates, privacy.delta),
+        "noise": noise_document(coins),
+        "spent": cost(Release(coins, layout.coordinates), privacy.delta),
     }
 
 
@@ -66,7 +68,7 @@ def in_words(privacy: Privacy) -> Iterator[str]:
 
 def spent_together(privacy: Privacy, layout: Layout, rounds: int) -> float:
     """The ε of so many rounds together at the total δ; it may be infinite."""
-    return cost(Coins(privacy.coins), layout.coordinates, privacy.total_delta, rounds)
+    return cost(Release(Coins(privacy.coins), layout.coordinates), privacy.total_delta, rounds)
 
 
 def all_rounds(privacy: Privacy, layout: Layout, rounds: int) -> str:

@@ -24,9 +24,9 @@ def keeps(release: Release, epsilon: float, delta: float) -> bool:
     return _delta(release, epsilon) <= delta * (1 + TOLERANCE)
 
 
-def cost(coins: Coins, coordinates: int, delta: float, rounds: int = 1) -> float:
-    """The ε of so many rounds together at this δ, in which a row touches so many coordinates; it may be infinite."""
-    return _epsilon(Release(coins, rounds * coordinates), delta)
+def cost(release: Release, delta: float, rounds: int = 1) -> float:
+    """The ε of so many rounds together at this δ; it may be infinite."""
+    return _epsilon(Release(release.coins, rounds * release.coordinates), delta)
 
 
 def rounded_up(number: float) -> float:
@@ -37,7 +37,7 @@ def rounded_up(number: float) -> float:
     return max(number, float(f"{math.ceil(number / unit) * unit:.{SHOWN_DIGITS}g}"))
 
 
-def drawn(coins: Coins) -> Mapping[str, object]:
+def noise_document(coins: Coins) -> Mapping[str, object]:
     """The noise on a cell as documents have it."""
     return {"coins": list(coins.counts), "standard_deviation": coins.deviation}
 
