@@ -183,7 +183,17 @@ def test_a_federation_begins_with_the_doubts(typed: Prompt, tmp_path: Path) -> N
     (tmp_path / "like.csv").write_text("\n".join(["id,crp,ill", *rows]) + "\n")
     members = ["--party", "north=127.0.0.1:4001", "--party", "south"]
     done = typed(
-        "federation", "new", tmp_path, "--name", "pair", *members, "--like", tmp_path / "like.csv", "--keep", "id"
+        "federation",
+        "new",
+        tmp_path,
+        "--name",
+        "pair",
+        *members,
+        "--like",
+        tmp_path / "like.csv",
+        "--keep",
+        "id",
+        "--without-noise",
     )
     assert done.code == 0, done.err
     assert "column 'id' has another value in every row" in done.err

@@ -93,7 +93,7 @@ def test_tables_that_are_not_there(typed: Prompt, tmp_path: Path, address: str, 
 def test_the_same_options_reach_every_command(typed: Prompt, export: Path, tmp_path: Path) -> None:
     members = ["--party", "north=127.0.0.1:4001", "--party", "south"]
     made = typed(
-        *("federation", "new", tmp_path, "--name", "pair", *members, "--like", export, *OPTIONS),
+        *("federation", "new", tmp_path, "--name", "pair", *members, "--like", export, "--without-noise", *OPTIONS),
         *("--several", "drugs:|", "--most-values", "5", "--keep", "name"),
     )
     assert made.code == 0, made.err
