@@ -23,7 +23,7 @@ from mixbayes.cli.tenths import Tenths
 from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.tables.counting import counted, protected, refuse_empty, seed_for
+from mixbayes.tables.counting import counted, protected, refuse_empty, refuse_too_few, seed_for
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import SourceAway
@@ -149,6 +149,7 @@ def _counts(layout: Layout, data: str, how: How) -> Counted:
         table = opened(data, how)
         found = counted(layout, table, talk)
     refuse_empty(found.rows, table.title)
+    refuse_too_few(found.rows, layout.terms.min_rows, table.title)
     return found
 
 
