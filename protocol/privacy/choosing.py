@@ -135,7 +135,9 @@ class _Search:
         room = (self.limit - _variance(fine)) / 4**finer
         tried = sorted(_candidates(number - sum(fine), room, low), key=_variance)
         wholes = (_stripped(fine + counts) for counts in tried if self._may_be(fine, counts))
-        return next((Coins(whole) for whole in islice(wholes, TRIES if fine else None) if self.is_enough(whole, 0)), None)
+        return next(
+            (Coins(whole) for whole in islice(wholes, TRIES if fine else None) if self.is_enough(whole, 0)), None
+        )
 
     def _may_be(self, fine: tuple[int, ...], counts: tuple[int, ...]) -> bool:
         return _allowed(_stripped(fine + counts)) and (not fine or self.is_enough(counts, len(fine)))
