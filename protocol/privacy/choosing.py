@@ -15,11 +15,11 @@ from itertools import islice, product
 from typing import Self
 
 from mixbayes.protocol.privacy.coins import MOST_COINS, MOST_WEIGHTS, Coins
-from mixbayes.protocol.privacy.loss import Composition, Losses, Release, Tilted, delta_of, tilt_where
+from mixbayes.protocol.privacy.loss import Composition, Losses, Release, Tilted, delta_of
 
 DEARER = 1.035
-"""So many times the smallest standard deviation is allowed: coins cost bytes for every cell, and a few per cent of noise
-are not seen in any label. Below it the number of coins rises quickly, above it hardly falls."""
+"""So many times the smallest standard deviation is allowed. Every coin costs bytes in every cell, and a few per cent
+more noise change few labels."""
 SURE = 1e-6
 """The part of δ that is left unused, so that another machine, which rounds otherwise, finds the promise kept too."""
 LOW = ((2, 3, 4, 6), (2, 3, 4, 5, 6))
@@ -32,8 +32,8 @@ TRIES = 3
 """How many of those that are enough without the smallest weights are tried with them."""
 RAGGED = 3
 FLATTER = (1, 0.85, 0.7, 0.55)
-"""Where tilted losses vary so many times as much as those of normal noise, they are tilted less. Any tilt gives a bound,
-and if none of these does, the noise is not looked at further."""
+"""Where tilted losses vary so many times as much as those of normal noise, they are tilted less. Any tilt gives a
+bound, and if none of these does, the noise is not looked at further."""
 GROWTH = 1.25
 FEW = 6
 """Which numbers of coins are tried: leaps by this factor, and one by one between two that are as close as this."""

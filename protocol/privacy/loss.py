@@ -11,9 +11,9 @@ several counts is independent and none of it depends on answers, so losses add u
 coordinates, or of several releases, is exactly the convolution of theirs.
 
 **Rounding.** δ grows with every mass and with every loss, so whatever is rounded is rounded up, and mass that is left
-out counts as infinite loss. Losses are put on a grid by *connecting the dots* (Doroshenko et al. 2022): an atom is split
-between its two neighbours on the grid, so that it keeps its mass under P and its mass under Q. Whoever sees into which
-of the two it fell can forget it, and then has the original: the original is post-processing of what we account for,
+out counts as infinite loss. Losses are put on a grid by *connecting the dots* (Doroshenko et al. 2022): an atom is
+split between its two neighbours on the grid, so that it keeps its mass under P and its mass under Q. Whoever sees into
+which of the two it fell can forget it, and then has the original: the original is post-processing of what we account for,
 which can therefore only promise less.
 
 **Convolution.** By FFT, after tilting: mass · exp(θ · loss), divided by its sum, is a distribution whose mean we put at
@@ -141,7 +141,8 @@ class Losses:
         above = self.masses * np.clip(np.expm1(below * step - self.losses) / math.expm1(-step), 0, 1)
         places = np.concatenate([below, below + 1]).astype(np.int64)
         places, where = np.unique(places, return_inverse=True)
-        return Grid(places, np.bincount(where, np.concatenate([self.masses - above, above])), self.infinite, step)
+        masses: Floats = np.bincount(where, np.concatenate([self.masses - above, above])).astype(np.float64)
+        return Grid(places, masses, self.infinite, step)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Grid:
 
     @property
     def losses(self) -> Floats:
-        return self.places * self.step
+        return self.places.astype(np.float64) * self.step
 
     def coarser(self) -> Grid:
         return Losses(self.losses, self.masses, self.infinite).on_grid(2 * self.step)
@@ -296,7 +297,7 @@ class Tilted:
         log_moment, step = composition.log_moment(theta), composition.grids[0].step
         masses, wrong = _convolved(composition, theta, points)
         inside = np.roll(masses, -(low % points))[: high - low + 1]
-        losses = np.arange(low, high + 1) * step
+        losses: Floats = np.arange(low, high + 1, dtype=np.float64) * step
         return cls(theta, log_moment, losses, np.maximum(inside, 0), wrong, _rounding(composition, theta))
 
     def delta_at(self, epsilon: float) -> float:
