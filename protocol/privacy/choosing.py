@@ -30,10 +30,12 @@ WAYS = 8
 """How many numbers of the largest coins are tried."""
 TRIES = 3
 """How many of those that are enough without the smallest weights are tried with them."""
-RAGGED = 3
+POINTS = 8
+"""How many steps of the grid go into the standard deviation of the least noise's losses."""
+WIDEST = 40
 FLATTER = (1, 0.85, 0.7, 0.55)
-"""Where tilted losses vary so many times as much as those of normal noise, they are tilted less. Any tilt gives a
-bound, and if none of these does, the noise is not looked at further."""
+"""How many standard deviations a window may have; normal noise needs 17. Where more are needed, losses are tilted less.
+Any tilt gives a bound, and if none of these does, the noise is not looked at further."""
 GROWTH = 1.25
 FEW = 6
 """Which numbers of coins are tried: leaps by this factor, and one by one between two that are as close as this."""
@@ -116,7 +118,8 @@ class _Search:
             better = self.best(middle)
             low, high, found = (low, middle, better) if better else (middle, high, found)
         between = (self.best(number) for number in range(low + 1, high))
-        return next((coins for coins in between if coins), found or self._of_weight_one())
+        found = next((coins for coins in between if coins), found)
+        return (found and self.best(sum(found.counts), smallest=True)) or found or self._of_weight_one()
 
     def _of_weight_one(self) -> Coins | None:
         count = round(4 * self.least**2)
@@ -127,13 +130,13 @@ class _Search:
         """The largest variance of the coins, four times."""
         return (2 * DEARER * self.least) ** 2
 
-    def best(self, number: int) -> Coins | None:
-        """Of so many coins the ones with the smallest deviation that are enough."""
+    def best(self, number: int, smallest: bool = False) -> Coins | None:
+        """Of so many coins the ones with the largest deviation that are enough: they are found soonest."""
         middle = max(1, math.floor(math.log2(self.limit / number) / 2))
         finer = max(0, middle - 1 - len(LOW))
         fine, low = (FINE,) * finer, LOW[: middle - 1]
         room = (self.limit - _variance(fine)) / 4**finer
-        tried = sorted(_candidates(number - sum(fine), room, low), key=_variance)
+        tried = sorted(_candidates(number - sum(fine), room, low), key=_variance, reverse=not smallest)
         wholes = (_stripped(fine + counts) for counts in tried if self._may_be(fine, counts))
         return next(
             (Coins(whole) for whole in islice(wholes, TRIES if fine else None) if self.is_enough(whole, 0)), None
@@ -147,9 +150,10 @@ class _Search:
         exact = Losses.of_move(counts, 0.5**finer).without_ends(1e-3 * self.delta / self.coordinates)
         if exact.infinite * self.coordinates > self.delta:
             return False
-        together = Composition((exact.on_grid(1 / (16 * self.least)),), (self.coordinates,))
+        together = Composition((exact.on_grid(1 / (POINTS * self.least)),), (self.coordinates,))
         for theta in (self.theta * part for part in FLATTER):
-            if together.variance(theta) < RAGGED * self.coordinates / self.least**2:
+            low, high = together.window(theta)
+            if high - low < WIDEST * POINTS * math.sqrt(self.coordinates):
                 return together.infinite + Tilted.of(together, theta).delta_at(self.epsilon) <= self.delta
         return False
 
