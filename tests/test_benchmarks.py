@@ -68,6 +68,11 @@ def test_argmax(load: Load, lines: Lines) -> None:
     assert [line.split()[:3] for line in lines()[1:]] == [[str(c), "1", str(c * (c - 1) // 2)] for c in (3, 5, 10, 26)]
 
 
+def test_coins(load: Load, lines: Lines) -> None:
+    load("coins").main((4.0,))
+    assert [line.split()[0] for line in lines()] == ["ε", "4"]
+
+
 def test_condensation(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     condensation = load("condensation")
     monkeypatch.setattr(condensation, "T", 4)
