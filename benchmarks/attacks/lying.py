@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,17 +134,17 @@ def _independent(
     parts: list[Integers], of_class: Integers, smoothing: Fraction, rows: int, spread: int
 ) -> Found | None:
     centre = _nearest(of_class * rows / of_class.sum(axis=1, keepdims=True), of_class[0] * rows / of_class[0].sum())
-    counts, fitting = [], 1
-    for part in parts:
-        found = [tables_with(part, totals, smoothing) for totals in _possible(part, centre, smoothing, spread)]
-        some = [(ways, own) for ways, own in found if own is not None]
-        if not some:
-            return None
-        fitting *= sum(ways for ways, _ in some)
-        counts.append(some[0][1])
+    found = [_likeliest(part, _possible(part, centre, smoothing, spread), smoothing) for part in parts]
     # Of the class counts with this prior, those that are nearest to the attributes' totals.
-    total = np.median([own.sum(axis=0) for own in counts], axis=0)
-    return Found(_nearest(of_class, total), tuple(counts), fitting)
+    total = np.median([own.sum(axis=0) for _, own in found], axis=0)
+    return Found(_nearest(of_class, total), tuple(own for _, own in found), prod(ways for ways, _ in found))
+
+
+def _likeliest(part: Integers, totals: Integers, smoothing: Fraction) -> tuple[int, Integers]:
+    """How many counts (V, 2) of an attribute have these scores, and those with the first totals. None has any: −1."""
+    tried = [tables_with(part, one, smoothing) for one in totals]
+    some = [own for _, own in tried if own is not None]
+    return sum(ways for ways, _ in tried), some[0] if some else np.full((len(part), 2), -1)
 
 
 def _nearest(some: NDArray[np.int64] | NDArray[np.float64], to: NDArray[np.int64] | NDArray[np.float64]) -> Integers:
