@@ -71,7 +71,7 @@ class Problem:
 
     @property
     def joint(self) -> Words:
-        return np.sum(self.tables, axis=0, dtype=np.uint64)
+        return np.stack(self.tables).sum(axis=0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +102,10 @@ def blurred(layout: Layout, vector: Words, coins: Coins, random: np.random.Gener
 
 def weights_of(*shares: Model) -> Floats:
     """In bits: the prior, then every θ[a][v]."""
-    words = sum((_words(share) for share in shares), np.uint64(0))
+    words = np.stack([_words(share) for share in shares]).sum(axis=0, dtype=np.uint64)
     top = 64 - shares[0].width
-    return ((words << np.uint64(top)).view(np.int64) >> np.int64(top)) / 2.0**FRACTION
+    signed: Integers = (words << np.uint64(top)).view(np.int64) >> np.int64(top)
+    return signed / 2.0**FRACTION
 
 
 def _words(share: Model) -> Words:

@@ -27,12 +27,13 @@ from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.circuits.logarithm import FRACTION, fixed_log2
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 AskWithOffsets = Callable[[Values, Words], Labels]
 
 _ONE = float(1 << FRACTION)
 _NEAR = 2.0**-28
 """Counts whose logarithms agree have a ratio that is as near as this, relatively, with room to spare."""
-_MOST_TIMES = 10
+_MOST_TIMES = 2
 """Tables of up to this many times the rows are looked through."""
 _CELLS = 1 << 21
 """Of a matrix, at a time."""
@@ -147,7 +148,7 @@ def _likeliest(part: Integers, totals: Integers, smoothing: Fraction) -> tuple[i
     return sum(ways for ways, _ in tried), some[0] if some else np.full((len(part), 2), -1)
 
 
-def _nearest(some: NDArray[np.int64] | NDArray[np.float64], to: NDArray[np.int64] | NDArray[np.float64]) -> Integers:
+def _nearest(some: Integers | Floats, to: Integers | Floats) -> Integers:
     return np.rint(some[np.abs(some - to).sum(axis=1).argmin()]).astype(np.int64)
 
 
@@ -166,35 +167,32 @@ def tables_with(part: Integers, totals: Integers, smoothing: Fraction) -> tuple[
     pairs = [_pairs(int(score) + int(high - low), totals, p, q) for score in part]
     if not all(map(len, pairs)):
         return 0, None
-    sums = [{(0, 0): 1}]
+    ways = [np.zeros(totals + 1)]
+    ways[0][0, 0] = 1
     for some in pairs:
-        sums.append(_added(sums[-1], some, totals))
-    return sums[-1].get((int(totals[0]), int(totals[1])), 0), _traced(sums, pairs, totals)
+        ways.append(_added(ways[-1], some))
+    return int(ways[-1][-1, -1]), _traced(ways, pairs)
 
 
-Sums = dict[tuple[int, int], int]
-"""In how many ways the values so far add up to a pair of sums."""
-
-
-def _added(sums: Sums, pairs: Integers, totals: Integers) -> Sums:
-    more: Sums = {}
-    for (first, second), ways in sums.items():
-        for x, y in pairs.tolist():
-            if first + x <= totals[0] and second + y <= totals[1]:
-                more[first + x, second + y] = more.get((first + x, second + y), 0) + ways
+def _added(ways: Floats, pairs: Integers) -> Floats:
+    """In how many ways the values so far add up to a pair of sums, with one more value."""
+    more = np.zeros_like(ways)
+    rows, columns = ways.shape
+    for x, y in pairs:
+        more[x:, y:] += ways[: rows - x, : columns - y]
     return more
 
 
-def _traced(sums: list[Sums], pairs: list[Integers], totals: Integers) -> Integers | None:
+def _traced(ways: list[Floats], pairs: list[Integers]) -> Integers | None:
     """One table behind the totals, from the last value to the first."""
-    left, found = (int(totals[0]), int(totals[1])), []
-    if left not in sums[-1]:
+    if not ways[-1][-1, -1]:
         return None
-    for before, some in zip(reversed(sums[:-1]), reversed(pairs), strict=True):
-        x, y = next((x, y) for x, y in some.tolist() if (left[0] - x, left[1] - y) in before)
-        found.append((x, y))
-        left = left[0] - x, left[1] - y
-    return np.array(found[::-1], np.int64)
+    left, found = np.array(ways[-1].shape) - 1, []
+    for before, some in zip(reversed(ways[:-1]), reversed(pairs), strict=True):
+        own = next(own for own in some[(some <= left).all(axis=1)] if before[tuple(left - own)])
+        found.append(own)
+        left = left - own
+    return np.stack(found[::-1])
 
 
 def _pairs(target: int, totals: Integers, p: int, q: int) -> Integers:
@@ -226,12 +224,12 @@ def _has_counts(score: int, values: int, totals: Integers, p: int, q: int) -> ND
     if ratio.mean() < 1:  # the smaller count is tried
         ratio, totals = 1 / ratio, totals[:, ::-1]
     tried = int(min(totals[:, 0].max(), totals[:, 1].max() / max(ratio.min(), 1e-9) + p + 1))
-    smaller = q * np.arange(tried + 1) + p
+    smaller = q * np.arange(tried + 1.0) + p
     pieces = np.array_split(ratio, max(1, ratio.size * smaller.size // _CELLS))
     return np.concatenate([_near_some(piece[:, None] * smaller, p, q).any(axis=1) for piece in pieces])
 
 
-def _near_some(wanted: NDArray[np.float64], p: int, q: int) -> NDArray[np.bool_]:
+def _near_some(wanted: Floats, p: int, q: int) -> NDArray[np.bool_]:
     counted = np.maximum(np.rint((wanted - p) / q), 0)
     return np.abs(q * counted + p - wanted) <= _NEAR * wanted
 
