@@ -26,9 +26,11 @@ _BOUND = 1.0
 """Of a weight, in units that are free."""
 _ENUMERATED = 8
 """Attributes whose values are combined; the others have values at random."""
-_SAMPLED = 512
-_INSIDE = 0.7
-"""In the ellipsoid's radii: the centre can move so far without crossing a plane."""
+_CENTRAL, _DEEPEST, _BEHIND = 0.3, 0.7, 0.15
+"""In the ellipsoid's radii: how far from the centre a cut is central, how far it may be, and how far behind it the new
+centre begins. The last two together are below 1, so that no older plane is crossed."""
+_TRIES = 10
+"""To find a row, with other attributes combined."""
 _KEPT = 12
 """Planes that are kept, for each weight."""
 _STEPS = 30
@@ -74,7 +76,7 @@ class Cone:
         way = self.spread @ plane
         radius = np.sqrt(plane @ way)
         depth = plane @ self.centre / radius
-        target = max(depth, (1 - _INSIDE) / 2)
+        target = max(depth, _BEHIND)
         self.centre = self.centre + (target - depth) * way / radius
         self._planes = np.append(self._planes, plane[None], axis=0)
         self._recentre()
@@ -109,17 +111,23 @@ class Cone:
 
 
 def _undecided(cone: Cone, sizes: Sequence[int], random: np.random.Generator) -> Values | None:
-    """A row (columns, 1) whose label halves the cone, and of such rows one that is as unsure as can be."""
-    for _ in range(_STEPS):
+    """A row (columns, 1) whose label cuts the ellipsoid: in the middle and as unsure as can be, or somewhere."""
+    deep, best = _DEEPEST, None
+    for _ in range(_TRIES):
         codes = _near_zero(cone.centre, sizes, random)
         rows = features(codes, sizes)
         reach = cone.deviations(rows)
         depth = np.abs(rows @ cone.centre) / reach
-        fit = np.flatnonzero(depth < (1 - _INSIDE))
-        if fit.size:
-            best = fit[reach[fit].argmax()]
-            return codes[:, best : best + 1]
-    return None
+        central = np.flatnonzero(depth < _CENTRAL)
+        if central.size:
+            return _one(codes, central[reach[central].argmax()])
+        if depth.min() < deep:
+            deep, best = depth.min(), _one(codes, depth.argmin())
+    return best
+
+
+def _one(codes: Values, at: np.intp) -> Values:
+    return codes[:, at : at + 1]
 
 
 def _near_zero(weights: Floats, sizes: Sequence[int], random: np.random.Generator) -> Values:
