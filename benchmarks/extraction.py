@@ -4,8 +4,9 @@ Two attacks ask mixers that run the protocol's own code, in memory. The lying as
 computes the joint counts behind them; the legal asker asks about rows that could exist. Without a TABLE it is breast
 cancer, as scikit-learn carries it. Numbers are binned. Both attacks see a model of exact counts, then one of noisy
 counts. What they find is compared with the counts that the mixers hold, noise included ("held"), and with those of the
-hospitals' tables ("true"). The errors of weights, θ with the prior, are in bits; those of the legal asker are up to the
-one factor that labels do not tell.
+hospitals' tables ("true"). "tables" is how many have exactly the scores that were found; one of them is taken. Noise is
+given by its standard deviation. The errors of weights, θ with the prior, are in bits; those of the legal asker are up
+to the one factor that labels do not tell. It ends early when it finds no row any more whose label it does not know.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ COINS = (6, 6, 62)
 DEVIATIONS = 5
 """Noise farther from zero than so many standard deviations is not reckoned with."""
 LYING, LEGAL = "lying", "legal"
+SMALLEST = 2.0 ** -(FRACTION + 1)
+"""An error that is drawn."""
 
 Floats = NDArray[np.float64]
 
@@ -145,15 +148,15 @@ def run_legal(problem: Problem, models: tuple[Model, Model], most: int) -> list[
 
 
 def counts_behind(problem: Problem, weights: Floats, coins: Coins | None) -> Found | None:
-    """From exact weights. An asker knows how many values an attribute has, what the noise is, and about how many rows.
+    """From exact weights. An asker knows what the noise is, about how many rows there are, and how many are missing.
 
     So it knows that the totals of an attribute are off by the noise of its values and of the class count.
     """
-    rows = int(problem.layout.class_counts(problem.joint).sum())
-    values = max(values_of(problem.layout))
-    spread = ceil(DEVIATIONS * coins.deviation * sqrt(values + 1)) if coins else 0
+    layout, joint = problem.layout, problem.joint
+    missing = max(int(block[-1].max()) for _, block in layout.blocks(joint))
+    noise = ceil(DEVIATIONS * coins.deviation * sqrt(max(values_of(layout)) + 1)) if coins else 0
     scores = np.rint(weights * 2.0**FRACTION).astype(np.int64)
-    return reconstructed(scores, problem.layout, rows, spread)
+    return reconstructed(scores, layout, int(layout.class_counts(joint).sum()), missing + noise)
 
 
 # What they found.
@@ -245,7 +248,7 @@ def drawn(all_seen: Sequence[Seen]) -> bytes:
         figure: Any = Figure(figsize=(7, 4), layout="constrained")
         axes = figure.add_subplot()
         for seen in all_seen:
-            errors = [np.median(seen.off_true(one)) for one in seen.estimates]
+            errors = np.maximum(SMALLEST, [np.median(seen.off_true(one)) for one in seen.estimates])
             style = {"color": BLUE if seen.attack == LYING else VERMILLION, "ls": "--" if seen.coins else "-"}
             noise = f"noise with {seen.noise}" if seen.coins else "no noise"
             axes.plot([one.labels for one in seen.estimates], errors, label=f"{seen.attack} asker, {noise}", **style)

@@ -58,8 +58,8 @@ def features(codes: Values, sizes: Sequence[int]) -> Floats:
 
 
 def scaled(weights: Floats, truth: Floats) -> Floats:
-    """The weights times the one factor that brings them nearest to the truth."""
-    return weights * (weights @ truth) / (weights @ weights)
+    """The weights times the one factor, not below zero, that brings them nearest to the truth."""
+    return weights * max(0.0, weights @ truth) / (weights @ weights)
 
 
 class Cone:

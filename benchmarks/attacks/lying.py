@@ -13,7 +13,7 @@ counts of all values must add up to the totals.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
@@ -94,7 +94,7 @@ class Found:
     counts: tuple[Integers, ...]
     """(V, 2) of each attribute."""
     fitting: int
-    """How many tables have exactly these scores, this one included."""
+    """How many tables have exactly these scores, this one included. Nothing tells them apart."""
 
     def vector(self) -> Integers:
         """Class counts, then all others, without missing cells."""
@@ -112,12 +112,13 @@ def reconstructed(scores: Integers, layout: Layout, rows: int, spread: int = 0) 
     of_class = class_counts_with(int(scores[0]), _MOST_TIMES * rows)
     if not len(of_class):
         return None
-    return _independent(parts, of_class, smoothing, rows, spread) if spread else _tied(parts, of_class, smoothing)
-
-
-def _tied(parts: list[Integers], of_class: Integers, smoothing: Fraction) -> Found | None:
+    if spread:
+        return _independent(parts, of_class, smoothing, rows, spread)
     found = [one for totals in of_class if (one := _with_totals(parts, totals, smoothing))]
-    return Found(found[0].of_class, found[0].counts, sum(one.fitting for one in found)) if found else None
+    if not found:
+        return None
+    nearest = min(found, key=lambda one: abs(int(one.of_class.sum()) - rows))
+    return replace(nearest, fitting=sum(one.fitting for one in found))
 
 
 def _with_totals(parts: list[Integers], totals: Integers, smoothing: Fraction) -> Found | None:
@@ -134,11 +135,12 @@ def _with_totals(parts: list[Integers], totals: Integers, smoothing: Fraction) -
 def _independent(
     parts: list[Integers], of_class: Integers, smoothing: Fraction, rows: int, spread: int
 ) -> Found | None:
-    centre = _nearest(of_class * rows / of_class.sum(axis=1, keepdims=True), of_class[0] * rows / of_class[0].sum())
+    centre = np.rint(of_class[0] * rows / of_class[0].sum()).astype(np.int64)
     found = [_likeliest(part, _possible(part, centre, smoothing, spread), smoothing) for part in parts]
     # Of the class counts with this prior, those that are nearest to the attributes' totals.
-    total = np.median([own.sum(axis=0) for _, own in found], axis=0)
-    return Found(_nearest(of_class, total), tuple(own for _, own in found), prod(ways for ways, _ in found))
+    far = np.abs(of_class - np.median([own.sum(axis=0) for _, own in found], axis=0)).max(axis=1)
+    fitting = prod(ways for ways, _ in found) * int((far <= spread).sum())
+    return Found(of_class[far.argmin()], tuple(own for _, own in found), fitting)
 
 
 def _likeliest(part: Integers, totals: Integers, smoothing: Fraction) -> tuple[int, Integers]:
@@ -146,10 +148,6 @@ def _likeliest(part: Integers, totals: Integers, smoothing: Fraction) -> tuple[i
     tried = [tables_with(part, one, smoothing) for one in totals]
     some = [own for _, own in tried if own is not None]
     return sum(ways for ways, _ in tried), some[0] if some else np.full((len(part), 2), -1)
-
-
-def _nearest(some: Integers | Floats, to: Integers | Floats) -> Integers:
-    return np.rint(some[np.abs(some - to).sum(axis=1).argmin()]).astype(np.int64)
 
 
 def class_counts_with(prior: int, most: int) -> Integers:
