@@ -86,7 +86,7 @@ def soak(minutes: float) -> None:
 
 def ask_once(set_up: Stage) -> tuple[int, int]:
     """One conversation with questions of many sizes; how many, and rows."""
-    name, layout = "north", Layout(set_up.federation.dictionary)
+    name, layout = "north", set_up.federation.layout
     sizes = [1] * 50 + [10, 100, 1000]
     own = identity(set_up, name)
     with both_mixers(set_up.federation, own, Watch()) as mixers:
@@ -131,7 +131,7 @@ def play(names: list[str], agreed: Dictionary) -> Iterator[tuple[Stage, Crew]]:
 def contribute(set_up: Stage, name: str) -> None:
     """Connect to both mixers, send the counts of some random rows, hear that both have them."""
     federation, random = set_up.federation, np.random.default_rng(1)
-    layout = Layout(federation.dictionary)
+    layout = federation.layout
     rows = Codes(questions(layout, ROWS), random.integers(0, layout.classes, ROWS).astype(np.int32))
     made = messages(name, federation.digest(), 1, count(layout, rows), Randomness.from_system())
     with both_mixers(federation, identity(set_up, name), Watch()) as mixers:

@@ -10,7 +10,7 @@ from mixbayes.mixers.service import MixerService, Reception
 from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.remote import FollowerService
 from mixbayes.node.serving.conversations import Channels, Work
-from mixbayes.protocol.errors import TooManyRows, WrongStep
+from mixbayes.protocol.errors import WrongStep
 from mixbayes.transport.conversation import AHEAD, ASKING, MODEL_KEPT, NOW, TRAINING
 from mixbayes.transport.errors import RefusedByPolicy, RoundFailed
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
@@ -74,7 +74,7 @@ class PairService(FollowerService):
         def work(channels: Channels) -> None:
             try:
                 trained = store.train(number, (channels[NOW], channels[AHEAD]))
-            except (RoundFailed, TooManyRows) as error:
+            except RoundFailed as error:
                 self.follower.fail(number, str(error))
                 raise
             store.keep(number, trained)

@@ -10,6 +10,7 @@ import grpc
 from mixbayes.mixers.answering import converse
 from mixbayes.mixers.store import Store
 from mixbayes.mixers.training import longest
+from mixbayes.node.counts import released
 from mixbayes.node.rounds.status import encode
 from mixbayes.node.serving.admission import caller_of
 from mixbayes.node.serving.conversations import Channels, Conversations, Work, about, opened
@@ -18,10 +19,10 @@ from mixbayes.protocol.errors import WrongLength
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.contribution import STEP as CONTRIBUTION
 from mixbayes.transport.conversation import AHEAD, NOW
-from mixbayes.transport.peer import CHANNEL, CONVERSATION, joined
+from mixbayes.transport.peer import CHANNEL, CONVERSATION, chunks, joined
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch
-from mixbayes.wire.v1.node_pb2 import Chunk, Receipt, ReportRequest, RoundReport
+from mixbayes.wire.v1.node_pb2 import Chunk, Receipt, ReportRequest, RoundNumber, RoundReport
 from mixbayes.wire.v1.node_pb2_grpc import MixerServicer
 
 Context = grpc.ServicerContext
@@ -73,6 +74,10 @@ class MixerService(MixerServicer, ABC):
 
     def Report(self, request: ReportRequest, context: Context) -> RoundReport:
         return self.reception.report(caller_of(context), self.waiting())
+
+    def Counts(self, request: RoundNumber, context: Context) -> Iterator[Chunk]:
+        store, hospital = self.reception.store, caller_of(context)
+        yield from chunks(released(store.rounds, request.round, store.federation.title(hospital)))
 
     def Ask(self, request_iterator: Iterator[Chunk], context: Context) -> Iterator[Chunk]:
         hospital, key = caller_of(context), self.reception.about(context, CONVERSATION)

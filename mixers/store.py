@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.mixers.training import Trained, checked, train_round
@@ -10,7 +11,6 @@ from mixbayes.node.ledger import Page
 from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import Question
 from mixbayes.node.rounds.rounds import Rounds
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.precision import precision_for
@@ -29,8 +29,8 @@ class Store:
     def __init__(self, rounds: Rounds, name: str) -> None:
         self.rounds = rounds
         self.role = ROLES[name]
-        self.layout = Layout(rounds.federation.dictionary)
-        self.form = Form.of(self.layout, precision_for(rounds.federation.dictionary).width)
+        self.layout = rounds.federation.layout
+        self.form = Form.of(self.layout, precision_for(self.layout).width)
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Model] | None = None
 
@@ -56,10 +56,13 @@ class Store:
     def train(self, number: int, other: tuple[Channel, Channel]) -> Trained:
         """One training on the sealed set, over the channels to the other mixer."""
         minimum, random = self.federation.policy.minimum, Randomness.from_system()
-        return train_round(self.role, other, self.layout, self.contributions(number), minimum, random)
+        charge = partial(self.rounds.charge_noise, number)
+        return train_round(self.role, other, self.layout, self.contributions(number), minimum, random, charge)
 
     def keep(self, number: int, trained: Trained) -> None:
-        self.rounds.keep_model(number, trained.run, model_bytes(self.layout, trained.model), trained.refused)
+        model, counts = model_bytes(self.layout, trained.model), trained.counts
+        kept = b"" if counts is None else counts.astype("<u8").tobytes()
+        self.rounds.keep_model(number, trained.run, model, trained.refused, kept)
 
     def model(self, number: int) -> tuple[bytes, Model]:
         """Which training the round's model comes from, and the model, which is read from the disk once."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.bayes.validity import honest
 from mixbayes.protocol.channel import Channel
@@ -32,6 +33,12 @@ class Trained:
     run: bytes
     model: Model
     refused: list[str]
+    counts: Words | None = field(default=None, repr=False)
+    """This mixer's share of the noisy counts, where noise is agreed."""
+
+
+Charge = Callable[[Mapping[str, bytes]], bytes]
+"""Charges the noise on these contributions, by hospital their ids, and gives the seed of this mixer's coins."""
 
 
 def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str, message: bytes) -> Contribution:
@@ -58,6 +65,7 @@ def train_round(
     contributions: list[Contribution],
     minimum: int,
     random: Randomness,
+    charge: Charge,
 ) -> Trained:
     """One training of at least `minimum` honest contributions, over the two channels to the other mixer."""
     me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
@@ -66,9 +74,13 @@ def train_round(
     if len(accepted) < minimum:
         named = "; ".join(str(lie) for lie in lies)
         raise RoundFailed(f"only {len(accepted)} of the {minimum} contributions that are needed hold. {named}")
-    model = train(me, layout, joint_share(layout, accepted))
+    joint = joint_share(layout, accepted)
+    if noisy := layout.terms.coins is not None:
+        # The noise belongs to this set: it is charged first, and drawn again it is the same.
+        joint = blurred(me, layout, joint, Randomness(charge({one.hospital: one.id for one in accepted})))
+    model = train(me, layout, joint)
     run = label.common_blinding(me)[:RUN_BYTES]  # drawn by both, once both have the model
-    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies])
+    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], joint if noisy else None)
 
 
 def agree_on_set(me: ComputingParty, contributions: list[Contribution]) -> None:

@@ -31,9 +31,9 @@ from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
 from mixbayes.transport.errors import TooEarly
-from mixbayes.transport.peer import on_loopback
+from mixbayes.transport.peer import chunks, on_loopback
 from mixbayes.transport.watch import Watch, in_time
-from mixbayes.wire.v1.node_pb2 import Column, Labels, ReportRequest, RoundNumber, RoundReport, Rows
+from mixbayes.wire.v1.node_pb2 import Chunk, Column, Labels, ReportRequest, RoundNumber, RoundReport, Rows
 from mixbayes.wire.v1.node_pb2_grpc import PartyServicer, add_PartyServicer_to_server
 
 FULL_NAME = "mixbayes.wire.v1.Party"
@@ -52,6 +52,8 @@ class Backend(Protocol):
     def open_round(self, number: int) -> None: ...
 
     def close_round(self, number: int) -> None: ...
+
+    def counts(self, number: int) -> bytes: ...
 
 
 class PartyService(PartyServicer):
@@ -82,6 +84,9 @@ class PartyService(PartyServicer):
     def CloseRound(self, request: RoundNumber, context: Context) -> RoundReport:
         self._backend.close_round(request.round)
         return self.Report(ReportRequest(), context)
+
+    def Counts(self, request: RoundNumber, context: Context) -> Iterator[Chunk]:
+        yield from chunks(self._backend.counts(request.round))
 
 
 def table_of(columns: Sequence[Column]) -> Columns:

@@ -14,6 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.node.counts import STEP as COUNTS
+from mixbayes.node.counts import counts_from
 from mixbayes.node.identity import Identity
 from mixbayes.node.questions import ID_BYTES
 from mixbayes.node.rounds.state import OVER, SEALED, TRAINED
@@ -23,8 +25,7 @@ from mixbayes.parties.applications import recalled
 from mixbayes.parties.asking import Numbering, numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
-from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, PeerError
@@ -55,6 +56,10 @@ class Desk(Protocol):
         """The labels of these rows. Under the same `id`, rows that were answered before are not charged again."""
         ...
 
+    def counts(self) -> tuple[int, Words]:
+        """The current round and its noisy counts, where the agreement gives them to hospitals."""
+        ...
+
     def last_round(self) -> int: ...
 
     def next_round(self) -> int: ...
@@ -72,12 +77,12 @@ class AtMixers:
     """A conversation of its own with both mixers, for as long as the command runs."""
 
     def __init__(
-        self, federation: Federation, mixers: BothMixers, numbered: Numbering, protection: Callable[[], str]
+        self, federation: Federation, mixers: BothMixers, numbered: Numbering, own: Callable[[], Status | None]
     ) -> None:
         self._federation = federation
         self._mixers = mixers
         self._numbered = numbered
-        self._protection = protection
+        self._own = own
         self.last_round = mixers.last_round
         self.next_round = mixers.next_round
         self.open_round = mixers.open_round
@@ -85,19 +90,21 @@ class AtMixers:
         self.still_open = mixers.still_open
 
     def status(self) -> Status:
-        """The status at both mixers, and what the hospital's own node did to its table, if that node runs.
+        """The status at both mixers, and what the hospital's own node says of its table and noise, if that node runs.
 
         The own node asks the mixers too. If one of them is silent it is not asked: that would take as long again.
         """
         found = self._mixers.status()
-        return found if found.unreachable else replace(found, protection=self._protection())
+        if found.unreachable or not (own := self._own()):
+            return found
+        return replace(found, protection=own.protection, epsilon_spent=max(found.epsilon_spent, own.epsilon_spent))
 
     def refuse_over_budget(self, rows: int) -> Status:
         return _settled(self._mixers.status, self._federation).refuse_over_budget(rows)
 
     def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
         status = _settled(self._mixers.status, self._federation)
-        asking = Asking(self._mixers, Layout(self._federation.dictionary), self._numbered)
+        asking = Asking(self._mixers, self._federation.layout, self._numbered)
         parts: list[Labels] = []
         try:
             for part in asking.labels(status.round, codes, private=private, id=id, renew=True):
@@ -106,6 +113,10 @@ class AtMixers:
         finally:
             asking.close()
         return label.joined(parts)
+
+    def counts(self) -> tuple[int, Words]:
+        number = _settled(self._mixers.status, self._federation).round
+        return number, self._mixers.counts(number, self._federation.layout.size)
 
 
 class AtOwnNode:
@@ -134,6 +145,11 @@ class AtOwnNode:
             raise PeerError(self._peer.title, "classification", f"it gave {len(found)} labels for {rows.rows} rows")
         return np.array(found, np.int64)
 
+    def counts(self) -> tuple[int, Words]:
+        number = _settled(self.status, self._federation).round
+        replies = self._peer.answers(self._stub.Counts, node_pb2.RoundNumber(round=number), COUNTS)
+        return number, counts_from(replies, self._federation.layout.size, self._peer.title)
+
     def last_round(self) -> int:
         return self.status().round
 
@@ -156,7 +172,7 @@ def at_mixers(federation: Federation, identity: Identity, keys: Path, node: str 
     """Dials both mixers; the hospital's own node need not run."""
     with both_mixers(federation, identity, Watch()) as mixers:
         yield AtMixers(
-            federation, mixers, numbering(identity.seal), partial(_protection, federation, identity, keys, node)
+            federation, mixers, numbering(identity.seal), partial(_own_status, federation, identity, keys, node)
         )
 
 
@@ -169,13 +185,13 @@ def at_own_node(federation: Federation, identity: Identity, keys: Path, node: st
         yield AtOwnNode(federation, peer)
 
 
-def _protection(federation: Federation, identity: Identity, keys: Path, node: str) -> str:
-    """What the hospital's own node did to its table, or an empty text if it does not run."""
+def _own_status(federation: Federation, identity: Identity, keys: Path, node: str) -> Status | None:
+    """What the hospital's own node reports, or nothing if it does not run."""
     try:
         with at_own_node(federation, identity, keys, node) as own:
-            return own.status().protection
+            return own.status()
     except MixbayesError:
-        return ""
+        return None
 
 
 def _settled(status: Callable[[], Status], federation: Federation) -> Status:

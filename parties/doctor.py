@@ -9,7 +9,6 @@ from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, pro
 from mixbayes.node.doctor.peers import Answer
 from mixbayes.node.doctor.state import ROUND, round_finding
 from mixbayes.node.rounds.status import combined, decode
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.counting import counted, refuse_empty
 from mixbayes.tables.profile import Profile
 from mixbayes.tables.sources.how import How
@@ -24,18 +23,16 @@ def table_findings(federation: Federation, data: str, how: How) -> Iterator[Find
     try:
         with looking_at(TABLE):
             table = open_table(data, how)
-            found = counted(Layout(federation.dictionary), table)
+            found = counted(federation.layout, table)
             refuse_empty(found.rows, table.title)
             beyond = table.profile(list(found.clipped)) if found.clipped else None
     except Trouble as trouble:
         yield trouble.finding
         return
-    most = federation.dictionary.max_rows
+    most = federation.layout.rows_each
     unnamed = set(table.names) - {*federation.dictionary.names, federation.dictionary.class_column}
     ignored = f"; columns that it does not name, and that are not looked at: {len(unnamed)}" if unnamed else ""
-    yield fine(
-        TABLE, f"{found.rows} rows keep to the dictionary, which allows {most} of all hospitals together{ignored}"
-    )
+    yield fine(TABLE, f"{found.rows} rows keep to the agreement, which allows a hospital {most}{ignored}")
     numbers = {attribute.name for attribute in federation.dictionary.attributes if attribute.numeric}
     clipped = {name: times for name, times in found.clipped.items() if name in numbers}
     if clipped and beyond:

@@ -34,12 +34,6 @@ class DictionaryTooLarge(BadData):
     code = "E103"
 
 
-class TooManyRows(BadData):
-    """All hospitals together have more rows than the dictionary allows for."""
-
-    code = "E104"
-
-
 class Unsupported(MixbayesError):
     """The combination that was asked for does not exist."""
 

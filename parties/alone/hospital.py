@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mixbayes.node.counts import released
 from mixbayes.node.ledger import Page, refusal
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.state import SERVING
@@ -124,6 +125,9 @@ class PartnerHospital:
 
     def close_round(self, number: int) -> None:
         self._close_round(number, self._store.federation.title(self._store.name))
+
+    def counts(self, number: int) -> bytes:
+        return released(self._store.rounds, number, self._store.federation.title(self._store.name))
 
     def keep_warm(self) -> None:
         asker = self._standing.now()

@@ -15,7 +15,7 @@ from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import ASKING_CHANNELS, TRAINING_CHANNELS, Asker, answer_questions, train_round
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError, TooManyRows, WrongStep
+from mixbayes.protocol.errors import MixbayesError, WrongStep
 from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.transport.errors import RoundFailed
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
@@ -87,7 +87,7 @@ class PairService(FollowerService):
     def _train(self, number: int, channels: Channels) -> None:
         try:
             train_round(self._store, number, _ordered(channels, TRAINING_CHANNELS))
-        except (RoundFailed, TooManyRows) as error:
+        except RoundFailed as error:
             self.follower.fail(number, str(error))
             raise
 

@@ -19,12 +19,11 @@ from mixbayes.node.rounds.state import COLLECTING, SEALED
 from mixbayes.node.rounds.status import Status
 from mixbayes.parties.alone.engine import Engine, engine_from
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.errors import OutOfRange
 
 MOST_TRAININGS = 8
-"""Trainings of one round. Each opens a bit (are there too many rows?), and the other's counts may differ each time."""
+"""Trainings of one round. Nothing but the other's word says that it takes the same counts each time."""
 _SALT_BYTES = 32
 _LONGEST_STATE = 20
 _Position = tuple[int, str, str, bytes | None]
@@ -37,7 +36,7 @@ class PartnerStore:
     def __init__(self, rounds: Rounds, name: str, vector: Words) -> None:
         self.rounds = rounds
         self.name = name
-        self.layout = Layout(rounds.federation.dictionary)
+        self.layout = rounds.federation.layout
         self.role = A if rounds.federation.party(name).address else B
         self.other = next(other for other in rounds.federation.names if other != name)
         self._vector = vector
@@ -121,8 +120,14 @@ class PartnerStore:
         """From here on a training uses this hospital's counts. A round may have `MOST_TRAININGS`."""
         self.rounds.begin_training(number, MOST_TRAININGS)
 
-    def keep(self, number: int, run: bytes, engine: Engine) -> None:
-        self.rounds.keep_model(number, run, engine.kept(), [])
+    def charge_noise(self, number: int) -> bytes:
+        """The seed of this hospital's half of the coins, once their noise is charged."""
+        return self.rounds.charge_noise(number, self.rounds.current().sealed_set)
+
+    def keep(self, number: int, run: bytes, engine: Engine, counts: Words | None) -> None:
+        """`counts` are the noisy counts: this hospital's share of them, or all where the agreement gives them away."""
+        kept = b"" if counts is None else counts.astype("<u8").tobytes()
+        self.rounds.keep_model(number, run, engine.kept(), [], kept)
         with self._lock:
             self._forget()
             self._loaded = number, run, engine

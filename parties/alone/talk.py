@@ -6,15 +6,18 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
+
 from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
 from mixbayes.node.rounds.record import set_digest
 from mixbayes.parties.alone.engine import Engine, train_engine
 from mixbayes.parties.alone.store import PartnerStore
-from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
@@ -36,17 +39,30 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
     _agree_on_set(store, number, now)
     store.begin_training(number)
-    engine = train_engine(store.federation.protocol, me, store.layout, store.vector(number))
+    vector, counts = store.vector(number), None
+    if store.layout.terms.coins:
+        # Drawn again for the same two contributions, the noise is the same.
+        vector = counts = blurred(me, store.layout, vector, Randomness(store.charge_noise(number)))
+    engine = train_engine(store.federation.protocol, me, store.layout, vector)
+    if counts is not None and store.federation.gives_model:
+        counts = _opened(now, counts)
     run = label.common_blinding(me)[:RUN_BYTES]
     try:
         if store.leads:
             now.receive(MODEL_KEPT, 0)  # the leader confirms next, and a half not yet on disk would seem lost
-        store.keep(number, run, engine)
+        store.keep(number, run, engine, counts)
         if not store.leads:
             now.send(MODEL_KEPT, b"")
     except BaseException:
         engine.close()
         raise
+
+
+def _opened(other: Channel, share: Words) -> Words:
+    """Noisy counts that both hospitals may keep."""
+    step = "noisy counts"
+    theirs = other.swap(step, share.astype("<u8").tobytes())
+    return share + np.frombuffer(theirs.tobytes(), "<u8")
 
 
 def _agree_on_set(store: PartnerStore, number: int, other: Channel) -> None:

@@ -48,7 +48,7 @@ class Asking:
         self._mixers = mixers
         self._layout = layout
         self._numbered = numbered
-        self._width = precision_for(layout.dictionary).width
+        self._width = precision_for(layout).width
         self._form = Form.of(layout, self._width)
         self._lines: _Lines | None = None
 

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.node.counts import STEP as COUNTS
+from mixbayes.node.counts import counts_from
 from mixbayes.node.identity import Identity
 from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import STEP, Status, combined, decode
 from mixbayes.node.serving.dialling import dial
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, Bound, conversation
@@ -72,6 +75,16 @@ class BothMixers:
     def contribute(self, name: str, message: bytes) -> bytes:
         """Send one mixer its message. The mixer answers with the contribution's id once the message is on its disk."""
         return self.peers[name].call(self._stubs[name].Contribute, chunks(message), "contribution").id
+
+    def counts(self, number: int, size: int) -> Words:
+        """The noisy counts of a round: the sum of both mixers' shares."""
+        parts = [
+            counts_from(
+                self.peers[name].answers(self._stubs[name].Counts, RoundNumber(round=number), COUNTS), size, name
+            )
+            for name in NAMES
+        ]
+        return parts[0] + parts[1]
 
     def open_round(self, number: int) -> RoundReport:
         """Mixer a tells mixer b."""

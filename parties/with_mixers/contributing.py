@@ -9,19 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from mixbayes.agreement.agreement import Privacy
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import About, Clock, ContributionTables, Datastore
 from mixbayes.node.log import Log, logged
+from mixbayes.node.privacy import spent, too_much
 from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import Status, combined
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.errors import MixbayesError, OutOfRange
+from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.transport.contribution import ID_BYTES, Contribution, encode
 from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted, RefusedByPolicy
 
+_WHATEVER_SET = ""
+"""A hospital does not know with whom its contribution is counted; there is one set for a round."""
 HOPELESS = Disagreement, NotAdmitted
 """The other end has looked at this node and refuses it: waiting does not mend that."""
 
@@ -48,18 +53,33 @@ def messages(hospital: str, agreement: str, number: int, vector: Words, random: 
 class Outbox:
     """A hospital's contributions on disk. `me` is its title."""
 
-    def __init__(self, database: Database, me: str, agreement: str, clock: Clock, most: int) -> None:
-        """The hospital contributes to at most `most` sealed rounds under this agreement, whatever mixers ask for."""
+    def __init__(
+        self,
+        database: Database,
+        me: str,
+        agreement: str,
+        clock: Clock,
+        most: int,
+        privacy: Privacy | None = None,
+        release: Release | None = None,
+    ) -> None:
+        """The hospital contributes to at most `most` sealed rounds under this agreement, whatever mixers ask for.
+
+        Where noise is agreed, `release` is what a round gives away of a patient.
+        """
         self._datastore = Datastore(database, ContributionTables, me, clock)
         self._me = me
         self._agreement = agreement
         self._most = most
+        self._privacy = privacy
+        self._release = release
 
     def due(self, number: int, make: Callable[[], Messages]) -> dict[str, bytes]:
         """The messages that are not acknowledged, by mixer. They are made once for a round, and lie on disk first."""
         with self._datastore.write() as tables:
             if not tables.has_contribution(self._agreement, number):
                 self._refuse_too_many(tables)
+                self._charge_noise(tables, number)
                 made = make()
                 for mixer, message in (("a", made.to_a), ("b", made.to_b)):
                     tables.add_message(self._agreement, number, mixer, made.id, message)
@@ -91,6 +111,21 @@ class Outbox:
         """An audit entry of something that this hospital has done."""
         with self._datastore.write() as tables:
             tables.note(self._me, verb, subject, about)
+
+    def noise_spent(self) -> float:
+        """The ε of all noise on this hospital's contributions; nothing where no noise is agreed."""
+        if not (privacy := self._privacy):
+            return 0.0
+        with self._datastore.read() as tables:
+            return spent(tables.releases(), privacy)
+
+    def _charge_noise(self, tables: ContributionTables, number: int) -> None:
+        """A contribution may be drawn noise on as soon as it has left: it is charged before."""
+        if not self._release or not self._privacy:
+            return
+        if why := too_much(tables.releases(), self._release, self._privacy):
+            raise RefusedByPolicy(f"{self._me} does not contribute: {why}. Agree on a larger total.")
+        tables.charge_noise(self._agreement, number, _WHATEVER_SET, self._release, None)
 
     def _refuse_too_many(self, tables: ContributionTables) -> None:
         sealed = tables.sealed_rounds(self._agreement)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 
 from mixbayes.agreement.agreement import Federation
@@ -23,7 +24,6 @@ from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox, messages
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.randomness import Randomness
@@ -39,13 +39,14 @@ class Hospital:
         self._mixers = mixers
         self._federation = federation
         self._outbox = outbox
-        self._asking = Asking(mixers, Layout(federation.dictionary), numbered)
+        self._asking = Asking(mixers, federation.layout, numbered)
         self._turn = Turn(federation.policy.timeout)
         self._serving: int | None = None
         self._warmed = 0.0
 
     def status(self) -> Status:
-        return self._mixers.status()
+        found = self._mixers.status()
+        return replace(found, epsilon_spent=max(found.epsilon_spent, self._outbox.noise_spent()))
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
         """The labels, question by question. Between two questions another application may have its turn."""
@@ -69,6 +70,9 @@ class Hospital:
 
     def close_round(self, number: int) -> None:
         self._mixers.close_round(number)
+
+    def counts(self, number: int) -> bytes:
+        return self._mixers.counts(number, self._federation.layout.size).astype("<u8").tobytes()
 
     def keep_warm(self, state: str) -> None:
         """While nobody asks, stay connected and make random transfers ahead."""
@@ -103,7 +107,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         identity = Identity(settings.keys, name, log)
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, HOSPITAL, identity.seal, owner))
-        outbox = Outbox(database, title, federation.digest(), clock, federation.policy.rounds)
+        rounds, privacy = federation.policy.rounds, federation.privacy
+        outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, federation.release)
         mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
         hospital = Hospital(mixers, federation, outbox, numbering(identity.seal))
         stack.callback(hospital.close)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.asking import OneOf
-from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach
+from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Positive, Reach
 from mixbayes.protocol.attributes.totals import occurrences
 from mixbayes.protocol.circuits.logarithm import ERROR
 
@@ -50,9 +50,26 @@ class Discrete(Kind):
         """Values and missing cells add up to n_c, in every class."""
         return block.sum(axis=1, dtype=np.uint64) - of_class
 
-    def reach(self, smoothing: Fraction, rows: int) -> Reach:
+    @property
+    def touched(self) -> int:
+        """The cell of the patient's value. Missing cells are not used, so they need no noise."""
+        return 1
+
+    @property
+    def units(self) -> Sequence[int]:
+        return [0] * self.size
+
+    def blurred(self, block: Words, noise: Words) -> Words:
+        return np.append(block[:-1] + noise, np.zeros_like(block[-1:]), axis=0)
+
+    @classmethod
+    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int) -> list[Words]:
+        """No cell is negative. The denominators are sums of the clamped cells, so that probabilities add up to one."""
+        return np.split(positive(np.concatenate(blocks)), np.cumsum([len(block) for block in blocks])[:-1])
+
+    def reach(self, smoothing: Fraction, rows: int, noise: int) -> Reach:
         p, q = smoothing.numerator, smoothing.denominator
-        largest = q * rows + p * self.size
+        largest = q * (rows + self.size * noise) + p * self.size
         return Reach(largest, Fraction(largest, p), self.size, 2 * ERROR)
 
     def log_arguments(self, block: Words, smoothing: Fraction, one: int) -> Words:

@@ -26,6 +26,7 @@ from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT,
     ABSENT_CODE,
     MOMENTS,
+    NUMERIC_BITS,
     PRESENT,
     add_moments,
     add_numbers,
@@ -34,8 +35,9 @@ from mixbayes.protocol.attributes.gaussian_moments import (
     scaled_elsewhere,
     whole_moments,
 )
+from mixbayes.protocol.attributes.gaussian_noise import UNITS, blurred_moments, clamped_moments
 from mixbayes.protocol.attributes.gaussian_validity import moment_checks
-from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach, Reading
+from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Positive, Reach, Reading
 from mixbayes.protocol.attributes.numbers import not_numbers, read_as_numbers
 from mixbayes.protocol.computing_party import ComputingParty
 
@@ -57,6 +59,7 @@ class Gaussian(Kind):
     numeric: ClassVar[bool] = True
     in_its_place: ClassVar[str] = "a binned attribute (--bins N)"
     most_rows: ClassVar[int | None] = 2**38
+    extra_bits: ClassVar[int] = NUMERIC_BITS + 1
 
     @model_validator(mode="after")
     def _has_width(self) -> Self:
@@ -112,7 +115,22 @@ class Gaussian(Kind):
         checked = np.concatenate([moment_checks(me, piece, rows) for piece in pieces], axis=1)
         return list(checked.reshape(-1, *cells.shape[1:]))
 
-    def reach(self, smoothing: Fraction, rows: int) -> Reach:
+    @property
+    def touched(self) -> int:
+        return len(UNITS)
+
+    @property
+    def units(self) -> Sequence[int]:
+        return UNITS
+
+    def blurred(self, block: Words, noise: Words) -> Words:
+        return blurred_moments(block, noise)
+
+    @classmethod
+    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int) -> list[Words]:
+        return np.split(clamped_moments(np.concatenate(blocks, axis=1), positive, one), len(blocks), axis=1)
+
+    def reach(self, smoothing: Fraction, rows: int, noise: int) -> Reach:
         return Reach(0, Fraction(1), 1, gaussian_density.ERROR, gaussian_density.SPREAD, slack=1, fraction=1)
 
     def log_arguments(self, block: Words, smoothing: Fraction, one: int) -> Words:
@@ -124,8 +142,10 @@ class Gaussian(Kind):
         return [gaussian_density.fixed_table(one.block) for one in learned]
 
     @classmethod
-    def shared_tables(cls, me: ComputingParty, learned: Sequence[Learned], rows: int, width: int) -> list[Words]:
-        return gaussian_density.shared_tables(me, [one.block for one in learned], rows, width)
+    def shared_tables(
+        cls, me: ComputingParty, learned: Sequence[Learned], most: int, width: int, *, noisy: bool
+    ) -> list[Words]:
+        return gaussian_density.shared_tables(me, [one.block for one in learned], most, width, noisy=noisy)
 
     @property
     def asking(self) -> SumOf:

@@ -12,7 +12,7 @@ The three quotients are exact integers with `FRACTION` fraction bits. The featur
 bits of x², rounded to f + 2 fraction bits, for u², and one that says that there is a value at all. The word of a
 feature is its quotient shifted right by the place of the bit. That is a linear function of the quotient's bits, so
 shares of the bits give shares of the word. A class in which no patient has a value counts as one patient in the middle
-of the bounds.
+of the bounds. Noise can make the variance negative; then it is zero.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from mixbayes.protocol.attributes.gaussian_moments import (
     whole_moments,
 )
 from mixbayes.protocol.circuits import logarithm, ring
+from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.division import divide
 from mixbayes.protocol.circuits.division import width as division_width
 from mixbayes.protocol.circuits.logarithm import fixed_log2_of, shared_log2
-from mixbayes.protocol.circuits.products import multiply, product_of_bits, weighted
+from mixbayes.protocol.circuits.products import multiply, product_of_bits, scale, weighted
 from mixbayes.protocol.computing_party import ComputingParty
 
 FRACTION = logarithm.FRACTION + 1
@@ -100,20 +101,22 @@ def fixed_table(block: Words) -> Words:
     return np.concatenate(columns, axis=1)
 
 
-def shared_tables(me: ComputingParty, blocks: Sequence[Words], rows: int, width: int) -> list[Words]:
+def shared_tables(
+    me: ComputingParty, blocks: Sequence[Words], rows: int, width: int, *, noisy: bool = False
+) -> list[Words]:
     """Additive shares modulo 2^width of the same for several attributes, from shares of the counts."""
     moments = np.concatenate([block[MOMENTS] for block in blocks], axis=1)
     pieces = [moments[:, start : start + _COLUMNS] for start in range(0, moments.shape[1], _COLUMNS)]
-    words = np.concatenate([_shared_words(me, piece, rows, width) for piece in pieces], axis=1)
+    words = np.concatenate([_shared_words(me, piece, rows, width, noisy=noisy) for piece in pieces], axis=1)
     return np.split(words, len(blocks), axis=1)
 
 
-def _shared_words(me: ComputingParty, moments: Words, rows: int, width: int) -> Words:
+def _shared_words(me: ComputingParty, moments: Words, rows: int, width: int, *, noisy: bool) -> Words:
     """(FEATURES, n), from n columns of moments (4, n)."""
     sizes = Sizes(rows)
     logs_n, some = shared_log2(me, moments[0], rows.bit_length(), width)
     n, s1, s2 = _prepared(me, moments, some, sizes.ring)
-    divisor, numerators = _quotient_parts(me, n, s1, s2, sizes.ring)
+    divisor, numerators = _quotient_parts(me, n, s1, s2, sizes.ring, noisy=noisy)
     logs_d, _ = shared_log2(me, ring.low_bits(divisor, sizes.ring, sizes.divisor), sizes.divisor, width)
     thrice = np.concatenate([divisor] * 3, axis=-1)
     quotients = divide(me, numerators, thrice, sizes.divisor, QUOTIENT_BITS)
@@ -135,7 +138,7 @@ def _with_a_row(n: int, s1: int, s2: int) -> tuple[int, int, int]:
 
 
 def _divisor(n: int, s1: int, s2: int) -> int:
-    return (n * s2 - s1 * s1 << FLOOR_BITS) + (n * n << 2 * NUMERIC_BITS)
+    return (max(0, n * s2 - s1 * s1) << FLOOR_BITS) + (n * n << 2 * NUMERIC_BITS)
 
 
 def _numerators(n_n: int, n_s1: int, s1_s1: int) -> tuple[int, int, int]:
@@ -187,12 +190,17 @@ def _lifted(me: ComputingParty, cells: Words, width: int) -> Words:
     return ring.subtract(wide, ring.add(own, both, width), width)
 
 
-def _quotient_parts(me: ComputingParty, n: Words, s1: Words, s2: Words, width: int) -> tuple[Words, Words]:
+def _quotient_parts(
+    me: ComputingParty, n: Words, s1: Words, s2: Words, width: int, *, noisy: bool
+) -> tuple[Words, Words]:
     """D, and the three numerators side by side."""
     left, right = np.concatenate([n, n, n, s1], axis=-1), np.concatenate([n, s1, s2, s1], axis=-1)
     n_n, n_s1, n_s2, s1_s1 = np.split(multiply(me, left, right, width), 4, axis=-1)
-    spread = ring.shifted(ring.subtract(n_s2, s1_s1, width), FLOOR_BITS, width)
-    divisor = ring.add(spread, ring.shifted(n_n, 2 * NUMERIC_BITS, width), width)
+    spread = ring.subtract(n_s2, s1_s1, width)  # n² times the variance
+    if noisy:
+        below = scale(me, negative(me, spread, width), spread, width)
+        spread = ring.subtract(spread, below, width)
+    divisor = ring.add(ring.shifted(spread, FLOOR_BITS, width), ring.shifted(n_n, 2 * NUMERIC_BITS, width), width)
     factors = _numerators(1, 1, 1)
     numerators = [_times(product, factor, width) for product, factor in zip((n_n, n_s1, s1_s1), factors, strict=True)]
     return divisor, np.concatenate(numerators, axis=-1)

@@ -15,7 +15,7 @@ Nothing outside this folder asks which kind an attribute is. A new kind is one c
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
@@ -75,6 +75,9 @@ class Reach(NamedTuple):
     """Bits by which rounding may exceed all that."""
     fraction: int = 0
     """Fraction bits that its words have beyond a logarithm's."""
+
+
+Positive = Callable[[Words], Words]
 
 
 class Kind(Frozen):
@@ -180,11 +183,38 @@ class Kind(Frozen):
         """Other conditions, of all attributes of this kind: words that A and B hold alike exactly where one holds."""
         return []
 
+    extra_bits: ClassVar[int] = 0
+    """Bits that its sums have beyond those of a count."""
+
+    # Noise. It is added to sums over the joint rows, which a patient changes by one unit at most, up or down.
+
+    @property
+    @abstractmethod
+    def touched(self) -> int:
+        """How many of these sums one patient changes."""
+
+    @property
+    @abstractmethod
+    def units(self) -> Sequence[int]:
+        """For each row of sums its unit, as a power of two. Every row has a cell for each class."""
+
+    @abstractmethod
+    def blurred(self, block: Words, noise: Words) -> Words:
+        """The block (rows, K) with noise (sums, K) on its sums. What no table of probabilities needs becomes zero."""
+
+    @classmethod
+    @abstractmethod
+    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int) -> list[Words]:
+        """All blocks of this kind as near to these as counts of some table may be, in the clear or on shares.
+
+        `positive` gives max(0, x) of signed words, and `one` is this party's share of the number one.
+        """
+
     # Training.
 
     @abstractmethod
-    def reach(self, smoothing: Fraction, rows: int) -> Reach:
-        """What it adds to the width of counts and scores, over at most this many rows."""
+    def reach(self, smoothing: Fraction, rows: int, noise: int) -> Reach:
+        """What it adds to the width of counts and scores, over at most this many rows with noise up to this."""
 
     @abstractmethod
     def log_arguments(self, block: Words, smoothing: Fraction, one: int) -> Words:
@@ -196,8 +226,12 @@ class Kind(Frozen):
         """The tables (words, K) of all attributes of this kind, from counts and logarithms."""
 
     @classmethod
-    def shared_tables(cls, me: ComputingParty, learned: Sequence[Learned], rows: int, width: int) -> list[Words]:
+    def shared_tables(
+        cls, me: ComputingParty, learned: Sequence[Learned], most: int, width: int, *, noisy: bool
+    ) -> list[Words]:
         """Additive shares of these tables modulo 2^width, from shares of the counts and of the logarithms.
+
+        No count is above `most`. Noisy counts are clamped, which need not make them those of a table.
 
         Where a table is a linear function of logarithms, the same function of shares is a share of the table. A kind
         whose table is not linear overrides this.

@@ -17,6 +17,7 @@ from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.kind import Kind
 from mixbayes.protocol.attributes.registry import Attribute
+from mixbayes.protocol.attributes.terms import USUAL, Terms
 from mixbayes.protocol.errors import DictionaryTooLarge
 
 MOST_CELLS = 2**20
@@ -27,9 +28,15 @@ Cell = TypeVar("Cell", bound=np.generic)
 class Layout:
     """The positions of a dictionary's counts in a vector, for one vector or any array of them."""
 
-    def __init__(self, dictionary: Dictionary) -> None:
+    def __init__(self, dictionary: Dictionary, terms: Terms = USUAL) -> None:
         self.dictionary = dictionary
+        self.terms = terms
         self.classes = len(dictionary.classes)
+        self.rows_each = terms.max_rows_each or dictionary.max_rows
+        """Of patients of one hospital, at most."""
+        self.rows_together = terms.hospitals * self.rows_each
+        self.most = self.rows_together + self.noise
+        """No count is larger, noise included."""
         self.rows = tuple(attribute.rows for attribute in dictionary.attributes)
         self._starts = tuple(accumulate((rows * self.classes for rows in self.rows), initial=self.classes))
         self._columns = tuple(accumulate((a.columns for a in dictionary.attributes), initial=0))
@@ -38,6 +45,16 @@ class Layout:
         """Integers that a patient's attributes become."""
         if self.size > MOST_CELLS:
             raise DictionaryTooLarge(_too_many_cells(self.size, self.classes, dictionary.attributes))
+
+    @property
+    def noise(self) -> int:
+        """The largest noise on a count."""
+        return self.terms.coins.bound if self.terms.coins else 0
+
+    @property
+    def coordinates(self) -> int:
+        """How many of the sums that get noise one patient changes, at most."""
+        return 1 + sum(attribute.touched for attribute in self.dictionary.attributes)
 
     def class_counts(self, vector: NDArray[Cell]) -> NDArray[Cell]:
         """A view of n_c, shaped (..., K)."""

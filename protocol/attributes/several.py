@@ -23,7 +23,7 @@ from mixbayes.protocol.arrays import Values, Words, slices
 from mixbayes.protocol.attributes.asking import SumOfFew
 from mixbayes.protocol.attributes.cells import MISSING, Texts
 from mixbayes.protocol.attributes.fields import Text, Value, all_different
-from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Reach, Reading
+from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Positive, Reach, Reading
 from mixbayes.protocol.attributes.totals import occurrences
 from mixbayes.protocol.circuits.logarithm import ERROR
 
@@ -193,10 +193,35 @@ class Several(Kind):
 
     # Training.
 
-    def reach(self, smoothing: Fraction, rows: int) -> Reach:
+    @property
+    def touched(self) -> int:
+        """The cells of the values that count, and the number of those who have a cell."""
+        return self.columns + 1
+
+    @property
+    def units(self) -> Sequence[int]:
+        return [0] * (len(self.values) + 1)
+
+    def blurred(self, block: Words, noise: Words) -> Words:
+        return np.append(block[:-1] + noise, np.zeros_like(block[-1:]), axis=0)
+
+    @classmethod
+    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int) -> list[Words]:
+        """No value is present, and none is absent, in fewer than no cells."""
+        sizes = np.array([len(block) for block in blocks])
+        cells = positive(np.concatenate(blocks))
+        # The last row of a block, for missing cells, is zero; the row above it has those with a cell.
+        answered = np.repeat(cells[np.cumsum(sizes) - 2], sizes, axis=0)
+        present = answered - positive(answered - cells)
+        return [
+            np.concatenate([block[:-1], np.zeros_like(block[-1:])])
+            for block in np.split(present, np.cumsum(sizes)[:-1])
+        ]
+
+    def reach(self, smoothing: Fraction, rows: int, noise: int) -> Reach:
         """That of so many attributes with two values each: `most` is not used, though it limits how many are common."""
         p, q, many = smoothing.numerator, smoothing.denominator, len(self.values)
-        largest = q * rows + 2 * p
+        largest = q * (rows + noise) + 2 * p
         return Reach(largest, Fraction(largest, p) ** many, 2**many, 2 * many * ERROR)
 
     def log_arguments(self, block: Words, smoothing: Fraction, one: int) -> Words:

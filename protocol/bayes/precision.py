@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, fsum, prod
 
-from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION
 from mixbayes.protocol.errors import DictionaryTooLarge
@@ -35,18 +35,18 @@ class Precision:
     """Labels equal those of real arithmetic wherever the two best scores are further apart than this (bits)."""
 
 
-def precision_for(dictionary: Dictionary) -> Precision:
+def precision_for(layout: Layout) -> Precision:
     """The precision, or a refusal that says how many bits are too many."""
-    rows, smoothing = dictionary.max_rows, dictionary.smoothing
-    reaches = [attribute.reach(smoothing, rows) for attribute in dictionary.attributes]
-    count_bits = max(smoothing.denominator * rows, *(reach.argument for reach in reaches)).bit_length()
-    _refuse_too_many_rows(dictionary, count_bits)
+    dictionary, smoothing = layout.dictionary, layout.dictionary.smoothing
+    reaches = [attribute.reach(smoothing, layout.rows_together, layout.noise) for attribute in dictionary.attributes]
+    count_bits = max(smoothing.denominator * layout.most, *(reach.argument for reach in reaches)).bit_length()
+    _refuse_too_many_rows(layout, count_bits)
     # In integers, and rounded up: both parties must come to the same numbers, on any machine.
     slack, spread = 1 + sum(reach.slack for reach in reaches), sum(reach.spread for reach in reaches)
     fall = floor(prod((reach.fall for reach in reaches), start=Fraction(1))) + 1
     worst = fall.bit_length() + spread + slack
     empty = worst + 1
-    span = rows.bit_length() + empty + prod(reach.values for reach in reaches).bit_length() + spread + 2 * slack
+    span = layout.most.bit_length() + empty + prod(reach.values for reach in reaches).bit_length() + spread + 2 * slack
     fraction = FRACTION + max(reach.fraction for reach in reaches)
     width = span.bit_length() + fraction + 1
     if width > ring.WORD:
@@ -58,8 +58,8 @@ def precision_for(dictionary: Dictionary) -> Precision:
     return Precision(count_bits, fraction, width, empty << fraction, margin)
 
 
-def _refuse_too_many_rows(dictionary: Dictionary, count_bits: int) -> None:
-    rows = dictionary.max_rows
+def _refuse_too_many_rows(layout: Layout, count_bits: int) -> None:
+    dictionary, rows = layout.dictionary, layout.most
     if count_bits > MOST_COUNT_BITS:
         raise DictionaryTooLarge(
             f"Counts of up to {rows} rows smoothed by {dictionary.smoothing} need {count_bits} bits, {MOST_COUNT_BITS} "

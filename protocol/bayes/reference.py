@@ -13,13 +13,16 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.kind import Kind, Learned
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model, assemble, learned, log_arguments, scores
+from mixbayes.protocol.bayes.noise import clamped_in_clear
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.circuits.logarithm import fixed_log2
 
 
 def fixed_model(layout: Layout, vector: Words) -> Model:
-    """θ of the joint counts in fixed point."""
-    precision = precision_for(layout.dictionary)
+    """θ of the joint counts, or of N~, in fixed point."""
+    precision = precision_for(layout)
+    if layout.terms.coins:
+        vector = clamped_in_clear(layout, vector)
     parts = log_arguments(layout, vector, 1)
     logs = fixed_log2(np.concatenate(parts))
     empty = (layout.class_counts(vector) == 0).astype(np.uint64)

@@ -9,14 +9,12 @@ from mixbayes.protocol.arrays import Bits, Words, slices
 from mixbayes.protocol.attributes.kind import Kind, Learned
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model, assemble, learned, log_arguments
+from mixbayes.protocol.bayes.noise import blurred, clamped
 from mixbayes.protocol.bayes.precision import Precision, precision_for
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.circuits import ring
-from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.logarithm import shared_log2
-from mixbayes.protocol.circuits.products import opened, to_arithmetic
+from mixbayes.protocol.circuits.products import to_arithmetic
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.errors import TooManyRows
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer.pool import connect_pair
@@ -26,10 +24,13 @@ _CELLS = 8192
 
 
 def train(me: ComputingParty, layout: Layout, vector: Words) -> Model:
-    """One computing party's part: its share of the counts (modulo 2^64) becomes its share of θ."""
-    precision, rows = precision_for(layout.dictionary), layout.dictionary.max_rows
-    refuse_too_many_rows(me, layout, vector)
-    # Every width below relies on the joint rows not being more than max_rows, and they are not.
+    """One computing party's part: its share of the joint counts (modulo 2^64), or of N~, becomes its share of θ.
+
+    Every width relies on that no hospital has more rows than agreed.
+    """
+    precision = precision_for(layout)
+    if layout.terms.coins:
+        vector = clamped(me, layout, vector)
     parts = log_arguments(layout, vector, int(me.role == A))
     logs, some = _logarithms(me, np.concatenate(parts), precision)
     # Now each party holds additive shares of the logarithms, and XOR shares of which arguments are not zero.
@@ -37,7 +38,7 @@ def train(me: ComputingParty, layout: Layout, vector: Words) -> Model:
     found = learned(layout, vector, precision, logs, [part.size for part in parts])
 
     def learn(kind: type[Kind], some: list[Learned]) -> list[Words]:
-        return kind.shared_tables(me, some, rows, precision.width)
+        return kind.shared_tables(me, some, layout.most, precision.width, noisy=layout.noise > 0)
 
     return assemble(layout, precision, logs[: layout.classes], empty, found, learn)
 
@@ -49,20 +50,12 @@ def _logarithms(me: ComputingParty, arguments: Words, precision: Precision) -> t
     return np.concatenate([logs for logs, _ in parts]), np.concatenate([some for _, some in parts])
 
 
-def refuse_too_many_rows(me: ComputingParty, layout: Layout, vector: Words) -> None:
-    """Open one bit: are the joint rows more than the dictionary allows for? Every width relies on that they are not."""
-    most = layout.dictionary.max_rows
-    room = me.constant(np.array([most], np.uint64)) - layout.class_counts(vector).sum(keepdims=True, dtype=np.uint64)
-    if opened(me, "room for all rows", negative(me, room, ring.WORD)).any():
-        raise TooManyRows(
-            f"All hospitals together have more than the {most} rows of the dictionary's max_rows. Agree on more."
-        )
-
-
-def run_training(layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes, bytes]) -> tuple[Model, Model]:
+def run_training(
+    layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes, bytes], coins: tuple[bytes, bytes] | None = None
+) -> tuple[Model, Model]:
     """Hospitals with these count vectors, and the two computing parties A and B, all in memory.
 
-    Seeds: of the hospitals, of A and of B.
+    Seeds: of the hospitals, of A and of B; and where noise is agreed, of A's and of B's coins.
     """
     hospitals = Randomness(seeds[0])
     # Each hospital splits its counts into two shares and sends one to each computing party.
@@ -77,7 +70,11 @@ def run_training(layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes,
 
     def party(role: int, other: Channel, ahead: Channel, share: Words) -> Model:
         random = Randomness(seeds[1 + role])
-        return train(ComputingParty(role, other, connect_pair(role, ahead, random), random), layout, share)
+        me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
+        if coins:
+            # The joint counts get the noise of coins that each knows one half of.
+            share = blurred(me, layout, share, Randomness(coins[role]))
+        return train(me, layout, share)
 
     model_a, model_b = memory.together(lambda: party(A, to_b, ahead_b, of_a), lambda: party(B, to_a, ahead_a, of_b))
     return model_a, model_b

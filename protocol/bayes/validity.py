@@ -2,7 +2,8 @@
 
 A vector is that of some table in the dictionary's layout if
 
-- every count is in [0, 2^b), b the bits of the agreed maximum of rows, and so is that maximum minus Σ n_c;
+- every count is in [0, 2^b), b the bits of the most rows that a hospital may have; so are that maximum minus Σ n_c, and
+  Σ n_c minus the least rows that it must have;
 - in every attribute and class the values and the missing ones add up to n_c, modulo 2^64 and so as integers: 2^20 cells
   below 2^41 do not wrap;
 - differences that a kind of attribute says are not negative are not: of cells with several values, no more values are
@@ -111,10 +112,12 @@ def _digest(words: Words, nonce: bytes) -> bytes:
 
 def _statements(me: ComputingParty, layout: Layout, vectors: Words) -> list[Words]:
     """What A and B hold alike exactly where it is true, contribution by contribution."""
-    rows, many, of_class = layout.dictionary.max_rows, len(vectors), layout.class_counts(vectors)
+    rows, many, of_class = layout.rows_each, len(vectors), layout.class_counts(vectors)
     blocks = list(layout.blocks(vectors))
-    rest = me.constant(np.full((many, 1), rows, np.uint64)) - of_class.sum(axis=1, keepdims=True)
-    counters = [of_class, *(attribute.counters(block) for attribute, block in blocks), rest]
+    total = of_class.sum(axis=1, keepdims=True, dtype=np.uint64)
+    room = me.constant(np.full((many, 1), rows, np.uint64)) - total
+    beyond_least = total - me.constant(np.full((many, 1), layout.terms.min_rows, np.uint64))
+    counters = [of_class, *(attribute.counters(block) for attribute, block in blocks), room, beyond_least]
     statements = [_ranges(me, np.concatenate(counters, axis=1), rows.bit_length())]
     statements += [held_alike(me, attribute.surplus(block, of_class)) for attribute, block in blocks]
     statements.append(_negatives(me, [attribute.room(block) for attribute, block in blocks], rows.bit_length()))

@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 
 from mixbayes.protocol.arrays import Numbers, Values, Words
-from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.label import Labels
@@ -67,13 +66,14 @@ def _score(pooled: Cells, row: list[int], c: int) -> Fraction:
     return score
 
 
-def comparison_bits(dictionary: Dictionary) -> int:
+def comparison_bits(layout: Layout) -> int:
     """ℓ: both sides of every comparison are below 2^ℓ."""
+    dictionary, rows = layout.dictionary, layout.rows_together
     _refuse_inexact([a for a in dictionary.attributes if not a.exact])
-    p, q, rows = dictionary.smoothing.numerator, dictionary.smoothing.denominator, dictionary.max_rows
+    p, q = dictionary.smoothing.numerator, dictionary.smoothing.denominator
     largest = rows
     for attribute in dictionary.attributes:
-        largest *= (q * rows + p) * attribute.reach(dictionary.smoothing, rows).argument
+        largest *= (q * rows + p) * attribute.reach(dictionary.smoothing, rows, 0).argument
     return largest.bit_length()
 
 
@@ -88,18 +88,19 @@ def _refuse_inexact(others: Sequence[Attribute]) -> None:
     )
 
 
-def cell_bits(dictionary: Dictionary) -> int:
+def cell_bits(layout: Layout) -> int:
     """The number of bits of the largest possible cell or denominator."""
-    reaches = [attribute.reach(dictionary.smoothing, dictionary.max_rows) for attribute in dictionary.attributes]
+    smoothing, rows = layout.dictionary.smoothing, layout.rows_together
+    reaches = [attribute.reach(smoothing, rows, 0) for attribute in layout.dictionary.attributes]
     return max(reach.argument for reach in reaches).bit_length()
 
 
-def fitting_bits(dictionary: Dictionary, key_bits: int) -> int:
+def fitting_bits(layout: Layout, key_bits: int) -> int:
     """ℓ, or an error that says how many bits the key needs and has."""
-    bits = comparison_bits(dictionary)
+    bits, attributes = comparison_bits(layout), layout.dictionary.attributes
     if bits + ROOM > key_bits:
         raise DictionaryTooLarge(
-            f"Exact comparison of {len(dictionary.attributes)} attributes over up to {dictionary.max_rows} rows needs "
+            f"Exact comparison of {len(attributes)} attributes over up to {layout.rows_together} rows needs "
             f"a key of {bits + ROOM} bits, and this one has {key_bits}. Lower max_rows, leave out "
             "attributes, or use the shares protocol."
         )

@@ -21,9 +21,7 @@ import numpy as np
 
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Numbers, Words
-from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.training import refuse_too_many_rows
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, B, ComputingParty
@@ -66,9 +64,9 @@ class Group:
     """Whether the modulus is a prime that leaves the key room for unreduced products. If not, it is N."""
 
     @classmethod
-    def of(cls, dictionary: Dictionary, key: PublicKey) -> Group:
-        """The group for this dictionary and key, or an error if the key is too short."""
-        bits = exact.fitting_bits(dictionary, key.bits)
+    def of(cls, layout: Layout, key: PublicKey) -> Group:
+        """The group for this layout and key, or an error if the key is too short."""
+        bits = exact.fitting_bits(layout, key.bits)
         prime = cls(prime_above(1 << bits + ROOM - 1), bits, key.bits, small=True)
         return prime if prime.width(prime.product_bits) < key.bits else cls(key.modulus, bits, key.bits, small=False)
 
@@ -135,9 +133,8 @@ def train_holder(
     me: ComputingParty, key: SecretKey, layout: Layout, vector: Words, obfuscators: Obfuscators
 ) -> ExactModel:
     """A's side, which holds the key."""
-    group, hidden = Group.of(layout.dictionary, key.public), exact.cell_bits(layout.dictionary)
+    group, hidden = Group.of(layout, key.public), exact.cell_bits(layout)
     _check_own(layout, vector)
-    refuse_too_many_rows(me, layout, vector)
     empty = _shares_of_empty(me, layout, vector)
     own = exact.cells(layout, vector, 1)
 
@@ -164,9 +161,8 @@ def train_other(
     me: ComputingParty, key: PublicKey, layout: Layout, vector: Words, obfuscators: Obfuscators
 ) -> ExactModel:
     """B's side. Its counts leave it only under the encryption, multiplied by random factors."""
-    group, hidden = Group.of(layout.dictionary, key), exact.cell_bits(layout.dictionary)
+    group, hidden = Group.of(layout, key), exact.cell_bits(layout)
     _check_own(layout, vector)
-    refuse_too_many_rows(me, layout, vector)
     empty = _shares_of_empty(me, layout, vector)
     own = exact.cells(layout, vector, 0)
 
@@ -242,9 +238,9 @@ def _stretches(group: Group, hidden: int, cells: list[int]) -> list[list[int]]:
 
 def _check_own(layout: Layout, vector: Words) -> None:
     """Refuse an own table with more rows than agreed: a comparison could wrap around."""
-    most = layout.dictionary.max_rows
+    most = layout.rows_each
     if sum(layout.class_counts(vector).tolist()) > most:
-        raise BadData(f"The table has more rows than the {most} that all hospitals together may have.")
+        raise BadData(f"The table has more rows than the {most} that a hospital may have.")
 
 
 def _shares_of_empty(me: ComputingParty, layout: Layout, vector: Words) -> Bits:

@@ -100,7 +100,13 @@ class HospitalNode:
         self.held.callback(self.database.close)
         self.mixers = MixersInMemory(world, name)
         self.outbox = Outbox(
-            self.database, title, world.federation.digest(), partial(world.time, name), world.federation.policy.rounds
+            self.database,
+            title,
+            world.federation.digest(),
+            partial(world.time, name),
+            world.federation.policy.rounds,
+            world.federation.privacy,
+            world.federation.release,
         )
         self.contributor = Contributor(name, self.mixers, self.outbox, partial(world.made, name), world.log)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from mixbayes.mixers.training import checked, joint_share
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.reference import fixed_model
@@ -72,6 +73,8 @@ class Promises:
         if before.state == SERVING:
             assert now.run == before.run, "a model that answers was replaced"
         assert before.questions.items() <= now.questions.items(), "a question was forgotten"
+        assert before.noise.items() <= now.noise.items(), "noise was forgotten, or drawn twice"
+        assert len(now.noise) <= 1, "noise of two sets of one round"
         assert all(now.spent[name] >= rows for name, rows in before.spent.items()), "a budget was given back"
 
     def _budget_holds(self, now: OnDisk) -> None:
@@ -117,15 +120,25 @@ class Promises:
         if not there or not at_a.run or at_a.run != at_b.run or at_a.run in self._compared:
             return
         a, b = (node.store.model(number)[1] for node in nodes if isinstance(node, MixerNode))
-        whole = fixed_model(self._world.layout, self._world.pooled(at_a.counted))
+        noisy = self._world.noisy(number, at_a.counted)
+        whole = fixed_model(self._world.layout, noisy)
         assert at_a.counted == at_b.counted
         assert summed(a, b) == summed(whole, None)
+        if self._world.layout.terms.coins:
+            # Drawn as often as it may be, the noise of a set is the same.
+            kept = [counts_of(node, number) for node in nodes if isinstance(node, MixerNode)]
+            assert (kept[0] + kept[1]).tolist() == noisy.tolist()
         self._compared.add(at_a.run)
 
     def _charged_at_both(self, number: int, at_a: OnDisk, at_b: OnDisk) -> None:
         for id, (hospital, asked_in, labels) in self.told.items():
             if asked_in == number:
                 assert at_a.questions[id] == at_b.questions[id] == (hospital, len(labels))
+
+
+def counts_of(node: MixerNode, number: int) -> Words:
+    """This mixer's share of N~."""
+    return np.frombuffer(node.rounds.counts(number), "<u8")
 
 
 def contributions_of(node: MixerNode, number: int) -> list[Contribution]:

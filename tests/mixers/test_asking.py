@@ -63,7 +63,7 @@ def verdicts(found: Lines) -> list[Verdict]:
 
 
 def answer(world: World, found: Lines, question: Question, verdict: Verdict = Verdict.GO) -> list[int]:
-    width, channels = precision_for(world.layout.dictionary).width, (found[0].channel, found[1].channel)
+    width, channels = precision_for(world.layout).width, (found[0].channel, found[1].channel)
     if verdict is Verdict.STORED:
         return fetch(channels, world.layout, width, question.rows, private=question.private).tolist()
     if question.private:

@@ -15,7 +15,7 @@ from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.errors import QuestionSpent
 from tests.mixers.promises import Promises
-from tests.mixers.three_hospitals import HOSPITALS, MIXERS, new_folder
+from tests.mixers.three_hospitals import HOSPITALS, MIXERS, NOISE, agreement, new_folder
 from tests.mixers.world import World, deal_base_transfers
 
 SIDES = {"a": 24, "b": 24, "north": 6}
@@ -31,9 +31,9 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def new_world() -> Iterator[World]:
+def new_world(privacy: dict[str, object] | None = None) -> Iterator[World]:
     with new_folder() as folder:
-        world = World(Path(folder))
+        world = World(Path(folder), agreement(privacy))
         try:
             yield world
         finally:
@@ -96,11 +96,13 @@ def whole_round(world: World) -> Operators:
     return people
 
 
+@pytest.mark.parametrize("privacy", [None, NOISE], ids=["exact", "noise"])
 @pytest.mark.parametrize("name", ["a", "b", "north"])
-def test_kill_at_every_write_point_of_a_round(name: str) -> None:
-    commit = -1
+def test_kill_at_every_write_point_of_a_round(name: str, privacy: dict[str, object] | None) -> None:
+    """With noise there is one more write at the mixers, before anything is drawn; the noise is the same ever after."""
+    commit, sides = -1, SIDES[name] + 2 * bool(privacy and name in MIXERS)
     for commit in count():
-        with new_world() as world:
+        with new_world(privacy) as world:
             fuse = world.fuses[name]
             fuse.left = commit
             people = whole_round(world)
@@ -109,7 +111,7 @@ def test_kill_at_every_write_point_of_a_round(name: str) -> None:
             people.promises.check()
             if fuse.left is not None:
                 break
-    assert commit >= SIDES[name], "the fuse never reached the round's writes"
+    assert commit >= sides, "the fuse never reached the round's writes"
 
 
 @pytest.mark.parametrize("name", ["a", "b"])

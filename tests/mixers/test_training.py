@@ -70,12 +70,16 @@ def test_too_few_honest_ones_end_the_round_at_both_and_name_the_liars(world: Wor
         assert "10" not in reason.replace("100", "")
 
 
-def test_more_rows_than_agreed_end_the_round_at_both(world: World) -> None:
-    for name in HOSPITALS:
-        world.vectors[name] = world.vectors[name] * np.uint64(3)
+@pytest.mark.parametrize("rows", [0, 9])
+def test_a_hospital_with_too_few_or_too_many_rows_is_refused_by_name(world: World, rows: int) -> None:
+    vector = np.zeros_like(world.vectors["south"])
+    vector[: world.layout.classes] = rows, 0
+    for attribute, block in world.layout.blocks(vector):
+        block[attribute.rows - 1] = rows, 0
+    world.vectors["south"] = vector
     world.everybody()
-    assert states(world) == (FAILED, FAILED)
-    assert "more than the 8 rows" in world.b.rounds.current().reason
+    assert states(world) == (SERVING, SERVING)
+    assert [node.rounds.status("north").refused for node in (world.a, world.b)] == [["south"], ["south"]]
 
 
 def test_mixers_with_different_sets_compute_nothing(world: World) -> None:
@@ -84,11 +88,12 @@ def test_mixers_with_different_sets_compute_nothing(world: World) -> None:
     contributions = world.a.store.contributions(1), world.b.store.contributions(1)[1:]
     (now_a, now_b), (ahead_a, ahead_b) = (channels("mixer a", "mixer b") for _ in range(2))
     random = Randomness.from_system
+    nothing = lambda counted: b""  # noqa: E731
 
     with pytest.raises(DifferentSets):
         memory.together(
-            lambda: train_round(0, (now_a, ahead_a), world.layout, contributions[0], 2, random()),
-            lambda: train_round(1, (now_b, ahead_b), world.layout, contributions[1], 2, random()),
+            lambda: train_round(0, (now_a, ahead_a), world.layout, contributions[0], 2, random(), nothing),
+            lambda: train_round(1, (now_b, ahead_b), world.layout, contributions[1], 2, random(), nothing),
         )
 
 

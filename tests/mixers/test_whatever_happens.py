@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundFailed, RoundOver, Unreachable
 from tests.mixers.misfortune import Cut, Fate
 from tests.mixers.promises import Promises
-from tests.mixers.three_hospitals import HOSPITALS, HOUR, MIXERS, new_folder
+from tests.mixers.three_hospitals import HOSPITALS, HOUR, MIXERS, NOISE, agreement, new_folder
 from tests.mixers.world import World, deal_base_transfers
 
 ENOUGH = 12
@@ -87,12 +88,14 @@ def fated(world: World, fates: list[Fate]) -> Iterator[None]:
 class WhateverHappens(RuleBasedStateMachine):
     """The network, the nodes and the clocks do what they like; what was promised holds."""
 
+    PRIVACY: ClassVar[dict[str, object] | None] = None
+
     def __init__(self) -> None:
         super().__init__()
         self.patch = pytest.MonkeyPatch()
         deal_base_transfers(self.patch)
         self.folder = new_folder()
-        self.world = World(Path(self.folder.name))
+        self.world = World(Path(self.folder.name), agreement(self.PRIVACY))
         self.promises = Promises(self.world)
         self.asked: list[tuple[str, int, bool, Values, bytes]] = []
         self.numbers = count(1)
@@ -283,10 +286,18 @@ class WhateverHappens(RuleBasedStateMachine):
         except (QuestionSpent, OverBudget, RoundOver, PeerGone, PeerSilent, Unreachable):
             return None
         counted = self.world.on_disk("a")[number].counted
-        assert labels.tolist() == self.world.expected(counted, codes)
+        assert labels.tolist() == self.world.expected(counted, codes, number)
         self.promises.answered(id, name, number, labels)
         return labels
 
 
+class WhateverHappensWithNoise(WhateverHappens):
+    """The same, and the noise of a set of contributions is drawn as often as it may be, and charged once."""
+
+    PRIVACY = NOISE
+
+
+TestWhateverHappensWithNoise = WhateverHappensWithNoise.TestCase
+TestWhateverHappensWithNoise.settings = settings(max_examples=30, stateful_step_count=20)
 TestWhateverHappens = WhateverHappens.TestCase
 TestWhateverHappens.settings = settings(max_examples=100, stateful_step_count=20)

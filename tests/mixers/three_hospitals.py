@@ -34,7 +34,17 @@ def new_folder() -> TemporaryDirectory[str]:
     return TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
 
 
-def agreement(**policy: object) -> Federation:
+NOISE = {
+    "epsilon": 2.0,
+    "delta": 0.5,
+    "total_epsilon": 1e9,
+    "total_delta": 0.9,
+    "coins": [40],
+}
+"""Little, and as many rounds as a test may want."""
+
+
+def agreement(privacy: dict[str, object] | None = None, **policy: object) -> Federation:
     """Three hospitals, each with a value of its own in the first attribute."""
     attributes = [
         {"name": "whose", "kind": "nominal", "values": list(HOSPITALS)},
@@ -47,6 +57,7 @@ def agreement(**policy: object) -> Federation:
             "parties": [{"name": name} for name in HOSPITALS],
             "mixers": [{"name": name, "address": f"127.0.0.1:400{i}"} for i, name in enumerate(MIXERS)],
             "policy": {"minimum": 2, "budget": BUDGET, "rounds": 1000, "timeout": DEADLINE} | policy,
+            "privacy": privacy,
             "dictionary": dictionary,
         }
     )

@@ -85,6 +85,9 @@ class Stubs:
     def unary_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **_: object) -> Method:
         return self._method(path, request_serializer, response_deserializer, False)
 
+    def unary_stream(self, path: str, request_serializer: Any, response_deserializer: Any, **_: object) -> Method:
+        return self._method(path, request_serializer, response_deserializer, False)
+
     def stream_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **_: object) -> Method:
         return self._method(path, request_serializer, response_deserializer, True)
 

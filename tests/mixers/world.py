@@ -24,13 +24,13 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.log import Log, logger
 from mixbayes.node.questions import ID_BYTES, Kind
-from mixbayes.node.rounds.record import COUNTED, LEFT_OUT
+from mixbayes.node.rounds.record import COUNTED, LEFT_OUT, set_digest
 from mixbayes.node.serving.conversations import Channels
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.contributing import Messages, messages
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels, joined
+from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
@@ -56,6 +56,8 @@ class OnDisk:
     """By hospital: id, digest and verdict."""
     questions: dict[bytes, tuple[str, int]] = field(default_factory=dict)
     """By id: who asked, and how many rows."""
+    noise: dict[str, bytes] = field(default_factory=dict)
+    """By set of contributions, the sealed seed of this mixer's coins."""
     spent: dict[str, int] = field(default_factory=dict)
     """By hospital."""
 
@@ -79,7 +81,7 @@ class World:
     def __init__(self, folder: Path, federation: Federation | None = None) -> None:
         self.folder = folder
         self.federation = federation or agreement()
-        self.layout = Layout(self.federation.dictionary)
+        self.layout = self.federation.layout
         self.vectors = {name: one_hot(self.layout, name) for name in HOSPITALS}
         self.said = io.StringIO()
         self.log: Log = logger("world", self.said)
@@ -177,13 +179,31 @@ class World:
         vector, digest = self.vectors[hospital], self.federation.digest()
         return messages(hospital, digest, number, vector, Randomness.from_system())
 
-    def expected(self, hospitals: frozenset[str], codes: Values) -> list[int]:
-        """The labels of the pooled classifier in the clear."""
-        model = fixed_model(self.layout, self.pooled(hospitals))
+    def expected(self, hospitals: frozenset[str], codes: Values, number: int = 1) -> list[int]:
+        """The labels of the pooled classifier in the clear, with the round's noise if there is any."""
+        model = fixed_model(self.layout, self.noisy(number, hospitals))
         return fixed_labels(self.layout, model, codes).tolist()
 
     def pooled(self, hospitals: frozenset[str]) -> Words:
         return sum((self.vectors[name] for name in hospitals), np.zeros(self.layout.size, np.uint64))
+
+    def noisy(self, number: int, counted: frozenset[str]) -> Words:
+        """The joint counts of these hospitals with the noise that both mixers have charged for them."""
+        pooled = self.pooled(counted)
+        if not self.layout.terms.coins:
+            return pooled
+        of_a, of_b = (Randomness(self._seed(mixer, number, counted)) for mixer in MIXERS)
+        return blurred_in_clear(self.layout, pooled, of_a, of_b)
+
+    def _seed(self, mixer: str, number: int, counted: frozenset[str]) -> bytes:
+        self.start(mixer)
+        node = self.nodes[mixer]
+        assert isinstance(node, MixerNode)
+        with node.rounds.datastore.read() as tables:
+            ids = {name: held.id for name, held in tables.contributions(number).items() if name in counted}
+            seed = tables.coin_seed(self.federation.digest(), number, set_digest(number, ids))
+        assert seed, "noise was drawn that nobody paid for"
+        return seed
 
     def on_disk(self, mixer: str) -> dict[int, OnDisk]:
         """Every round that a mixer knows of, whether it is up or not."""
@@ -201,6 +221,8 @@ class World:
                 found[number].held[name] = tuple(about)
             for id, number, name, rows in connection.execute("SELECT id, round, hospital, rows FROM question"):
                 found[number].questions[id] = name, rows
+            for number, contributions, seed in connection.execute("SELECT round, contributions, seed FROM noise"):
+                found[number].noise[contributions] = seed
             for number, name, rows in connection.execute("SELECT round, hospital, rows FROM spent"):
                 found[number].spent[name] = rows
             return found

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from mixbayes.agreement.agreement import BadFederation
 from mixbayes.node.log import Log, logged, logger
-from mixbayes.protocol.errors import LocalError, MixbayesError, PeerSilent, TooManyRows, Unsupported
+from mixbayes.protocol.errors import BadData, LocalError, MixbayesError, PeerSilent, Unsupported
 from mixbayes.tables.encoding import TableMismatch
 
 PATIENCE = 60
@@ -163,7 +163,7 @@ def test_an_error_of_ours_is_said_with_its_code() -> None:
     assert "at" not in fields
 
 
-@pytest.mark.parametrize("kind", [TableMismatch, TooManyRows])
+@pytest.mark.parametrize("kind", [TableMismatch, BadData])
 def test_an_error_in_the_table_is_not_quoted(kind: type[MixbayesError]) -> None:
     fields = said(lambda log: logged(log, caught(kind(f"column age holds {SECRET}"))))
     assert SECRET not in json.dumps(fields)

@@ -277,7 +277,6 @@ CHECKED = {
     "sums of the question",
     "label",
     "public instances",
-    "room for all rows",
 }
 """Steps in which some bit must be clear: padding, or beyond a word's width, or beyond an attribute's values."""
 

@@ -50,7 +50,7 @@ class Couple:
 
     @property
     def layout(self) -> Layout:
-        return Layout(self.site.federation.dictionary)
+        return self.site.federation.layout
 
     def settings(self, name: str, **changes: Any) -> Settings:
         counts = counted(self.layout, self.site.tables[name])

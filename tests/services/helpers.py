@@ -195,7 +195,7 @@ class Site:
             yield server
 
     def settings(self, name: str, **settings: Any) -> PartySettings:
-        counts = counted(Layout(self.federation.dictionary), self.tables[name])
+        counts = counted(self.federation.layout, self.tables[name])
         return PartySettings(self.federation, name, self.keys, self.state(name), counts.vector, counts.rows, **settings)
 
     @contextmanager

@@ -17,7 +17,6 @@ from mixbayes.mixers.store import Store
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import COMPUTING_PARTY as SCHEMA
 from mixbayes.node.rounds.rounds import Rounds
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Buffer
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.tables.columns import Columns
@@ -118,7 +117,7 @@ def words() -> list[bytes]:
 
 def numbers(site: Site) -> list[bytes]:
     """What a hospital counted, as words of memory, whole and two cells at a time; and each hospital's rows as codes."""
-    layout, found = Layout(site.federation.dictionary), []
+    layout, found = site.federation.layout, []
     for table in site.tables.values():
         vector = counted(layout, table).vector
         found += [vector.tobytes(), vector[:2].tobytes(), vector[-3:].tobytes()]

@@ -12,7 +12,6 @@ from mixbayes.node.questions import Kind, Question
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_asker
@@ -128,7 +127,7 @@ def test_a_hospital_that_falls_silent_holds_up_nobody(serving: Site, monkeypatch
 def test_a_hospital_that_asks_one_mixer_alone_is_named_and_holds_up_nobody(serving: Site, asked: str) -> None:
     other = {"a": "mixer b", "b": "mixer a"}[asked]
     with serving.both("north") as both:
-        asking = Asking(both, Layout(serving.federation.dictionary), numbering(serving.identity("north").seal))
+        asking = Asking(both, serving.federation.layout, numbering(serving.identity("north").seal))
         asking.warm()  # and both mixers wait for a question
         line = dict(zip("ab", asking._connected().channels, strict=True))[asked]
         questions.send(line, Question(Kind.PUBLIC, 1, 1, bytes(16)))

@@ -17,7 +17,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from mixbayes.agreement.addresses import Address, host_and_port
 from mixbayes.agreement.names import Name
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release
 
 LONGEST_TITLE = 100
 LONGEST_COLLECTION = 24 * 366  # hours
@@ -25,7 +29,10 @@ LONGEST_WAIT = 24 * 3600  # seconds
 MOST_ROUNDS = 10**6
 SHORT_DIGEST = 16
 
+MOST_EPSILON = 100.0
+
 Role = Literal["party", "mixer"]
+Given = Literal["labels", "model"]
 Protocol = Literal["shares", "paillier"]
 Thing = TypeVar("Thing", bound=Hashable)
 Problem = tuple[tuple[str | int, ...], str]
@@ -103,9 +110,34 @@ class Policy(_Frozen):
     """Seconds within which every wait ends."""
     rounds: Annotated[Whole, Field(le=MOST_ROUNDS)] = 10
     """How many rounds this agreement allows: every retraining is a chance for a difference attack."""
+    min_rows: Annotated[Whole, Field(le=MOST_ROWS)] = 1
+    """Patients that every hospital must contribute."""
+    max_rows_each: Annotated[Whole, Field(le=MOST_ROWS)] | None = None
+    """Patients that every hospital may contribute; the dictionary's `max_rows` if not said."""
 
 
 Member = TypeVar("Member", Party, Mixer)
+
+
+class Privacy(_Frozen):
+    """What is promised to a patient, and the noise that keeps the promise."""
+
+    epsilon: Annotated[Positive, Field(le=MOST_EPSILON)]
+    """Of one round."""
+    delta: Annotated[Positive, Field(lt=1)]
+    total_epsilon: Positive
+    """Of all rounds together, under whatever agreements."""
+    total_delta: Annotated[Positive, Field(lt=1)]
+    coins: tuple[Annotated[int, Field(strict=True, ge=0)], ...]
+    """How many coins of weight 1, 2, 4 and so on make the noise on a count."""
+    release: Given = "labels"
+    """What hospitals get of a round: labels, or the noisy counts themselves, which are a classifier to keep."""
+
+    @field_validator("coins")
+    @classmethod
+    def _make_noise(cls, coins: tuple[int, ...]) -> tuple[int, ...]:
+        Coins(coins)
+        return coins
 
 
 class Federation(_Frozen):
@@ -116,6 +148,8 @@ class Federation(_Frozen):
     parties: tuple[Party, ...]
     mixers: tuple[Mixer, ...] = ()
     policy: Policy
+    privacy: Privacy | None = None
+    """Nothing where no noise is agreed."""
     dictionary: Dictionary
 
     @field_validator("parties")
@@ -163,6 +197,9 @@ class Federation(_Frozen):
         return (((kind, i, "address"), "two nodes have it") for kind, i, address in given if address in twice)
 
     def _policy_problems(self) -> Iterator[Problem]:
+        most = self.policy.max_rows_each or self.dictionary.max_rows
+        if self.policy.min_rows > most:
+            yield ("policy", "min_rows"), f"{self.policy.min_rows} patients are needed, and {most} are allowed"
         if self.policy.minimum > len(self.parties):
             yield ("policy", "minimum"), f"{self.policy.minimum} hospitals are needed, {len(self.parties)} are listed"
 
@@ -171,6 +208,8 @@ class Federation(_Frozen):
             return
         if not self.two_party:
             yield ("protocol",), "paillier works between two hospitals without mixers"
+        if self.privacy:
+            yield ("privacy",), "paillier is exact and takes no noise; agree on shares, or on none"
         for i, attribute in enumerate(self.dictionary.attributes):
             if not attribute.exact:
                 refusal = f"paillier takes no attributes of kind {attribute.kind}"
@@ -181,6 +220,23 @@ class Federation(_Frozen):
     def two_party(self) -> bool:
         """Whether two hospitals work without mixers."""
         return not self.mixers
+
+    @property
+    def layout(self) -> Layout:
+        """Where each count stands, and how large it can be."""
+        coins = Coins(self.privacy.coins) if self.privacy else None
+        policy = self.policy
+        return Layout(self.dictionary, Terms(len(self.parties), policy.min_rows, policy.max_rows_each, coins))
+
+    @property
+    def release(self) -> Release | None:
+        """What one round gives away of a patient, if noise is agreed."""
+        return Release(Coins(self.privacy.coins), self.layout.coordinates) if self.privacy else None
+
+    @property
+    def gives_model(self) -> bool:
+        """Whether hospitals get the noisy counts themselves."""
+        return self.privacy is not None and self.privacy.release == "model"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -227,6 +283,7 @@ class Federation(_Frozen):
             "protocol": content["protocol"],
             "members": [content["parties"], content["mixers"]],
             "policy": content["policy"],
+            "privacy": content["privacy"],
             "dictionary": content["dictionary"],
         }
         return {part: _sha256(_canonical(value))[:SHORT_DIGEST] for part, value in parts.items()}

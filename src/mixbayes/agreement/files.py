@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, federation_from
+from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, Privacy, federation_from
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import DictionaryTooLarge
@@ -54,6 +54,7 @@ def _lines(federation: Federation) -> Iterator[str]:
     yield from _party_lines(federation)
     yield from _mixer_lines(federation.mixers)
     yield from _policy_lines(federation.policy)
+    yield from _privacy_lines(federation.privacy)
     yield from _dictionary_lines(federation.dictionary)
 
 
@@ -94,6 +95,28 @@ def _policy_lines(policy: Policy) -> Iterator[str]:
     yield f"timeout = {policy.timeout!r}"
     yield "# How many rounds there may be. Two rounds that differ in one patient tell about that patient."
     yield f"rounds = {policy.rounds}"
+    yield "# Patients that a hospital must have to take part, and may have; without max_rows_each, max_rows below."
+    yield f"min_rows = {policy.min_rows}"
+    if policy.max_rows_each is not None:
+        yield f"max_rows_each = {policy.max_rows_each}"
+
+
+def _privacy_lines(privacy: Privacy | None) -> Iterator[str]:
+    if privacy is None:
+        return
+    yield ""
+    yield "# What is promised to a patient: whoever asks for labels, and whatever they know, one row more or less in a"
+    yield "# hospital's table changes the probability of what they see by a factor of e^epsilon at most, but for delta."
+    yield "[privacy]"
+    yield "# Of one round, and of all rounds together, also of those under other agreements."
+    yield f"epsilon = {privacy.epsilon!r}"
+    yield f"delta = {privacy.delta!r}"
+    yield f"total_epsilon = {privacy.total_epsilon!r}"
+    yield f"total_delta = {privacy.total_delta!r}"
+    yield "# The noise on a count that keeps this: so many coins of weight 1, 2, 4 and so on."
+    yield f"coins = {list(privacy.coins)!r}"
+    yield "# What hospitals get of a round: labels, or the noisy counts themselves, as a model to keep."
+    yield f"release = {_text(privacy.release)}"
 
 
 def _dictionary_lines(dictionary: Dictionary) -> Iterator[str]:
@@ -104,7 +127,7 @@ def _dictionary_lines(dictionary: Dictionary) -> Iterator[str]:
     yield f"classes = {_list(map(_text, dictionary.classes))}"
     yield "# Added to every count of a category, so that none is impossible: 1, 0.5, 1/3."
     yield f"smoothing = {_text(str(dictionary.smoothing))}"
-    yield "# Rows that all hospitals together may have."
+    yield "# Rows that each hospital may have, unless max_rows_each above says another number."
     yield f"max_rows = {dictionary.max_rows}"
     yield ""
     yield "# The attributes, in the order of the counts. A nominal one has a closed list of values. A numeric one has a"

@@ -19,6 +19,7 @@ from mixbayes.cli import (
     inspect_table,
     keys,
     measure,
+    model,
     nodes,
     protect,
     reproduce,
@@ -55,6 +56,7 @@ _add("study", study.study, study.EXAMPLES)
 _add("mixer", nodes.mixer, nodes.MIXER_EXAMPLES)
 _add("party", nodes.party, nodes.PARTY_EXAMPLES)
 _add("classify", ask.classify, ask.CLASSIFY_EXAMPLES)
+_add("model", model.model, model.EXAMPLES)
 _add("status", ask.status, ask.STATUS_EXAMPLES)
 _add("doctor", doctor.doctor, doctor.EXAMPLES)
 app.add_typer(ask.rounds, name="round")

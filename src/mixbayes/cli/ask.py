@@ -25,7 +25,6 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.node.rounds.status import Status
 from mixbayes.parties.desk import Desk, at_mixers, at_own_node
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
@@ -138,10 +137,10 @@ def classify(
 
 def _tell_volume(agreed: Federation, rows: int, *, private: bool) -> None:
     """How much will be exchanged, where that is worth a word. How long it takes is said once it goes on."""
-    layout = Layout(agreed.dictionary)
+    layout = agreed.layout
     computing = 1 if agreed.two_party else 2
     if agreed.protocol == "shares" and private:
-        volume = computing * Form.of(layout, precision_for(agreed.dictionary).width).volume(rows)
+        volume = computing * Form.of(layout, precision_for(layout).width).volume(rows)
         if volume > WORTH_A_WORD:
             whom = "the other hospital" if agreed.two_party else "the mixers"
             typer.echo(f"{rows:,} rows to classify: about {size(volume)} to and from {whom}.", err=True)

@@ -15,7 +15,6 @@ from mixbayes.cli.nodes import Agreed
 from mixbayes.cli.output import refuse_unwritable, write_private
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.counting import counted
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.tallying import Counted
@@ -46,7 +45,7 @@ def count(
         refuse_unwritable(out)
     agreed = read_federation(federation)
     with Talk() as talk:
-        found = counted(Layout(agreed.dictionary), opened(table, how), talk)
+        found = counted(agreed.layout, opened(table, how), talk)
     text = json.dumps(document(agreed, found))
     if out is None:
         typer.echo(text)

@@ -29,9 +29,9 @@ from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL as USUALLY
 from mixbayes.cli.reading import opened, reads_tables
 from mixbayes.node.log import printable
-from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
-from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS
 from mixbayes.protocol.attributes.several import USUAL_MOST
+from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
 from mixbayes.protocol.paillier.key import USUAL_BITS
@@ -140,7 +140,6 @@ def new(
         most_values=most_values,
         public=True,
     )
-    _refuse_what_cannot_run(protocol.value, dictionary)
     federation = _agreed(
         {
             "name": name,
@@ -157,6 +156,7 @@ def new(
             "dictionary": dictionary,
         }
     )
+    _refuse_what_cannot_run(federation)
     _make(folder)
     write_whole(target, written(federation))
     for line in _advice(federation, target):
@@ -173,7 +173,7 @@ def show(
     The digest is the same wherever the agreement is the same.
     """
     federation = read_federation(file)
-    _refuse_what_cannot_run(federation.protocol, federation.dictionary)
+    _refuse_what_cannot_run(federation)
     if as_json:
         marks = {"digest": federation.digest(), "sections": federation.sections()}
         typer.echo(json.dumps(marks | federation.model_dump(mode="json"), indent=2))
@@ -190,10 +190,11 @@ def _refuse_to_overwrite(target: Path) -> None:
         )
 
 
-def _refuse_what_cannot_run(protocol: str, dictionary: Dictionary) -> None:
-    Layout(dictionary)
-    if protocol == Protocol.PAILLIER:
-        fitting_bits(dictionary, USUAL_BITS)
+def _refuse_what_cannot_run(federation: Federation) -> None:
+    if federation.protocol == Protocol.PAILLIER.value:
+        fitting_bits(federation.layout, USUAL_BITS)
+    else:
+        precision_for(federation.layout)
 
 
 def _profile(like: str, how: How, bins: int | None) -> Profile:

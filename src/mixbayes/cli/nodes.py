@@ -120,7 +120,7 @@ def party(
 
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
-    layout = Layout(agreed.dictionary)
+    layout = agreed.layout
     counts = _when_it_answers(lambda: _counts(layout, data, how))
     if protect:
         seed = seed_for(load_keys(keys, name, datetime.now(UTC)).state_key, protect)

@@ -166,7 +166,7 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
             if task.kind == "transfers":
                 me.pool.take(task.size)
             elif task.kind == "train":
-                precision = precision_for(layout.dictionary)
+                precision = precision_for(layout)
                 shared_log2(me, _counts(task.size, role), precision.count_bits, precision.width)
             elif task.kind == "gaussian training":
                 train(me, layout, _share(layout, role))
@@ -186,7 +186,7 @@ def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
         task, prepared = report.recv()
         layout = Layout(dictionary(task))
         codes = questions(layout, task.size)
-        precision = precision_for(layout.dictionary)
+        precision = precision_for(layout)
         for line in lines:
             _stock(line.pool, AHEAD_QUESTIONS if prepared and task.kind == "private" else 0)
         with _Timed(report, (to_a, to_b), (ahead_a, ahead_b)):

@@ -22,7 +22,6 @@ from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers
 from mixbayes.protocol.attributes.dictionary import Dictionary
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.simulation import roles
 from mixbayes.simulation.bench import Task, dictionary, questions
@@ -63,7 +62,7 @@ def measure_nodes(repeats: int = 7, tasks: tuple[Task, ...] = TASKS) -> Iterator
 def asker(report: Connection, set_up: Stage) -> None:
     """A hospital that asks, and says how long it took."""
     name = set_up.federation.names[0]
-    layout = Layout(set_up.federation.dictionary)
+    layout = set_up.federation.layout
     identity = Identity(set_up.keys(name), name, logger("benchmark"))
     with both_mixers(set_up.federation, identity, Watch()) as mixers:
         while (status := mixers.status()).state != SERVING:
@@ -86,7 +85,7 @@ def asker(report: Connection, set_up: Stage) -> None:
 
 
 def _start(crew: Crew, set_up: Stage, agreed: Dictionary) -> None:
-    federation, layout, random = set_up.federation, Layout(agreed), np.random.default_rng(3)
+    federation, layout, random = set_up.federation, set_up.federation.layout, np.random.default_rng(3)
     for mixer in federation.mixers:
         settings = MixerSettings(federation, mixer.name, set_up.keys(mixer.name), set_up.state(mixer.name))
         crew.start(federation.title(mixer.name), roles.mixer, settings)

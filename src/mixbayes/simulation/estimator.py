@@ -16,8 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from mixbayes.local_methods.containers import read_columns
-from mixbayes.local_methods.tables import Column, Numeric, Table
-from mixbayes.protocol.attributes.cells import Texts, spelled
+from mixbayes.local_methods.tables import Table
+from mixbayes.model.frames import texts_of
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.training import run_training
@@ -160,15 +160,7 @@ def _labels(y: Any, rows: int) -> Names:
 def _columns(table: Table, positions: NDArray[np.intp] | None) -> Columns:
     """The table as a hospital's file would hold it: texts, and the class as its position."""
     names = tuple(f"attribute {at}" for at in range(len(table.names)))
-    cells = tuple(_texts(column) for column in table.columns)
+    cells = tuple(texts_of(column) for column in table.columns)
     if positions is None:
         return Columns.of(names, cells, table.rows)
     return Columns.of((*names, CLASS), (*cells, positions.astype(np.str_)), table.rows)
-
-
-def _texts(column: Column) -> Texts:
-    if isinstance(column, Numeric):
-        texts = spelled(column.numbers)
-    else:
-        texts = np.array([str(value) for value in column.cells().tolist()], np.str_)
-    return np.where(column.missing, "?", texts)

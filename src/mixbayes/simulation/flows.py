@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.simulation.outcome import Flow
 from mixbayes.simulation.roles import FIRST_ROUND
 from mixbayes.simulation.stage import Stage
@@ -21,7 +20,7 @@ ByNode = Mapping[str, Mapping[str, Moved]]
 def contributions(set_up: Stage) -> list[Flow]:
     """What hospitals send mixers: a seed to one, masked counts to the other. Two hospitals alone send nothing."""
     federation = set_up.federation
-    cells = Layout(federation.dictionary).size
+    cells = federation.layout.size
     return [
         Flow(hospital, federation.title(mixer.name), purpose, encoded_size(name, FIRST_ROUND, share), both_ways=False)
         for hospital, name in set_up.names.items()

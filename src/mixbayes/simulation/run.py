@@ -20,6 +20,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
+from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
@@ -107,8 +108,9 @@ def simulate(
         several=several,
         most_values=most_values,
     )
-    _refuse_unfit(dictionary, protocol)
-    prepared = prepare(planned, Layout(dictionary), protect, seed, progress)
+    layout = Layout(dictionary, Terms(len(training), min_rows=1))
+    _refuse_unfit(layout, protocol)
+    prepared = prepare(planned, layout, protect, seed, progress)
     agreed(dictionary)
     make_room(len(prepared.held) + (0 if two_party else 2))
     with ended_in_order():
@@ -126,12 +128,12 @@ def _refuse_unfit_tables(tables: Mapping[str, Columns], class_column: str | None
         refuse_unlabelled(profiled(table.chosen([label])), label)
 
 
-def _refuse_unfit(dictionary: Dictionary, protocol: str) -> None:
+def _refuse_unfit(layout: Layout, protocol: str) -> None:
     """Say at once if the numbers do not fit."""
     if protocol == PAILLIER:
-        fitting_bits(dictionary, USUAL_BITS)
+        fitting_bits(layout, USUAL_BITS)
     else:
-        precision_for(dictionary)
+        precision_for(layout)
 
 
 def _outcome(prepared: Prepared, protocol: str, answers: _Answers) -> Outcome:

@@ -115,8 +115,8 @@ class Counting:
 
     def _problems(self) -> Iterator[str]:
         dictionary = self.layout.dictionary
-        if self._rows > dictionary.max_rows:
-            yield f"it has {self._rows} rows, all hospitals together may have {dictionary.max_rows}. Agree on more"
+        if self._rows > self.layout.rows_each:
+            yield f"it has {self._rows} rows, a hospital may have {self.layout.rows_each}. Agree on more"
         column = f"column {dictionary.class_column!r}"
         if self._unlabelled:
             rows = said_of_rows(self._unlabelled, self._first_unlabelled)

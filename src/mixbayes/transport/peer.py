@@ -105,8 +105,8 @@ class Peer:
         metadata = (*self._header, *about.items())
         return wire.call(lambda leaving: method(leaving, metadata=metadata))
 
-    def answers(self, method: Callable[..., Replies[Reply]], requests: Iterator[object], step: str) -> Iterator[Reply]:
-        """Requests in a stream, replies in a stream. No reply may take longer than the deadline."""
+    def answers(self, method: Callable[..., Replies[Reply]], requests: object, step: str) -> Iterator[Reply]:
+        """One request or a stream of them, replies in a stream. No reply may take longer than the deadline."""
         replies = method(requests, metadata=self._header)
         pause = Pause(replies.cancel)
         self._watch.add(pause)

@@ -14,7 +14,7 @@ from mixbayes.node.rounds.leader import ATTEMPTS, LOOK_EVERY, Leader
 from mixbayes.node.rounds.record import sealed_set
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
-from mixbayes.protocol.errors import PeerError, PeerGone, PeerSilent, TooManyRows
+from mixbayes.protocol.errors import PeerError, PeerGone, PeerSilent
 from mixbayes.transport.errors import (
     BadState,
     DifferentSets,
@@ -223,7 +223,7 @@ def test_a_disk_that_is_full_ends_no_round_and_no_path_is_told(scene: Scene) -> 
 
 
 @pytest.mark.parametrize(
-    "error", [RoundFailed("only 1 of the 2 contributions that are needed hold."), TooManyRows("there are too many.")]
+    "error", [RoundFailed("only 1 of the 2 contributions that are needed hold."), RoundFailed("there are too many.")]
 )
 def test_final_error_of_a_training_ends_the_round_at_once_and_the_other_is_told(scene: Scene, error: Exception) -> None:
     scene.hold(*HOSPITALS)

@@ -129,7 +129,7 @@ def test_labels_are_bit_for_bit_those_of_the_reference(kinds: list[bool], classe
         assert run_classification(layout, models, codes, THREE_SEEDS, private=private).tolist() == expected
     exact = real_scores(layout, vector, codes)
     best = np.sort(exact, axis=0)
-    sure = best[-1] - best[-2] > precision_for(layout.dictionary).margin
+    sure = best[-1] - best[-2] > precision_for(layout).margin
     np.testing.assert_array_equal(exact.argmax(axis=0)[sure], np.array(expected)[sure])
 
 

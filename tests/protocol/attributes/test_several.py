@@ -294,7 +294,7 @@ def test_labels_on_shares_are_those_of_both_references(layout: Layout, number: i
 def clear(layout: Layout, real: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Where the two best scores are further apart than the margin, float64's own rounding included."""
     best = np.sort(real, axis=0)[-2:]
-    return best[1] - best[0] > precision_for(layout.dictionary).margin + 1e-9
+    return best[1] - best[0] > precision_for(layout).margin + 1e-9
 
 
 @given(layouts(), SEEDS)
@@ -342,7 +342,7 @@ THOUSAND = Several(name="codes", values=tuple(f"C{i:03d}" for i in range(MOST_VA
 @pytest.mark.parametrize("classes", [2, 5, 64])
 def test_a_thousand_codes_fit(classes: int) -> None:
     layout = layout_of([THOUSAND], classes)
-    precision = precision_for(layout.dictionary)
+    precision = precision_for(layout)
     assert (layout.size, layout.columns) == (classes * 1003, 20)
     assert (precision.count_bits, precision.fraction, precision.width) == (21, FRACTION, 47)
     # A score has two logarithms a value and the prior, each off by at most ERROR.
@@ -374,14 +374,14 @@ def test_a_thousand_codes_on_shares() -> None:
 
 def test_more_columns_of_a_thousand_codes_fit_and_rows_that_are_too_many_are_refused() -> None:
     many: list[Attribute] = [THOUSAND.model_copy(update={"name": str(i)}) for i in range(20)]
-    assert precision_for(layout_of(many, 5, max_rows=2**40).dictionary).width <= 54
+    assert precision_for(layout_of(many, 5, max_rows=2**40)).width <= 54
     with pytest.raises(DictionaryTooLarge, match="Lower max_rows"):
-        precision_for(layout_of([THOUSAND], 2, "1/1048576", 2**40).dictionary)
+        precision_for(layout_of([THOUSAND], 2, "1/1048576", 2**40))
 
 
 def exact_scores(layout: Layout, vector: Words, codes: Values) -> list[int]:
     """The scores of one row in integers, with the sentinel for classes without rows; no width, no table."""
-    precision, smoothing = precision_for(layout.dictionary), layout.dictionary.smoothing
+    precision, smoothing = precision_for(layout), layout.dictionary.smoothing
     p, q = smoothing.numerator, smoothing.denominator
     of_class = layout.class_counts(vector).tolist()
     totals = [fixed_log2_of(n) if n else -precision.empty for n in of_class]
@@ -414,7 +414,7 @@ def test_differences_of_extreme_counts_fit(data: st.DataObject, smoothing: Fract
     for texts in (attribute.values[:most], attribute.values[-most:], ("none",), ("",)):
         codes = np.concatenate([attribute.read(np.array([";".join(texts)])).codes] * 2)
         scores = exact_scores(layout, vector, codes)
-        assert max(scores) - min(scores) < 1 << (precision_for(layout.dictionary).width - 1)
+        assert max(scores) - min(scores) < 1 << (precision_for(layout).width - 1)
         winner = scores.index(max(scores))
         assert of_class[winner] > 0
         assert fixed_labels(layout, fixed_model(layout, vector), codes).tolist() == [winner]
@@ -426,4 +426,4 @@ def test_differences_of_extreme_counts_fit(data: st.DataObject, smoothing: Fract
 def test_paillier_says_what_to_agree_on_instead() -> None:
     dictionary = layout_of([DIAGNOSES, Nominal(name="sex", values=("f", "m"))], 2).dictionary
     with pytest.raises(Unsupported, match=r"Of other kinds are 1: diagnoses\. .*nominal attribute for every value"):
-        exact.comparison_bits(dictionary)
+        exact.comparison_bits(Layout(dictionary))

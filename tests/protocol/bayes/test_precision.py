@@ -42,7 +42,7 @@ def extreme_counts(layout: Layout, of_class: list[int], places: list[int]) -> Wo
 
 def exact_scores(layout: Layout, vector: Words, codes: list[int]) -> list[int]:
     """The fixed-point scores of one row in Python's integers, where nothing wraps around."""
-    precision = precision_for(layout.dictionary)
+    precision = precision_for(layout)
     smoothing = layout.dictionary.smoothing
     p, q = smoothing.numerator, smoothing.denominator
     counts: list[int] = layout.class_counts(vector).tolist()
@@ -62,7 +62,7 @@ def log(count: int) -> int:
 
 def assert_fits(layout: Layout, vector: Words, codes: list[int]) -> None:
     """Differences fit the width, no class without rows wins, and the labels are those of exact integers."""
-    precision = precision_for(layout.dictionary)
+    precision = precision_for(layout)
     scores = exact_scores(layout, vector, codes)
     assert max(scores) - min(scores) < 1 << (precision.width - 1)
     winner = scores.index(max(scores))
@@ -98,7 +98,7 @@ def test_a_hundred_attributes_of_a_thousand_values(of_class: list[int], smoothin
 
 def test_its_width_is_not_wasteful() -> None:
     """The worst case comes within a factor of four of the width, one bit of it being the rounding up."""
-    precision = precision_for(EXTREME.dictionary)
+    precision = precision_for(EXTREME)
     vector = extreme_counts(EXTREME, [2**40, 0, 0], [0, 0, 0])
     best, empty, _ = exact_scores(EXTREME, vector, [0] * 100)
     assert best - empty > 1 << (precision.width - 3)
@@ -106,7 +106,7 @@ def test_its_width_is_not_wasteful() -> None:
 
 def test_width_of_the_design_s_example() -> None:
     """48 for 100 nominal attributes, 2^40 rows and 33 fraction bits, with its larger sentinel."""
-    assert precision_for(layout_of(2, [10] * 100).dictionary).width <= 48 - 33 + FRACTION
+    assert precision_for(layout_of(2, [10] * 100)).width <= 48 - 33 + FRACTION
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6))
@@ -123,7 +123,7 @@ def test_empty_class_never_wins(number: int, attributes: int) -> None:
 def test_every_argument_of_a_logarithm_fits(layout: Layout) -> None:
     smoothing, rows = layout.dictionary.smoothing, layout.dictionary.max_rows
     p, q = smoothing.numerator, smoothing.denominator
-    bits = precision_for(layout.dictionary).count_bits
+    bits = precision_for(layout).count_bits
     largest = max(q * rows + p * size for size in sizes_of(layout))
     assert largest < 2**bits <= 2 * largest
 
@@ -131,31 +131,31 @@ def test_every_argument_of_a_logarithm_fits(layout: Layout) -> None:
 @given(layouts())
 def test_margin_covers_two_scores_roundings(layout: Layout) -> None:
     """A score has a prior and two logarithms an attribute, each off by at most ERROR."""
-    assert precision_for(layout.dictionary).margin >= 2 * (2 * len(layout.rows) + 1) * ERROR
+    assert precision_for(layout).margin >= 2 * (2 * len(layout.rows) + 1) * ERROR
 
 
 def test_empty_is_whole_and_above_the_worst_class() -> None:
-    precision = precision_for(EXTREME.dictionary)
+    precision = precision_for(EXTREME)
     assert precision.empty % 2**FRACTION == 0
     assert precision.empty / 2**FRACTION > 100 * log2(2**40 + 1000)
 
 
 @pytest.mark.parametrize("smoothing", ["1/2047", "1048576", "1048575/2047"])
 def test_long_smoothing_is_taken(smoothing: str) -> None:
-    assert precision_for(layout_of(2, [2, 1000], smoothing=smoothing).dictionary).count_bits <= MOST_COUNT_BITS
+    assert precision_for(layout_of(2, [2, 1000], smoothing=smoothing)).count_bits <= MOST_COUNT_BITS
 
 
 @pytest.mark.parametrize("smoothing", ["1/4096", "3/1048576"])
 def test_smoothing_that_makes_counts_too_long_is_refused(smoothing: str) -> None:
     with pytest.raises(DictionaryTooLarge, match="Lower max_rows"):
-        precision_for(layout_of(2, [2, 1000], smoothing=smoothing).dictionary)
+        precision_for(layout_of(2, [2, 1000], smoothing=smoothing))
 
 
 def test_refusal_is_at_the_bit() -> None:
     """2^11 · 2^40 and a little needs 52 bits, one more doubling 53."""
-    assert precision_for(layout_of(2, [2], smoothing="1/2048").dictionary).count_bits == 52
+    assert precision_for(layout_of(2, [2], smoothing="1/2048")).count_bits == 52
     with pytest.raises(DictionaryTooLarge, match="53 bits, 52"):
-        precision_for(layout_of(2, [2], smoothing="1/4096").dictionary)
+        precision_for(layout_of(2, [2], smoothing="1/4096"))
 
 
 def test_binned_attributes_count_by_their_bins() -> None:
@@ -166,15 +166,15 @@ def test_binned_attributes_count_by_their_bins() -> None:
         attributes=(Binned(name="age", low=0.0, high=10.0, cuts=cuts),),
         max_rows=2**40,
     )
-    assert precision_for(binned) == precision_for(layout_of(2, [10]).dictionary)
+    assert precision_for(Layout(binned)) == precision_for(layout_of(2, [10]))
 
 
 def test_numbers_that_both_parties_must_come_to() -> None:
     """Another program must come to them too, or its words have other widths."""
-    nominal = precision_for(layout_of(2, [3, 4], max_rows=1000).dictionary)
+    nominal = precision_for(layout_of(2, [3, 4], max_rows=1000))
     assert (nominal.count_bits, nominal.fraction, nominal.width) == (10, 31, 38)
     assert nominal.empty == 22 << 31
-    mixed = precision_for(mixed_layout(2, [True, False], max_rows=1000).dictionary)
+    mixed = precision_for(mixed_layout(2, [True, False], max_rows=1000))
     assert (mixed.count_bits, mixed.fraction, mixed.width) == (10, 32, 54)
     assert mixed.empty == 756_513 << 32
 
@@ -187,12 +187,12 @@ def test_range_of_a_gaussian_attribute_is_that_of_the_narrowest_density() -> Non
 
 
 def test_2_38_rows_are_the_most_with_moments() -> None:
-    assert precision_for(mixed_layout(2, [True], max_rows=2**38).dictionary).count_bits == 39
+    assert precision_for(mixed_layout(2, [True], max_rows=2**38)).count_bits == 39
     with pytest.raises(DictionaryTooLarge, match="max_rows is 274877906945"):
-        precision_for(mixed_layout(2, [True], max_rows=2**38 + 1).dictionary)
+        precision_for(mixed_layout(2, [True], max_rows=2**38 + 1))
 
 
 def test_1419_gaussian_attributes_are_the_most() -> None:
-    assert precision_for(mixed_layout(2, [True] * 1419).dictionary).width == 64
+    assert precision_for(mixed_layout(2, [True] * 1419)).width == 64
     with pytest.raises(DictionaryTooLarge, match="1420 Gaussian attributes need 65 bits"):
-        precision_for(mixed_layout(2, [True] * 1420).dictionary)
+        precision_for(mixed_layout(2, [True] * 1420))

@@ -67,7 +67,7 @@ def test_fixed_scores_are_the_real_ones_within_the_margin(problem: tuple[Layout,
     fixed = ((scores(layout, model, codes) << top).view(np.int64) >> np.int64(top)) / 2.0**31
     real = real_scores(layout, vector, codes)
     off = (fixed[some] - fixed[some[0]]) - (real[some] - real[some[0]])
-    assert np.abs(off).max() <= precision_for(layout.dictionary).margin
+    assert np.abs(off).max() <= precision_for(layout).margin
 
 
 @given(problems())
@@ -76,7 +76,7 @@ def test_fixed_labels_are_the_real_ones_beyond_the_margin(problem: tuple[Layout,
     layout, vector, codes = problem
     real = np.array(slow_scores(layout, vector, codes))
     second, best = np.sort(real, axis=0)[-2:]
-    apart = best - second > precision_for(layout.dictionary).margin
+    apart = best - second > precision_for(layout).margin
     labels = fixed_labels(layout, fixed_model(layout, vector), codes)
     assert labels[apart].tolist() == real.argmax(axis=0)[apart].tolist()
 
@@ -87,7 +87,7 @@ def test_margin_leaves_out_next_to_nothing() -> None:
     layout = layout_of(3, [4, 5, 6])
     vector = random_counts(layout, rng, 10**6, empty=0)
     second, best = np.sort(real_scores(layout, vector, random_codes(layout, rng, 1000)), axis=0)[-2:]
-    assert (best - second > precision_for(layout.dictionary).margin).mean() > 0.99
+    assert (best - second > precision_for(layout).margin).mean() > 0.99
 
 
 @given(st.integers(2, 6), st.lists(st.integers(1, 8), min_size=1, max_size=5), SEEDS)
@@ -142,6 +142,6 @@ def test_labels_are_those_of_scikit_learn(number: int) -> None:
     joint = pooled.predict_joint_log_proba(asked.T) / np.log(2)
     np.testing.assert_allclose(real_scores(layout, vector, asked), joint.T, rtol=1e-12, atol=1e-9)
     second, best = np.sort(joint, axis=1).T[-2:]
-    apart = best - second > precision_for(layout.dictionary).margin
+    apart = best - second > precision_for(layout).margin
     fixed = fixed_labels(layout, fixed_model(layout, vector), asked)
     assert fixed[apart].tolist() == pooled.predict(asked.T)[apart].tolist()

@@ -9,7 +9,6 @@ from mixbayes.protocol.bayes import training
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
-from mixbayes.protocol.errors import TooManyRows
 from tests.protocol.pairs import SEEDS, layout_of, random_counts, seed
 
 SEEDS_OF_ROLES = seed(1), seed(2), seed(3)
@@ -99,13 +98,3 @@ def test_model_does_not_show_its_numbers() -> None:
     layout = layout_of(2, [3])
     model, _ = run_training(layout, [random_counts(layout, np.random.default_rng(1), 9)], SEEDS_OF_ROLES)
     assert str(model.prior[0]) not in repr(model)
-
-
-def test_more_rows_than_agreed_are_refused_though_each_hospital_keeps_to_it() -> None:
-    layout = layout_of(2, [2], max_rows=1000)
-    tables = [random_counts(layout, np.random.default_rng(number), 501) for number in (1, 2)]
-    seeds = seed(1), seed(2), seed(3)
-    with pytest.raises(TooManyRows, match="1000"):
-        run_training(layout, tables, seeds)
-    tables[0] = random_counts(layout, np.random.default_rng(3), 499)
-    run_training(layout, tables, seeds)

@@ -62,7 +62,7 @@ LAYOUT = layout_of(2, [2, 3], max_rows=60)
 
 def dealt(layout: Layout, key: SecretKey, vector: Words, number: int) -> Models:
     """Both parties' factors, as training would leave them; few different ones, so that large models are quick."""
-    group, random = Group.of(layout.dictionary, key.public), random_for(number)
+    group, random = Group.of(layout, key.public), random_for(number)
     cells = exact.cells(layout, vector, 1)
     empty = (layout.class_counts(vector) == 0).astype(np.uint8)
     blocks = [*cells.numerators, *cells.denominators]
@@ -219,7 +219,7 @@ def test_a_large_dictionary_from_end_to_end(private: bool) -> None:
 def test_sides_of_any_size_below_the_bound_are_compared(bits: int, random: Randomness, number: int) -> None:
     """Zero is not a product of factors; everything from 1 to 2^ℓ − 1 is."""
     key = small_key(bits)
-    group = Group.of(LAYOUT.dictionary, key.public)
+    group = Group.of(LAYOUT, key.public)
     top, rng = 1 << group.comparison_bits, random_for(number)
     values = [1, 2, top // 2, top - 2, top - 1, 1 + unit(rng, top - 1)]
     left = np.array([x for x in values for _ in values], object)
@@ -279,7 +279,7 @@ def bits_between(numbers: list[int], low: int, high: int) -> Bits:
 def test_a_difference_is_masked_by_40_bits_more_than_it_has(bits: int) -> None:
     """What A decrypts, for the smallest and for the largest difference: above it, coins; and no two the same."""
     key, runs = small_key(bits), 400
-    group = Group.of(LAYOUT.dictionary, key.public)
+    group = Group.of(LAYOUT, key.public)
     length, hidden, top = group.comparison_bits, group.product_bits, 1 << group.comparison_bits
     for x, y in [(1, top - 1), (top - 1, 1)]:
         seen = decrypted(key, group, x, y, runs)
@@ -319,7 +319,7 @@ def test_every_ciphertext_of_a_question_has_randomness_of_its_own() -> None:
 def test_answers_do_not_keep_the_randomness_that_a_knows() -> None:
     """What A could work out from a guess of B's factors is multiplied by an obfuscator that A does not know."""
     key, count = small_key(160), 5
-    public, group = key.public, Group.of(LAYOUT.dictionary, key.public)
+    public, group = key.public, Group.of(LAYOUT, key.public)
     factors = np.array([unit(random_for(1), group.modulus) for _ in range(count)], object)
     used: list[int] = []
 
@@ -388,7 +388,7 @@ def test_an_empty_class_stays_hidden() -> None:
 def test_intermediate_winners_are_shared_anew() -> None:
     """The right number comes out, and neither party's factor is one it had."""
     key = small_key(300)
-    group, random = Group.of(LAYOUT.dictionary, key.public), random_for(1)
+    group, random = Group.of(LAYOUT, key.public), random_for(1)
     count = 50
 
     def drawn() -> Numbers:
@@ -437,7 +437,7 @@ def test_a_private_row_is_asked_under_fresh_factors() -> None:
 
 def test_masked_differences_that_are_too_long_are_refused() -> None:
     key = small_key(300)
-    group = Group.of(LAYOUT.dictionary, key.public)
+    group = Group.of(LAYOUT, key.public)
     ones = np.ones(1, object)
 
     def compare(me: ComputingParty) -> Any:
@@ -454,7 +454,7 @@ def test_masked_differences_that_are_too_long_are_refused() -> None:
 
 def test_sides_that_are_no_ciphertexts_are_refused() -> None:
     key = small_key(300)
-    group = Group.of(LAYOUT.dictionary, key.public)
+    group = Group.of(LAYOUT, key.public)
     ones = np.ones(1, object)
 
     def compare(me: ComputingParty) -> Any:
@@ -483,7 +483,7 @@ def test_an_entry_that_is_no_factor_is_refused() -> None:
 
 
 def test_a_factor_is_neither_zero_nor_beyond_the_modulus() -> None:
-    group = Group.of(LAYOUT.dictionary, small_key(300).public)
+    group = Group.of(LAYOUT, small_key(300).public)
 
     def read(number: int) -> Any:
         words = to_bytes([number], 8 * paillier_classification._number_words(group)).view(np.uint64)

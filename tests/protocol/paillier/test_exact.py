@@ -60,7 +60,7 @@ def test_the_shares_protocol_agrees_beyond_its_bound(problem: tuple[Layout, Word
     layout, vector, codes = problem
     if not layout.class_counts(vector).any():
         return
-    margin = precision_for(layout.dictionary).margin + 1e-9  # float64 rounds too
+    margin = precision_for(layout).margin + 1e-9  # float64 rounds too
     best = np.sort(real_scores(layout, vector, codes), axis=0)[-2:]
     clear = best[1] - best[0] > margin
     fixed = fixed_labels(layout, fixed_model(layout, vector), codes)
@@ -76,9 +76,9 @@ def test_both_sides_of_every_comparison_stay_below_the_bound(
     cells = exact.cells(layout, vector, 1)
     factors = zip(cells.numerators, cells.denominators, strict=True)
     most = int(max(cells.prior)) * prod(int(c.max() * d.max()) for c, d in factors)
-    assert most < 1 << exact.comparison_bits(layout.dictionary)
+    assert most < 1 << exact.comparison_bits(layout)
     cell = max(int(d.max()) for d in cells.denominators)
-    assert cell < 1 << exact.cell_bits(layout.dictionary)
+    assert cell < 1 << exact.cell_bits(layout)
 
 
 @pytest.mark.parametrize("sizes", [[2], [10] * 13, [1000] * 100])
@@ -87,22 +87,22 @@ def test_the_bits_are_those_of_the_design(sizes: list[int], rows: int) -> None:
     layout = layout_of(2, sizes, max_rows=rows, smoothing="3/7")
     p, q = 3, 7
     said = log2(rows) + sum(log2(q * rows + p) + log2(q * rows + p * size) for size in sizes)
-    assert said <= exact.comparison_bits(layout.dictionary) <= said + 1
+    assert said <= exact.comparison_bits(layout) <= said + 1
 
 
 def test_a_dictionary_that_does_not_fit_is_refused_with_the_numbers() -> None:
     dictionary = layout_of(2, [1000] * 100, max_rows=2**20).dictionary
-    needed = exact.comparison_bits(dictionary) + 43
-    assert exact.fitting_bits(dictionary, needed) == needed - 43
+    needed = exact.comparison_bits(Layout(dictionary)) + 43
+    assert exact.fitting_bits(Layout(dictionary), needed) == needed - 43
     with pytest.raises(DictionaryTooLarge, match=rf"(?s)100 attributes.*1048576 rows.*{needed} bits.* {needed - 1}\."):
-        exact.fitting_bits(dictionary, needed - 1)
+        exact.fitting_bits(Layout(dictionary), needed - 1)
 
 
 def test_gaussian_attributes_are_refused_by_name() -> None:
     attributes = (Nominal(name="sex", values=("f", "m")), Gaussian(name="age", low=0.0, high=99.0))
     dictionary = Dictionary(class_column="class", classes=("a", "b"), attributes=attributes)
     with pytest.raises(Unsupported, match=r"age.*--bins.*shares protocol"):
-        exact.comparison_bits(dictionary)
+        exact.comparison_bits(Layout(dictionary))
 
 
 def test_parts_of_two_hospitals_add_up() -> None:

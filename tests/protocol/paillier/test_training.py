@@ -10,10 +10,9 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.training import refuse_too_many_rows
 from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, ComputingParty
-from mixbayes.protocol.errors import BadData, DictionaryTooLarge, OutOfRange, PoolExhausted, TooManyRows, Unsupported
+from mixbayes.protocol.errors import BadData, DictionaryTooLarge, OutOfRange, PoolExhausted, Unsupported
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.key import (
     SecretKey,
@@ -171,7 +170,7 @@ def test_every_ciphertext_has_randomness_of_its_own() -> None:
 @given(hidden=st.integers(1, 90), number=SEEDS)
 @settings(max_examples=30)
 def test_a_veil_hides_with_40_bits_to_spare_and_fits(bits: int, hidden: int, number: int) -> None:
-    group = Group.of(LAYOUT.dictionary, small_key(bits).public)
+    group = Group.of(LAYOUT, small_key(bits).public)
     assert group.small
     largest = group.veil(Constant(255), hidden) // group.modulus
     assert largest.bit_length() == hidden + 41
@@ -191,7 +190,7 @@ def test_a_veil_hides_with_40_bits_to_spare_and_fits(bits: int, hidden: int, num
 def test_full_slots_do_not_spill(byte: int) -> None:
     """The largest numbers and the largest veils, side by side in one plaintext."""
     key = small_key(3072)
-    group = Group.of(LAYOUT.dictionary, key.public)
+    group = Group.of(LAYOUT, key.public)
     hidden = group.product_bits
     count = group.slots(hidden)
     assert count > 5
@@ -220,7 +219,7 @@ def test_nothing_is_sent_where_the_dictionary_does_not_fit() -> None:
     large = layout_of(2, [50] * 13, max_rows=2**20)
     vector = np.zeros(large.size, np.uint64)
     key = small_key(PRIME)
-    needed = exact.comparison_bits(large.dictionary) + 43
+    needed = exact.comparison_bits(large) + 43
     for train, held in ((train_holder, key), (train_other, key.public)):
         job: Any = train
         with pytest.raises(DictionaryTooLarge, match=f"key of {needed} bits, and this one has 512"):
@@ -264,25 +263,16 @@ def test_answers_that_no_honest_b_sends_are_refused(bits: int, bad: str) -> None
     def train(me: ComputingParty) -> ExactModel | None:
         if me.role == A:
             return train_holder(me, key, LAYOUT, vector, obfuscators(key, random_for(1)))
-        refuse_too_many_rows(me, LAYOUT, vector)
         gate(me, np.zeros(3, np.uint8), np.zeros(3, np.uint8), 1)
         receive_ciphertexts(me.channel, "encrypted cells", key.public, 6)
         number = 0 if bad == "zero" else key.public.modulus - 1
         answer = key.public.encrypt(number, key.public.obfuscator(random_for(2)))
-        slots = Group.of(LAYOUT.dictionary, key.public).slots(exact.cell_bits(LAYOUT.dictionary))
+        slots = Group.of(LAYOUT, key.public).slots(exact.cell_bits(LAYOUT))
         send_ciphertexts(me.channel, "masked cells", key.public, [answer] * -(-3 // slots))
         return None
 
     with pytest.raises(OutOfRange, match=r"party B, at masked cells"):
         both(train, ())
-
-
-def test_more_rows_than_agreed_are_refused_though_each_hospital_keeps_to_it() -> None:
-    """With (67, 33) and (66, 34) rows of at most 100, the sides of a comparison would not fit."""
-    layout = layout_of(2, [2], max_rows=100)
-    vectors = [np.array([n, m, n, 0, 0, m, 0, 0], np.uint64) for n, m in ((67, 33), (66, 34))]
-    with pytest.raises(TooManyRows, match="100"):
-        trained(small_key(PRIME), layout, (vectors[0], vectors[1]))
 
 
 def test_cells_that_are_no_ciphertexts_are_refused() -> None:
@@ -291,7 +281,6 @@ def test_cells_that_are_no_ciphertexts_are_refused() -> None:
     def train(me: ComputingParty) -> ExactModel | None:
         if me.role != A:
             return train_other(me, key.public, LAYOUT, vector, obfuscators(key.public, random_for(1)))
-        refuse_too_many_rows(me, LAYOUT, vector)
         gate(me, np.zeros(3, np.uint8), np.zeros(3, np.uint8), 1)
         send_ciphertexts(me.channel, "encrypted cells", key.public, [0] * 6)
         return None

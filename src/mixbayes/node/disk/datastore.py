@@ -6,6 +6,7 @@ mixers. Shares, models and messages are encrypted, each value for its own place,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from mixbayes.node.disk.sealing import Seal, place
 from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.rounds.record import LEFT_OUT, Held, Inclusion, Round
 from mixbayes.node.rounds.state import State
+from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release
 from mixbayes.transport.errors import BadState
 
 About = Mapping[str, int | str]
@@ -72,7 +75,19 @@ CREATE TABLE spent (
     PRIMARY KEY (round, hospital)
 ) STRICT;
 """
-COMPUTING_PARTY = Schema("computing party", (ROUNDS,))
+NOISE = """
+CREATE TABLE noise (
+    agreement TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    contributions TEXT NOT NULL,
+    coins TEXT NOT NULL,
+    coordinates INTEGER NOT NULL,
+    seed BLOB,
+    PRIMARY KEY (agreement, round, contributions)
+) STRICT;
+"""
+NOISY_COUNTS = "ALTER TABLE round ADD COLUMN counts BLOB;"
+COMPUTING_PARTY = Schema("computing party", (ROUNDS, NOISE + NOISY_COUNTS))
 
 OUTBOX = """
 CREATE TABLE outbox (
@@ -86,7 +101,7 @@ CREATE TABLE outbox (
     PRIMARY KEY (agreement, round, mixer)
 ) STRICT;
 """
-HOSPITAL = Schema("party", (OUTBOX,))
+HOSPITAL = Schema("party", (OUTBOX, NOISE))
 
 
 class Tables:
@@ -102,6 +117,40 @@ class Tables:
         """An audit entry of what this transaction does."""
         now = datetime.fromtimestamp(self._clock(), UTC)
         audit.append(self._connection, audit.Entry(now, self._me, actor, verb, subject, about))
+
+    # Noise: what was drawn, at this node, under whatever agreements.
+
+    def noise_charged(self, agreement: str, number: int, contributions: str) -> bool:
+        """Whether the noise of this set of contributions is charged."""
+        query = "SELECT 1 FROM noise WHERE agreement = ? AND round = ? AND contributions = ?"
+        return self._one(query, agreement, number, contributions) is not None
+
+    def releases(self) -> list[Release]:
+        """Everything that is charged."""
+        rows = self._all("SELECT coins, coordinates FROM noise ORDER BY agreement, round, contributions")
+        return [Release(Coins(tuple(json.loads(coins))), coordinates) for coins, coordinates in rows]
+
+    def charge_noise(
+        self, agreement: str, number: int, contributions: str, release: Release, seed: bytes | None
+    ) -> None:
+        """`seed` is that of a computing party's own half of the coins; a hospital with mixers has none."""
+        sealed = None if seed is None else self._seal.close(seed, _place_of_seed(agreement, number, contributions))
+        coins = json.dumps(release.coins.counts)
+        self._do(
+            "INSERT INTO noise VALUES (?, ?, ?, ?, ?, ?)",
+            agreement,
+            number,
+            contributions,
+            coins,
+            release.coordinates,
+            sealed,
+        )
+
+    def coin_seed(self, agreement: str, number: int, contributions: str) -> bytes | None:
+        """The seed of this party's half of the coins for this set; nothing if they were never charged."""
+        query = "SELECT seed FROM noise WHERE agreement = ? AND round = ? AND contributions = ?"
+        row = self._one(query, agreement, number, contributions)
+        return row and self._seal.open(row[0], _place_of_seed(agreement, number, contributions))
 
     def _one(self, query: str, *values: object) -> Any:
         """The first row, or None."""
@@ -224,7 +273,17 @@ class RoundTables(Tables):
         return row[0], self._seal.open(row[1], place("round", "model", number))
 
     def delete_model(self, number: int) -> None:
-        self._do("UPDATE round SET model = NULL WHERE number = ?", number)
+        self._do("UPDATE round SET model = NULL, counts = NULL WHERE number = ?", number)
+
+    def put_counts(self, number: int, counts: bytes) -> None:
+        """This party's share of the noisy counts, or these themselves where they are given to hospitals."""
+        self._do(
+            "UPDATE round SET counts = ? WHERE number = ?", self._seal.close(counts, _place_of_counts(number)), number
+        )
+
+    def counts(self, number: int) -> bytes | None:
+        row = self._one("SELECT counts FROM round WHERE number = ?", number)
+        return self._seal.open(row[0], _place_of_counts(number)) if row and row[0] is not None else None
 
     def _close_model(self, number: int, model: bytes) -> bytes:
         return self._seal.close(model, place("round", "model", number))
@@ -430,3 +489,11 @@ def _place_of_share(id: bytes, piece: int) -> str:
 
 def _place_in_outbox(agreement: str, number: int, mixer: str) -> str:
     return place("outbox", "message", agreement, number, mixer)
+
+
+def _place_of_seed(agreement: str, number: int, contributions: str) -> str:
+    return place("noise", "seed", agreement, number, contributions)
+
+
+def _place_of_counts(number: int) -> str:
+    return place("round", "counts", number)

@@ -14,7 +14,7 @@ from mixbayes.node.rounds.follower import Agreed, may_seal
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING, TRAINED
-from mixbayes.protocol.errors import MixbayesError, PeerError, PeerGone, PeerSilent, TooManyRows
+from mixbayes.protocol.errors import MixbayesError, PeerError, PeerGone, PeerSilent
 from mixbayes.transport.errors import (
     BadState,
     DifferentSets,
@@ -34,7 +34,7 @@ LOOK_EVERY = 60.0
 """Seconds between two looks at whether the other party still serves the same model."""
 _PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, NotAdmitted, BadState)
 """The round waits after these errors, because time or an operator may mend them."""
-_FINAL = (RoundFailed, TooManyRows)
+_FINAL = (RoundFailed,)
 
 
 class Other(Protocol):

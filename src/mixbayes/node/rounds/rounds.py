@@ -6,15 +6,22 @@ which is on disk before anybody is answered, and it deletes what a round needs n
 
 from __future__ import annotations
 
+import json
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import About, Clock, Datastore, RoundTables
+from mixbayes.node.privacy import spent, too_much
 from mixbayes.node.rounds.record import Held, Round, set_digest
 from mixbayes.node.rounds.state import COLLECTING, SERVING
 from mixbayes.node.rounds.status import Status, status_of
+from mixbayes.protocol.errors import LocalError
+from mixbayes.protocol.privacy.loss import Release
+from mixbayes.protocol.randomness import SEED_BYTES
 from mixbayes.transport.errors import (
     AlreadyContributed,
     DifferentSets,
@@ -82,7 +89,8 @@ class Rounds:
     def status(self, hospital: str, waiting: str = "") -> Status:
         """How the current round stands, for one hospital. `waiting` says what the round waits for."""
         now = self.current()
-        return status_of(now, self.federation.names, *self.budget_of(now.number, hospital), waiting)
+        found = status_of(now, self.federation.names, *self.budget_of(now.number, hospital), waiting)
+        return replace(found, epsilon_spent=self.noise_spent())
 
     def hold(self, number: int, hospital: str, id: bytes, message: bytes) -> None:
         """Write down a contribution, or recognise it. A hospital's second, different one to a round is refused."""
@@ -123,13 +131,51 @@ class Rounds:
             tables.count_training(number)
             tables.note(self.me, "trains", f"round {number}", {"round": number})
 
-    def keep_model(self, number: int, run: bytes, model: bytes, refused: Iterable[str]) -> None:
-        """Write down this party's share of a trained model, and whose contributions are not in it."""
+    def charge_noise(self, number: int, counted: Mapping[str, bytes]) -> bytes:
+        """The seed of this party's half of the coins for the noise on these contributions, by hospital their ids.
+
+        It is charged and on disk before anything is drawn. The same set has the same seed for ever.
+        """
+        agreement, chosen = self.federation.digest(), set_digest(number, counted)
+        with self._change() as tables:
+            tables.last_round().train(number)
+            if not tables.noise_charged(agreement, number, chosen):
+                release = self._affordable(tables)
+                tables.charge_noise(agreement, number, chosen, release, secrets.token_bytes(SEED_BYTES))
+                about: About = {"round": number, "set": chosen, "coins": json.dumps(release.coins.counts)}
+                tables.note(self.me, "charged noise", f"round {number}", about)
+            seed = tables.coin_seed(agreement, number, chosen)
+        if seed is None:
+            raise LocalError("Noise was charged without a seed.")
+        return seed
+
+    def noise_spent(self) -> float:
+        """The ε of all noise that was ever charged here; nothing where no noise is agreed."""
+        if not (privacy := self.federation.privacy):
+            return 0.0
+        with self.datastore.read() as tables:
+            return spent(tables.releases(), privacy)
+
+    def counts(self, number: int) -> bytes:
+        """What this party keeps of the round's noisy counts."""
+        with self.datastore.read() as tables:
+            found = tables.counts(number)
+        if found is None:
+            raise TooEarly(f"{self.me} has no noisy counts of round {number}.")
+        return found
+
+    def keep_model(self, number: int, run: bytes, model: bytes, refused: Iterable[str], counts: bytes = b"") -> None:
+        """Write down this party's share of a trained model, and whose contributions are not in it.
+
+        `counts` is what this party keeps of the noisy counts, where there are any.
+        """
         refused = set(refused)
         with self._change() as tables:
             now = tables.last_round()
             self._save(tables, now, now.keep_model(number, run, refused))
             tables.put_model(number, model)
+            if counts:
+                tables.put_counts(number, counts)
             about: About = {"round": number, "bytes": len(model), "refused": len(refused), "run": run.hex()}
             tables.note(self.me, "trained", f"round {number}", about)
             self._note_each(tables, "refused", refused, number)
@@ -210,6 +256,15 @@ class Rounds:
         tables.note(self.me, "closed", f"round {now.number}", why)
         self.replaced = now.number
         return after
+
+    def _affordable(self, tables: RoundTables) -> Release:
+        """What one more round gives away, if the total allows it."""
+        release, privacy = self.federation.release, self.federation.privacy
+        if not release or not privacy:
+            raise LocalError("Noise was to be charged that is not agreed.")
+        if why := too_much(tables.releases(), release, privacy):
+            raise RoundFailed(f"at {self.me} {why}. Agree on a larger total, or keep the model that serves")
+        return release
 
     def _open(self, tables: RoundTables, new: Round, actor: str) -> None:
         digest = self.federation.digest()

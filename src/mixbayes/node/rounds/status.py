@@ -38,6 +38,8 @@ class Status:
     budget: int = 0
     """The rows that the hospital may ask about in this round."""
     budget_left: int = 0
+    epsilon_spent: float = 0.0
+    """By the largest ledger of the nodes that answered, what the noise of all rounds has used of the agreed total."""
     protection: str = ""
     """What the hospital's own node did to its table before it counted it."""
     unreachable: Mapping[str, MixbayesError] = field(default_factory=dict)
@@ -96,6 +98,7 @@ def encode(status: Status, clock: float = 0.0) -> RoundReport:
         clock=clock,
         software=SOFTWARE,
         protection=status.protection,
+        epsilon_spent=status.epsilon_spent,
     )
 
 
@@ -113,6 +116,7 @@ def decode(report: RoundReport, peer: str) -> Status:
         budget=report.budget,
         budget_left=report.budget_left,
         protection=report.protection,
+        epsilon_spent=max(0.0, report.epsilon_spent),
     )
 
 
@@ -140,6 +144,7 @@ def combined(reported: Sequence[Status], unreachable: Mapping[str, MixbayesError
         budget=behind.budget,
         budget_left=min(status.budget_left for status in reported),
         protection=reported[0].protection,
+        epsilon_spent=max(status.epsilon_spent for status in reported),
         unreachable=unreachable,
     )
 

@@ -55,6 +55,11 @@ class MixerStub:
                 request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
                 response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundReport.FromString,
                 _registered_method=True)
+        self.Counts = channel.unary_stream(
+                '/mixbayes.wire.v1.Mixer/Counts',
+                request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
+                response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.FromString,
+                _registered_method=True)
         self.Ask = channel.stream_stream(
                 '/mixbayes.wire.v1.Mixer/Ask',
                 request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.SerializeToString,
@@ -91,6 +96,13 @@ class MixerServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Counts(self, request, context):
+        """This mixer's share of the round's noisy counts, little-endian words, where the agreement gives them to hospitals.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Ask(self, request_iterator, context):
         """One channel of a conversation in which the hospital asks; the metadata name both.
         """
@@ -120,6 +132,11 @@ def add_MixerServicer_to_server(servicer, server):
                     servicer.CloseRound,
                     request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.FromString,
                     response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundReport.SerializeToString,
+            ),
+            'Counts': grpc.unary_stream_rpc_method_handler(
+                    servicer.Counts,
+                    request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.FromString,
+                    response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.SerializeToString,
             ),
             'Ask': grpc.stream_stream_rpc_method_handler(
                     servicer.Ask,
@@ -236,6 +253,33 @@ class Mixer:
             '/mixbayes.wire.v1.Mixer/CloseRound',
             mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
             mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundReport.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Counts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/mixbayes.wire.v1.Mixer/Counts',
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.FromString,
             options,
             channel_credentials,
             insecure,
@@ -640,6 +684,11 @@ class PartyStub:
                 request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
                 response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundReport.FromString,
                 _registered_method=True)
+        self.Counts = channel.unary_stream(
+                '/mixbayes.wire.v1.Party/Counts',
+                request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
+                response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.FromString,
+                _registered_method=True)
 
 
 class PartyServicer:
@@ -671,6 +720,13 @@ class PartyServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Counts(self, request, context):
+        """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PartyServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -693,6 +749,11 @@ def add_PartyServicer_to_server(servicer, server):
                     servicer.CloseRound,
                     request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.FromString,
                     response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundReport.SerializeToString,
+            ),
+            'Counts': grpc.unary_stream_rpc_method_handler(
+                    servicer.Counts,
+                    request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.FromString,
+                    response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -804,6 +865,33 @@ class Party:
             '/mixbayes.wire.v1.Party/CloseRound',
             mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
             mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundReport.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Counts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/mixbayes.wire.v1.Party/Counts',
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.FromString,
             options,
             channel_credentials,
             insecure,

@@ -38,6 +38,8 @@ class MixerStub:
     Report: _grpc.UnaryUnaryMultiCallable[_node_pb2.ReportRequest, _node_pb2.RoundReport]
     OpenRound: _grpc.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]
     CloseRound: _grpc.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]
+    Counts: _grpc.UnaryStreamMultiCallable[_node_pb2.RoundNumber, _node_pb2.Chunk]
+    """This mixer's share of the round's noisy counts, little-endian words, where the agreement gives them to hospitals."""
     Ask: _grpc.StreamStreamMultiCallable[_node_pb2.Chunk, _node_pb2.Chunk]
     """One channel of a conversation in which the hospital asks; the metadata name both."""
 
@@ -51,6 +53,8 @@ class MixerAsyncStub(MixerStub):
     Report: _aio.UnaryUnaryMultiCallable[_node_pb2.ReportRequest, _node_pb2.RoundReport]  # type: ignore[assignment]
     OpenRound: _aio.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]  # type: ignore[assignment]
     CloseRound: _aio.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]  # type: ignore[assignment]
+    Counts: _aio.UnaryStreamMultiCallable[_node_pb2.RoundNumber, _node_pb2.Chunk]  # type: ignore[assignment]
+    """This mixer's share of the round's noisy counts, little-endian words, where the agreement gives them to hospitals."""
     Ask: _aio.StreamStreamMultiCallable[_node_pb2.Chunk, _node_pb2.Chunk]  # type: ignore[assignment]
     """One channel of a conversation in which the hospital asks; the metadata name both."""
 
@@ -85,6 +89,14 @@ class MixerServicer(metaclass=_abc_1.ABCMeta):
         request: _node_pb2.RoundNumber,
         context: _ServicerContext,
     ) -> _typing.Union[_node_pb2.RoundReport, _abc.Awaitable[_node_pb2.RoundReport]]: ...
+
+    @_abc_1.abstractmethod
+    def Counts(
+        self,
+        request: _node_pb2.RoundNumber,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_node_pb2.Chunk], _abc.AsyncIterator[_node_pb2.Chunk]]:
+        """This mixer's share of the round's noisy counts, little-endian words, where the agreement gives them to hospitals."""
 
     @_abc_1.abstractmethod
     def Ask(
@@ -199,6 +211,8 @@ class PartyStub:
     Report: _grpc.UnaryUnaryMultiCallable[_node_pb2.ReportRequest, _node_pb2.RoundReport]
     OpenRound: _grpc.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]
     CloseRound: _grpc.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]
+    Counts: _grpc.UnaryStreamMultiCallable[_node_pb2.RoundNumber, _node_pb2.Chunk]
+    """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals."""
 
 @_typing.type_check_only
 class PartyAsyncStub(PartyStub):
@@ -210,6 +224,8 @@ class PartyAsyncStub(PartyStub):
     Report: _aio.UnaryUnaryMultiCallable[_node_pb2.ReportRequest, _node_pb2.RoundReport]  # type: ignore[assignment]
     OpenRound: _aio.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]  # type: ignore[assignment]
     CloseRound: _aio.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]  # type: ignore[assignment]
+    Counts: _aio.UnaryStreamMultiCallable[_node_pb2.RoundNumber, _node_pb2.Chunk]  # type: ignore[assignment]
+    """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals."""
 
 class PartyServicer(metaclass=_abc_1.ABCMeta):
     """What a hospital's own applications ask of its node."""
@@ -242,5 +258,13 @@ class PartyServicer(metaclass=_abc_1.ABCMeta):
         request: _node_pb2.RoundNumber,
         context: _ServicerContext,
     ) -> _typing.Union[_node_pb2.RoundReport, _abc.Awaitable[_node_pb2.RoundReport]]: ...
+
+    @_abc_1.abstractmethod
+    def Counts(
+        self,
+        request: _node_pb2.RoundNumber,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_node_pb2.Chunk], _abc.AsyncIterator[_node_pb2.Chunk]]:
+        """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals."""
 
 def add_PartyServicer_to_server(servicer: PartyServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,142 @@
+"""N~: the joint counts with noise that neither computing party knows.
+
+Each party has a seed of its own, and makes a private bit of it for every coin. A coin is the XOR of A's bit and B's, so
+it is fair and unknown to whoever knows one of the two, and it is shared without a message. One correlated transfer
+turns it into additive shares, times its weight (`weighted`). The noise on a number is the sum of its coins, less half
+of all weights; `coins.py` says why several weights, and `gaussian_noise.py` how a sum of numbers gets its noise.
+
+The same two seeds give the same noise for ever, however often it is drawn: the shares differ, the noise does not. N~ is
+kept as it is. What needs counts that a table may have, as logarithms do, clamps them first.
+
+Both parties are semi-honest here. The sender of a correlated transfer can choose what becomes of its own coins there;
+each party sends half of them, so half of the noise is left against a party that cheats in the draw itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.arrays import Bits, Words, mask, slices
+from mixbayes.protocol.attributes.kind import Kind, Positive
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.circuits import ring
+from mixbayes.protocol.circuits.comparison import negative
+from mixbayes.protocol.circuits.products import scale, weighted
+from mixbayes.protocol.computing_party import A, ComputingParty
+from mixbayes.protocol.errors import LocalError
+from mixbayes.protocol.randomness import Randomness
+
+_AT_ONCE = 1 << 13
+"""Numbers that get their noise at a time, or that are clamped."""
+
+Weigh = Callable[[Bits, list[int]], Words]
+"""Rows of coins, each with the weight of its row: words of the same shape."""
+
+
+def blurred(me: ComputingParty, layout: Layout, vector: Words, own: Randomness) -> Words:
+    """This party's share of N~, from its share of the joint counts and from its own half of the coins."""
+
+    def weigh(bits: Bits, weights: list[int]) -> Words:
+        return weighted(me, bits, weights, ring.WORD)
+
+    return _spread(layout, vector, _noise(layout, own.bits, weigh, int(me.role == A)))
+
+
+def blurred_in_clear(layout: Layout, vector: Words, of_a: Randomness, of_b: Randomness) -> Words:
+    """N~ itself, from the joint counts and both halves of the coins."""
+
+    def bits(*shape: int) -> Bits:
+        return of_a.bits(*shape) ^ of_b.bits(*shape)
+
+    def weigh(bits: Bits, weights: list[int]) -> Words:
+        return bits * np.array(weights, np.uint64)[:, None]
+
+    return _spread(layout, vector, _noise(layout, bits, weigh, 1))
+
+
+def clamped(me: ComputingParty, layout: Layout, vector: Words) -> Words:
+    """A share of counts that training can take, from a share of N~."""
+
+    def positive(bits: int) -> Positive:
+        return lambda words: _positive(me, words, bits)
+
+    return _clamped(layout, vector, positive, int(me.role == A))
+
+
+def clamped_in_clear(layout: Layout, vector: Words) -> Words:
+    """The same counts from N~ itself."""
+    return _clamped(layout, vector, lambda bits: lambda words: np.maximum(words.view(np.int64), 0).view(np.uint64), 1)
+
+
+def _noise(layout: Layout, bits: Callable[..., Bits], weigh: Weigh, one: int) -> Words:
+    """The noise on every sum of the layout: of the class counts, then row by row of each attribute's block."""
+    units, coins = _units(layout), layout.terms.coins
+    if coins is None:
+        raise LocalError("There is no noise without coins.")
+    noise = np.concatenate([_coins(bits, weigh, coins.weights, part) for part in _parts(units.size)])
+    noise = noise - np.uint64(one * coins.bound) << units.astype(np.uint64)
+    for unit in np.unique(units[units > 0]).tolist():
+        # Below the unit the noise is uniform.
+        of_unit = np.flatnonzero(units == unit)
+        weights = [1 << place for place in range(unit)]
+        below = [_coins(bits, weigh, weights, part) for part in _parts(of_unit.size)]
+        noise[of_unit] += np.concatenate(below) - np.uint64(one << unit - 1)
+    return noise
+
+
+def _coins(bits: Callable[..., Bits], weigh: Weigh, weights: list[int], count: int) -> Words:
+    """For each of so many numbers the sum of its coins."""
+    return weigh(bits(len(weights), count), weights).sum(axis=0, dtype=np.uint64)
+
+
+def _parts(count: int) -> list[int]:
+    return [part.stop - part.start for part in slices(count, _AT_ONCE)]
+
+
+def _units(layout: Layout) -> NDArray[np.int64]:
+    units = [[0], *(attribute.units for attribute in layout.dictionary.attributes)]
+    return np.repeat(np.concatenate([np.array(part, np.int64) for part in units]), layout.classes)
+
+
+def _spread(layout: Layout, vector: Words, noise: Words) -> Words:
+    found = np.empty_like(vector)
+    rows = noise.reshape(-1, layout.classes)
+    layout.class_counts(found)[:] = layout.class_counts(vector) + rows[0]
+    at = 1
+    for (attribute, block), (_, into) in zip(layout.blocks(vector), layout.blocks(found), strict=True):
+        own = len(attribute.units)
+        into[:] = attribute.blurred(block, rows[at : at + own])
+        at += own
+    return found
+
+
+def _clamped(layout: Layout, vector: Words, positive: Callable[[int], Positive], one: int) -> Words:
+    found, bits = np.empty_like(vector), layout.most.bit_length() + 1
+    layout.class_counts(found)[:] = positive(bits)(layout.class_counts(vector))
+    blocks, into = list(layout.blocks(vector)), list(layout.blocks(found))
+    for kind, positions in layout.by_kind():
+        done = _of_kind(kind, [blocks[at][1] for at in positions], positive, bits, one)
+        for at, block in zip(positions, done, strict=True):
+            into[at][1][:] = block
+    return found
+
+
+def _of_kind(
+    kind: type[Kind], blocks: list[Words], positive: Callable[[int], Positive], bits: int, one: int
+) -> list[Words]:
+    return kind.clamped(blocks, positive(bits + kind.extra_bits), one)
+
+
+def _positive(me: ComputingParty, words: Words, bits: int) -> Words:
+    """Additive shares of max(0, x) of signed words x of this many bits."""
+    flat = words.reshape(-1)
+    parts = (flat[part] for part in slices(flat.size, _AT_ONCE))
+    return np.concatenate([_one_positive(me, part, bits) for part in parts]).reshape(words.shape)
+
+
+def _one_positive(me: ComputingParty, words: Words, bits: int) -> Words:
+    below = negative(me, words & mask(bits), bits)
+    return words - scale(me, below, words, ring.WORD)

@@ -1,0 +1,403 @@
+"""What noise promises: δ for an ε, from the exact distribution of the privacy loss, rounded to the safe side.
+
+**Loss.** The noise Z on one count has the law of `Coins`. A row more or less moves the count by one, so an observer has
+to tell P, the law of Z + 1, from Q, the law of Z. The privacy loss of an outcome x is log(P(x)/Q(x)). Its distribution
+under P, with the mass where Q is zero as infinite loss, tells δ for every ε:
+
+    δ(ε) = mass of infinite loss + Σ mass · max(0, 1 − exp(ε − loss))
+
+Z is symmetric: x → 1 − x swaps P and Q, so that adding a row and removing one have the same distribution. Noise on
+several counts is independent and none of it depends on answers, so losses add up: the distribution of several
+coordinates, or of several releases, is exactly the convolution of theirs.
+
+**Rounding.** δ grows with every mass and with every loss, so whatever is rounded is rounded up, and mass that is left out
+counts as infinite loss. Losses are put on a grid by *connecting the dots* (Doroshenko et al. 2022): an atom is split
+between its two neighbours on the grid, so that it keeps its mass under P and its mass under Q. Whoever sees into which
+of the two it fell can forget it, and then has the original: the original is post-processing of what we account for,
+which can therefore only promise less.
+
+**Convolution.** By FFT, after tilting: mass · exp(θ · loss), divided by its sum, is a distribution whose mean we put at
+ε by the choice of θ. So the rounding of the FFT is small beside δ, even if δ is 1e-12. The FFT is cyclic. What wraps
+around into the window only adds to δ, and what lies above the window is bounded by Chernoff's inequality and added.
+
+**A number with several bits.** A sum of squares is hidden by unit · G + U, where G is noise of coins and U is uniform on
+0, …, unit − 1. A row moves it by d, 0 ≤ d ≤ unit. This promises at least what one coordinate does whose noise is G:
+let V = (U + d) mod unit, and C = 1 if V < d, else 0. Then unit · G + U + d = unit · (G + C) + V, and V is uniform and
+independent of G. So whoever is given Y, which is G or G + 1, can draw V, write unit · Y + V if V < d, and unit · G' + V
+with a fresh G' otherwise. That has the law of the number without the row if Y is G, and with the row if Y is G + 1. It
+is post-processing of Y. For d < 0 swap the two tables.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixbayes.protocol.privacy.coins import Coins
+
+Floats = NDArray[np.float64]
+
+STEP = 1e-4
+"""Of the grid. Where losses are small, it is halved until `FINE` steps fit into their standard deviation."""
+FINE = 64
+MOST_POINTS = 1 << 22
+"""No window has more of them: a coarser grid is less exact, and as safe."""
+FAINT = 1e-40
+"""An outcome that is less probable counts as infinite loss."""
+CUT = 1e-20
+"""So much mass of the largest and of the smallest losses counts as infinite loss, over all coordinates."""
+OUTSIDE = 1e-15
+"""How much of the tilted distribution may lie below the window, and how much above."""
+STEEPEST = 4096.0
+"""The largest θ."""
+TOLERANCE = 1e-9
+"""Two machines may find a δ that differs by this part of it."""
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Release:
+    """What is given away at once: as many coordinates as one row touches by one, each with noise of these coins."""
+
+    coins: Coins
+    coordinates: int
+
+    def __post_init__(self) -> None:
+        if self.coordinates < 1:
+            raise ValueError("a release has at least one coordinate")
+
+
+def delta_of(releases: Sequence[Release], epsilon: float) -> float:
+    """The δ of all these releases together at this ε."""
+    return Composition.of(releases).delta_at(epsilon)
+
+
+def epsilon_of(releases: Sequence[Release], delta: float) -> float:
+    """The smallest ε of all these releases together at this δ; infinite if no ε is large enough."""
+    return Composition.of(releases).epsilon_at(delta)
+
+
+def keeps(releases: Sequence[Release], epsilon: float, delta: float) -> bool:
+    """Whether these releases together are (ε, δ)-private, on every machine with the same answer but for the last bits."""
+    return delta_of(releases, epsilon) <= delta * (1 + TOLERANCE)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Of one coordinate: losses with their masses under P, and the mass of infinite loss."""
+
+    losses: Floats
+    masses: Floats
+    infinite: float
+
+    @classmethod
+    def of(cls, coins: Coins) -> Self:
+        return cls.of_move(coins.counts)
+
+    @classmethod
+    def of_move(cls, counts: Sequence[int], part: float = 1.0) -> Self:
+        """A count that moves by one with this probability, and else stays."""
+        law, missing, rounding = law_of(counts)
+        p = part * np.concatenate([[0.0], law]) + (1 - part) * np.concatenate([law, [0.0]])
+        return cls.between(p, np.concatenate([law, [0.0]]), missing, rounding)
+
+    @classmethod
+    def between(cls, p: Floats, q: Floats, missing: float, rounding: float) -> Self:
+        """Between two laws, without the mass that is missing, and relative errors of what is there."""
+        finite = q >= FAINT
+        infinite = math.fsum([missing, *p[~finite]])
+        p, q = p[finite & (p > 0)], q[finite & (p > 0)]
+        safe = 2 * rounding + 128 * _EPS  # the logarithms are below 93
+        return cls(np.log(p) - np.log(q) + safe, p * (1 + rounding), infinite * (1 + rounding))
+
+    def without_ends(self, most: float) -> Self:
+        """The largest and the smallest losses count as infinite, as long as their mass is at most this.
+
+        Otherwise a loss that nobody will ever see can be the one that counts in the tilted distribution.
+        """
+        order = np.argsort(self.losses, kind="stable")
+        sums = np.cumsum(self.masses[order]), np.cumsum(self.masses[order][::-1])
+        low, high = (int(np.searchsorted(side, most / 2)) for side in sums)
+        kept = order[low : len(order) - high]
+        return type(self)(self.losses[kept], self.masses[kept], self.infinite + most)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the finite losses."""
+        if not len(self.masses):
+            return math.inf
+        mean = np.average(self.losses, weights=self.masses)
+        return math.sqrt(np.average((self.losses - mean) ** 2, weights=self.masses))
+
+    def on_grid(self, step: float) -> Grid:
+        """Every atom split between its neighbours on the grid; its masses under P and under Q stay what they are."""
+        below = np.floor(self.losses / step)
+        above = self.masses * np.clip(np.expm1(below * step - self.losses) / math.expm1(-step), 0, 1)
+        places = np.concatenate([below, below + 1]).astype(np.int64)
+        places, where = np.unique(places, return_inverse=True)
+        return Grid(places, np.bincount(where, np.concatenate([self.masses - above, above])), self.infinite, step)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Losses that are multiples of a step."""
+
+    places: NDArray[np.int64]
+    masses: Floats
+    infinite: float
+    step: float
+
+    @property
+    def losses(self) -> Floats:
+        return self.places * self.step
+
+    def coarser(self) -> Grid:
+        return Losses(self.losses, self.masses, self.infinite).on_grid(2 * self.step)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        return (int(self.places.min()), int(self.places.max())) if len(self.places) else (0, 0)
+
+    def log_moment(self, theta: float) -> float:
+        """The logarithm of Σ mass · exp(θ · loss)."""
+        exponents = theta * self.losses
+        highest = float(exponents.max())
+        return highest + math.log(float(np.dot(self.masses, np.exp(exponents - highest))))
+
+    def tilted(self, theta: float) -> Floats:
+        """The masses times exp(θ · loss), divided by their sum."""
+        return self.masses * np.exp(np.minimum(theta * self.losses - self.log_moment(theta), 700))
+
+    def tilted_mean(self, theta: float) -> float:
+        return float(np.dot(self.tilted(theta), self.losses))
+
+    def tilted_variance(self, theta: float) -> float:
+        """Never zero."""
+        weights = self.tilted(theta)
+        return float(np.dot(weights, (self.losses - np.dot(weights, self.losses)) ** 2)) + self.step**2 / 16
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Independent coordinates together: how often each grid of losses is among them."""
+
+    grids: tuple[Grid, ...]
+    times: tuple[int, ...]
+
+    @classmethod
+    def of(cls, releases: Iterable[Release], coarsest: float = STEP) -> Self:
+        together = Counter[Coins]()
+        for release in releases:
+            together[release.coins] += release.coordinates
+        cut = CUT / max(1, together.total())
+        exact = [Losses.of(coins).without_ends(cut) for coins in together]
+        step = _step(exact, list(together.values()), coarsest)
+        return cls(tuple(one.on_grid(step) for one in exact), tuple(together.values()))
+
+    def coarser(self) -> Self:
+        """On every second point of the grid."""
+        return type(self)(tuple(grid.coarser() for grid in self.grids), self.times)
+
+    @property
+    def infinite(self) -> float:
+        """The mass of infinite loss."""
+        if any(grid.infinite >= 1 or not len(grid.masses) for grid in self.grids):
+            return 1.0
+        return -math.expm1(math.fsum(k * math.log1p(-grid.infinite) for grid, k in self._parts))
+
+    def delta_at(self, epsilon: float) -> float:
+        if not epsilon >= 0:
+            raise ValueError("ε is at least zero")
+        if not self.grids or self.infinite >= 1:
+            return self.infinite
+        theta = tilt_where(lambda theta: self.mean(theta) >= epsilon)
+        return min(1.0, self.infinite + Tilted.of(self, theta).delta_at(epsilon))
+
+    def epsilon_at(self, delta: float) -> float:
+        if not 0 <= delta:
+            raise ValueError("δ is at least zero")
+        left = delta - self.infinite
+        if not self.grids or delta >= 1:
+            return 0.0
+        if left <= 0:
+            return math.inf
+        theta = tilt_where(lambda theta: theta * self.mean(theta) - self.log_moment(theta) >= -math.log(left))
+        return Tilted.of(self, theta).epsilon_at(left)
+
+    def log_moment(self, theta: float) -> float:
+        """The logarithm of the mean of exp(θ · loss), over finite losses."""
+        return math.fsum(k * grid.log_moment(theta) for grid, k in self._parts)
+
+    def mean(self, theta: float) -> float:
+        """The mean of the tilted distribution."""
+        return math.fsum(k * grid.tilted_mean(theta) for grid, k in self._parts)
+
+    def variance(self, theta: float) -> float:
+        """That of the tilted distribution."""
+        return math.fsum(k * grid.tilted_variance(theta) for grid, k in self._parts)
+
+    def range(self) -> tuple[int, int]:
+        """The smallest and the largest place on the grid that a sum of finite losses can have."""
+        return sum(k * grid.range[0] for grid, k in self._parts), sum(k * grid.range[1] for grid, k in self._parts)
+
+    def window(self, theta: float) -> tuple[int, int]:
+        """Places with nearly all of the tilted distribution: at most `OUTSIDE` lies below, and as much above."""
+        step, (lowest, highest) = self.grids[0].step, self.range()
+        below = max(-self._reach(theta, -rate) for rate in self._rates(theta))
+        above = min(self._reach(theta, rate) for rate in self._rates(theta))
+        return max(lowest, math.floor(below / step)), min(highest, math.ceil(above / step))
+
+    def _rates(self, theta: float) -> list[float]:
+        """Any would be right; the middle one is the best if the distribution is normal."""
+        middle = math.sqrt(-2 * math.log(OUTSIDE) / self.variance(theta))
+        return [middle * factor for factor in (0.25, 0.5, 0.7, 1, 1.4, 2)]
+
+    def _reach(self, theta: float, rate: float) -> float:
+        """Chernoff: the tilted distribution has at most `OUTSIDE` beyond this, in the direction of the rate's sign."""
+        return (self.log_moment(theta + rate) - self.log_moment(theta) - math.log(OUTSIDE)) / abs(rate)
+
+    @property
+    def _parts(self) -> list[tuple[Grid, int]]:
+        return list(zip(self.grids, self.times, strict=True))
+
+
+@dataclass(frozen=True)
+class Tilted:
+    """The tilted distribution of the sum of finite losses, in a window, and how far it can be wrong."""
+
+    theta: float
+    log_moment: float
+    losses: Floats
+    masses: Floats
+    wrong: float
+    """No mass is wrong by more."""
+    rounding: float
+    """The relative error of everything else."""
+
+    @classmethod
+    def of(cls, composition: Composition, theta: float) -> Self:
+        low, high = composition.window(theta)
+        if high - low >= MOST_POINTS:
+            return cls.of(composition.coarser(), theta)
+        points = 1 << max(1, (high - low).bit_length())
+        log_moment, step = composition.log_moment(theta), composition.grids[0].step
+        masses, wrong = _convolved(composition, theta, points)
+        inside = np.roll(masses, -(low % points))[: high - low + 1]
+        losses = np.arange(low, high + 1) * step
+        return cls(theta, log_moment, losses, np.maximum(inside, 0), wrong, _rounding(composition, theta))
+
+    def delta_at(self, epsilon: float) -> float:
+        """Without the mass of infinite loss. Everything that is left out or may be wrong is added."""
+        negligible = epsilon - math.log(OUTSIDE) / max(self.theta, _EPS)
+        first, last = np.searchsorted(self.losses, [epsilon, negligible], side="right")
+        above = self.losses[first:last] - epsilon
+        weights = np.exp(-self.theta * above) * -np.expm1(-above)
+        found = float(np.dot(self.masses[first:last] + self.wrong, weights)) + 3 * OUTSIDE
+        exponent = self.log_moment - self.theta * epsilon
+        rounding = self.rounding + 8 * _EPS * (abs(self.log_moment) + self.theta * epsilon)
+        return math.exp(min(exponent, 700.0)) * found * (1 + rounding)
+
+    def epsilon_at(self, delta: float) -> float:
+        """By bisection: an ε whose δ is not larger, and hardly too large itself."""
+        low, high = 0.0, 1.0
+        if self.delta_at(low) <= delta:
+            return low
+        while self.delta_at(high) > delta:
+            low, high = high, 2 * high
+            if high > 1e6:
+                return math.inf
+        while high - low > 1e-10 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.delta_at(middle) <= delta else (middle, high)
+        return high
+
+
+def _convolved(composition: Composition, theta: float, points: int) -> tuple[Floats, float]:
+    """The tilted distribution of the sum, wrapped around, and a bound on what rounding does to each of its masses.
+
+    Every output of an FFT is a sum of inputs that go through log2(points) levels of multiplications by roots of unity
+    and additions, so its error is at most that many roundings times the sum of the inputs' absolute values.
+    """
+    level = 8 * _EPS * math.log2(points)
+    product, largest, error = np.ones(points // 2 + 1, np.complex128), np.zeros(points // 2 + 1), 0.0
+    relative = np.zeros(points // 2 + 1)
+    for grid, times in zip(composition.grids, composition.times, strict=True):
+        wave = np.fft.rfft(np.bincount(grid.places % points, grid.tilted(theta), points))
+        size = np.abs(wave) + level
+        product *= wave**times
+        largest += times * np.log(size)
+        relative += times * (level / size + 16 * _EPS)
+    sizes = np.exp(largest)
+    error = 2 * float(np.sum(sizes * (relative + level))) / points
+    return np.fft.irfft(product, points), error
+
+
+def _rounding(composition: Composition, theta: float) -> float:
+    """Of the tilted masses: exponents are wrong by a few units in their last place."""
+    tops = [theta * float(np.abs(grid.losses).max()) + abs(grid.log_moment(theta)) for grid in composition.grids]
+    return 8 * _EPS * math.fsum(k * (2 + top) for k, top in zip(composition.times, tops, strict=True))
+
+
+def tilt_where(reached: Callable[[float], bool]) -> float:
+    """A θ at which a condition that holds from some θ on begins to hold, roughly; any θ gives a bound."""
+    low, high = 0.0, 1.0
+    if reached(low):
+        return low
+    while not reached(high):
+        low, high = high, 2 * high
+        if high > STEEPEST:
+            return low
+    for _ in range(10):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+def _step(exact: Sequence[Losses], times: Sequence[int], coarsest: float) -> float:
+    """Fine enough for the smallest losses, coarse enough for the window of all."""
+    deviations = [one.deviation for one in exact if 0 < one.deviation < math.inf]
+    whole = math.sqrt(math.fsum(k * one.deviation**2 for one, k in zip(exact, times, strict=True) if len(one.masses)))
+    step = coarsest
+    while deviations and step > min(deviations) / FINE and 32 * whole / step < MOST_POINTS:
+        step /= 2
+    return step
+
+
+def law_of(counts: Sequence[int]) -> tuple[Floats, float, float]:
+    """Probabilities of the noise without faint ends, the mass that is missing, and the relative rounding of the rest.
+
+    From the largest weight to the smallest, so that every convolution is a short one. Everything is positive, so that
+    also the smallest probability has a small relative error. What is cut off depends on the coins alone, not on the
+    row, so it is as if it had infinite loss.
+    """
+    law, missing, roundings = np.ones(1), 0.0, 0
+    for count in reversed(counts):
+        spread = np.zeros(2 * len(law) - 1)
+        spread[::2] = law
+        binomial, cut = _without_faint_ends(_binomial(count))
+        law, also_cut = _without_faint_ends(np.convolve(spread, binomial))
+        missing += (cut + also_cut) * FAINT
+        roundings += len(binomial) + 2
+    return law, missing, roundings * _EPS
+
+
+def _binomial(count: int) -> Floats:
+    """The probabilities of heads among fair coins, each correctly rounded."""
+    ways, found = 1, []
+    for heads in range(count + 1):
+        found.append(ways / (1 << count))
+        ways = ways * (count - heads) // (heads + 1)
+    return np.array(found)
+
+
+def _without_faint_ends(law: Floats) -> tuple[Floats, int]:
+    """And how many outcomes were cut off."""
+    kept = np.flatnonzero(law >= FAINT)
+    inside = law[kept[0] : kept[-1] + 1]
+    return inside, len(law) - len(inside)

@@ -1,0 +1,33 @@
+"""A node's own ledger of noise: what all rounds together gave away of a patient, and what is left.
+
+The ledger lies in the node's state folder and counts every release that was ever charged there, under whatever
+agreement. The agreement in force says how much all of them may add up to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mixbayes.agreement.agreement import Privacy
+from mixbayes.protocol.privacy.loss import Release, epsilon_of, keeps
+
+
+def spent(releases: Sequence[Release], privacy: Privacy) -> float:
+    """The ε of all these releases together, at the δ that is agreed for all rounds."""
+    return epsilon_of(releases, privacy.total_delta) if releases else 0.0
+
+
+def too_much(releases: Sequence[Release], new: Release, privacy: Privacy) -> str:
+    """Why this release would be too much, or nothing if it is not."""
+    if keeps([*releases, new], privacy.total_epsilon, privacy.total_delta):
+        return ""
+    return (
+        f"the noise of {len(releases)} rounds has used ε = {spent(releases, privacy):.3g} of the "
+        f"{privacy.total_epsilon:g} that are agreed for all rounds (δ = {privacy.total_delta:g}), and "
+        f"{left(releases, privacy):.3g} do not pay for another round with ε = {privacy.epsilon:g}"
+    )
+
+
+def left(releases: Sequence[Release], privacy: Privacy) -> float:
+    """What of the total ε is left. Rounds do not simply add up, so that it may pay for more rounds than it seems."""
+    return max(0.0, privacy.total_epsilon - spent(releases, privacy))
