@@ -2,11 +2,12 @@
 
 Two attacks ask mixers that run the protocol's own code, in memory. The lying asker moves scores by offsets, and
 computes the joint counts behind them; the legal asker asks about rows that could exist. Without a TABLE it is breast
-cancer, as scikit-learn carries it. Numbers are binned. Both attacks see a model of exact counts, then one of noisy
-counts. What they find is compared with the counts that the mixers hold, noise included ("held"), and with those of the
-hospitals' tables ("true"). "tables" is how many have exactly the scores that were found; one of them is taken. Noise is
-given by its standard deviation. The errors of weights, θ with the prior, are in bits; those of the legal asker are up
-to the one factor that labels do not tell. It ends early when it finds no row any more whose label it does not know.
+cancer, as scikit-learn carries it. Numbers are binned. Both attacks see a model of exact counts, then of noisy ones.
+What they find is compared with the counts that the mixers hold, noise included ("held"), and with those of the
+hospitals' tables ("true"). "tables" is how many have exactly the scores that were found; one of them is taken. σ is the
+standard deviation of the noise on a count. The errors of weights, θ with the prior, are in bits; those of the legal
+asker are up to the one factor that labels do not tell. It ends early when it finds no row any more whose label it does
+not know.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import product
+from itertools import islice, product
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,14 @@ from threadpoolctl import threadpool_limits
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.noise import blurred_in_clear, clamped_in_clear
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.circuits.logarithm import FRACTION
-from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.choosing import coins_for
+from mixbayes.protocol.randomness import Randomness
 from mixbayes.report.palette import BLUE, VERMILLION
 from mixbayes.tables.breast_cancer import breast_cancer
 from mixbayes.tables.columns import Columns
@@ -42,13 +46,14 @@ from mixbayes.tables.inference import infer
 from mixbayes.tables.sources.opening import read_table
 
 SEEDS = bytes(32), bytes([1]) * 32, bytes([2]) * 32
-COINS = (6, 6, 62)
-"""By default, of weight 1, 2 and 4."""
-DEVIATIONS = 5
+COIN_SEEDS = bytes([3]) * 32, bytes([4]) * 32
+DELTA = 1e-6
+DEVIATIONS = 4
 """Noise farther from zero than so many standard deviations is not reckoned with."""
 LYING, LEGAL = "lying", "legal"
 SMALLEST = 2.0 ** -(FRACTION + 1)
 """An error that is drawn."""
+LINES = "-", "--", ":", "-."
 
 Floats = NDArray[np.float64]
 
@@ -81,26 +86,29 @@ class Problem:
 class Trained:
     """A model as the mixers have it, and the counts that it was made of."""
 
+    layout: Layout
+    epsilon: float | None
     held: Words
     models: tuple[Model, Model]
 
+    @property
+    def deviation(self) -> float:
+        return self.layout.terms.coins.deviation if self.layout.terms.coins else 0.0
 
-def trained(problem: Problem, coins: Coins | None) -> Trained:
-    """Noise is drawn here in the clear, and training gets the noisy counts as if one hospital had contributed them."""
-    if coins is None:
-        return Trained(problem.joint, run_training(problem.layout, problem.tables, SEEDS))
-    held = blurred(problem.layout, problem.joint, coins, np.random.default_rng(0))
-    return Trained(held, run_training(problem.layout, [held], SEEDS))
+    @property
+    def noise(self) -> str:
+        return f"ε {self.epsilon:g}, σ {self.deviation:.1f}" if self.epsilon else "none"
 
 
-def blurred(layout: Layout, vector: Words, coins: Coins, random: np.random.Generator) -> Words:
-    """Counts with noise, at least zero; missing cells, which no score depends on, as they are."""
-    probabilities = coins.distribution()
-    noise = random.choice(np.arange(probabilities.size) - coins.bound, vector.size, p=probabilities)
-    noisy = np.maximum(0, vector.astype(np.int64) + noise).astype(np.uint64)
-    for (_, block), (_, exact) in zip(layout.blocks(noisy), layout.blocks(vector), strict=True):
-        block[-1] = exact[-1]
-    return noisy
+def trained(problem: Problem, epsilon: float | None) -> Trained:
+    """By the protocol, with noise for this ε."""
+    if epsilon is None:
+        models = run_training(problem.layout, problem.tables, SEEDS)
+        return Trained(problem.layout, None, problem.joint, models)
+    terms = Terms(hospitals=len(problem.tables), coins=coins_for(epsilon, DELTA, problem.layout.coordinates))
+    layout = Layout(problem.layout.dictionary, terms)
+    held = clamped_in_clear(layout, blurred_in_clear(layout, problem.joint, *map(Randomness, COIN_SEEDS)))
+    return Trained(layout, epsilon, held, run_training(layout, problem.tables, SEEDS, COIN_SEEDS))
 
 
 def weights_of(*shares: Model) -> Floats:
@@ -126,35 +134,35 @@ class Estimate:
     weights: Floats
 
 
-def run_lying(problem: Problem, models: tuple[Model, Model]) -> list[Estimate]:
+def run_lying(model: Trained) -> list[Estimate]:
     """An estimate for every bit of the scores; the last one is exact."""
-    cells, bits = single_values(values_of(problem.layout)), score_bits(problem.layout)
+    cells, bits = single_values(values_of(model.layout)), score_bits(model.layout)
 
     def attack(asker: Asker) -> list[Estimate]:
         found = bisected(asker.ask_with_offsets, cells, bits)
         return [Estimate(asker.labels, relative(scores) / 2.0**FRACTION) for scores in found]
 
-    return run_attack(problem.layout, models, SEEDS, attack)
+    return run_attack(model.layout, model.models, SEEDS, attack)
 
 
-def run_legal(problem: Problem, models: tuple[Model, Model], most: int) -> list[Estimate]:
+def run_legal(model: Trained, most: int) -> list[Estimate]:
     """An estimate after every label, up to a factor."""
 
     def attack(asker: Asker) -> list[Estimate]:
-        weights = learned(asker.ask, values_of(problem.layout), np.random.default_rng(0))
-        return [Estimate(asker.labels, one) for one, _ in zip(weights, range(most), strict=False)]
+        weights = learned(asker.ask, values_of(model.layout), np.random.default_rng(0))
+        return [Estimate(asker.labels, one) for one in islice(weights, most)]
 
-    return run_attack(problem.layout, models, SEEDS, attack)
+    return run_attack(model.layout, model.models, SEEDS, attack)
 
 
-def counts_behind(problem: Problem, weights: Floats, coins: Coins | None) -> Found | None:
+def counts_behind(problem: Problem, weights: Floats, deviation: float) -> Found | None:
     """From exact weights. An asker knows what the noise is, about how many rows there are, and how many are missing.
 
     So it knows that the totals of an attribute are off by the noise of its values and of the class count.
     """
     layout, joint = problem.layout, problem.joint
     missing = max(int(block[-1].max()) for _, block in layout.blocks(joint))
-    noise = ceil(DEVIATIONS * coins.deviation * sqrt(max(values_of(layout)) + 1)) if coins else 0
+    noise = ceil(DEVIATIONS * deviation * sqrt(max(values_of(layout)) + 1))
     scores = np.rint(weights * 2.0**FRACTION).astype(np.int64)
     return reconstructed(scores, layout, int(layout.class_counts(joint).sum()), missing + noise)
 
@@ -168,14 +176,9 @@ class Seen:
 
     attack: str
     problem: Problem
-    coins: Coins | None
     model: Trained
     estimates: list[Estimate]
     found: Found | None = None
-
-    @property
-    def noise(self) -> str:
-        return f"σ {self.coins.deviation:.1f}" if self.coins else "none"
 
     def off(self, estimate: Estimate, truth: Floats) -> Floats:
         """The errors of all weights."""
@@ -189,15 +192,15 @@ class Seen:
         return self.off(estimate, weights_of(fixed_model(self.problem.layout, self.problem.joint)))
 
 
-def lied(problem: Problem, coins: Coins | None) -> Seen:
-    model = trained(problem, coins)
-    estimates = run_lying(problem, model.models)
-    return Seen(LYING, problem, coins, model, estimates, counts_behind(problem, estimates[-1].weights, coins))
+def lied(problem: Problem, epsilon: float | None) -> Seen:
+    model = trained(problem, epsilon)
+    estimates = run_lying(model)
+    return Seen(LYING, problem, model, estimates, counts_behind(problem, estimates[-1].weights, model.deviation))
 
 
-def followed(problem: Problem, coins: Coins | None, labels: int) -> Seen:
-    model = trained(problem, coins)
-    return Seen(LEGAL, problem, coins, model, run_legal(problem, model.models, labels))
+def followed(problem: Problem, epsilon: float | None, labels: int) -> Seen:
+    model = trained(problem, epsilon)
+    return Seen(LEGAL, problem, model, run_legal(model, labels))
 
 
 def used(layout: Layout, vector: Words) -> Integers:
@@ -207,10 +210,10 @@ def used(layout: Layout, vector: Words) -> Integers:
 
 
 def print_header() -> None:
-    print(f"{'':34}{'counts':>9}{'of the held':>22}{'':9}{'of the true':>30}")
+    print(f"{'':46}{'counts':>9}{'of the held':>22}{'':9}{'of the true':>30}")
     held = f"{'exact':>9}{'median':>10}{'worst':>10}"
     true = f"{'exact':>9}{'mean off':>10}{'median':>10}{'worst':>10}"
-    print(f"{'attack':7}{'cells':>6}{'labels':>8}  {'noise':8}{'tables':>8}{held}  {true}", flush=True)
+    print(f"{'attack':7}{'cells':>6}{'labels':>8}  {'noise':12}{'tables':>16}{held}  {true}", flush=True)
 
 
 def print_line(seen: Seen, estimate: Estimate) -> None:
@@ -222,7 +225,7 @@ def print_line(seen: Seen, estimate: Estimate) -> None:
         exact_true, mean = f"{(counts == cells).sum()}", f"{np.abs(counts - cells).mean():.2f}"
     held, true = seen.off_held(estimate), seen.off_true(estimate)
     print(
-        f"{seen.attack:7}{cells.size:6}{estimate.labels:8,}  {seen.noise:8}{tables:>8}"
+        f"{seen.attack:7}{cells.size:6}{estimate.labels:8,}  {seen.model.noise:12}{tables:>16}"
         f"{exact_held:>9}{np.median(held):10.4f}{held.max():10.4f}  "
         f"{exact_true:>9}{mean:>10}{np.median(true):10.4f}{true.max():10.4f}",
         flush=True,
@@ -239,8 +242,8 @@ def print_legal(seen: Seen, labels: Sequence[int]) -> None:
         print_line(seen, seen.estimates[at - 1])
 
 
-def drawn(all_seen: Sequence[Seen]) -> bytes:
-    """An SVG file: how far the weights of the true counts are known, by labels."""
+def drawn(all_seen: Sequence[Seen], settings: int) -> bytes:
+    """An SVG file: how far the weights of the true counts are known, by labels, for each attack with all settings."""
     import matplotlib as mpl  # slow to import
     from matplotlib.figure import Figure
 
@@ -249,9 +252,11 @@ def drawn(all_seen: Sequence[Seen]) -> bytes:
         axes = figure.add_subplot()
         for seen in all_seen:
             errors = np.maximum(SMALLEST, [np.median(seen.off_true(one)) for one in seen.estimates])
-            style = {"color": BLUE if seen.attack == LYING else VERMILLION, "ls": "--" if seen.coins else "-"}
-            noise = f"noise with {seen.noise}" if seen.coins else "no noise"
-            axes.plot([one.labels for one in seen.estimates], errors, label=f"{seen.attack} asker, {noise}", **style)
+            style = LINES[len(axes.lines) % settings]
+            colour = BLUE if seen.attack == LYING else VERMILLION
+            noise = f"ε = {seen.model.epsilon:g}" if seen.model.epsilon else "no noise"
+            labels = [one.labels for one in seen.estimates]
+            axes.plot(labels, errors, color=colour, ls=style, label=f"{seen.attack} asker, {noise}")
         axes.set(xlabel="labels", ylabel="error of a weight in bits, median", yscale="log")
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
@@ -268,24 +273,24 @@ def main() -> None:
     parser.add_argument("--labels", type=int, nargs="+", default=[300, 1000, 3000], help="of the legal asker")
     parser.add_argument("--bins", type=int, default=5)
     parser.add_argument("--hospitals", type=int, default=3)
-    parser.add_argument("--coins", type=int, nargs="+", default=COINS, help="of weight 1, 2, 4 and so on")
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0], help=f"of noise; δ is {DELTA:g}")
     parser.add_argument("--plot", type=Path, metavar="FILE.svg")
     chosen = parser.parse_args()
     columns = read_table(chosen.table) if chosen.table else breast_cancer()
-    settings = None, Coins(tuple(chosen.coins))
+    settings = [None, *chosen.epsilon]
 
     def problem(attributes: int) -> Problem:
         return Problem.of(columns, attributes, chosen.bins, chosen.hospitals)
 
     print_header()
-    for attributes, coins in product(chosen.lying, settings):
-        print_lying(lied(problem(attributes), coins))
-    legal = [followed(problem(chosen.legal), coins, max(chosen.labels)) for coins in settings]
+    for attributes, epsilon in product(chosen.lying, settings):
+        print_lying(lied(problem(attributes), epsilon))
+    legal = [followed(problem(chosen.legal), epsilon, max(chosen.labels)) for epsilon in settings]
     for seen in legal:
         print_legal(seen, chosen.labels)
     if chosen.plot:
-        lying = [lied(problem(chosen.legal), coins) for coins in settings]
-        chosen.plot.write_bytes(drawn([*lying, *legal]))
+        lying = [lied(problem(chosen.legal), epsilon) for epsilon in settings]
+        chosen.plot.write_bytes(drawn([*lying, *legal], len(settings)))
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
 
 
 def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = ["--lying", "2", "--legal", "3", "--labels", "5", "15", "--coins", "2", "2"]
+    small = ["--lying", "2", "--legal", "3", "--labels", "5", "15", "--epsilon", "5"]
     monkeypatch.setattr(sys, "argv", ["extraction.py", *small, "--plot", str(tmp_path / "drawn.svg")])
     load("extraction").main()
     printed = [line.split() for line in lines()[2:]]

@@ -26,14 +26,16 @@ _BOUND = 1.0
 """Of a weight, in units that are free."""
 _ENUMERATED = 8
 """Attributes whose values are combined; the others have values at random."""
-_CENTRAL, _DEEPEST, _BEHIND = 0.3, 0.7, 0.15
-"""In the ellipsoid's radii: how far from the centre a cut is central, how far it may be, and how far behind it the new
-centre begins. The last two together are below 1, so that no older plane is crossed."""
+_CENTRAL, _DEEPEST = 0.3, 3.0
+"""In the ellipsoid's radii: how far from the centre a cut is central, and how far it may be. The cone is larger than
+the ellipsoid, so that a label is open outside of it too."""
+_BEHIND, _STEP = 0.1, 0.7
+"""Likewise, how far behind a plane the search for the new centre begins, and how far it goes at once."""
 _TRIES = 10
 """To find a row, with other attributes combined."""
 _KEPT = 12
 """Planes that are kept, for each weight."""
-_STEPS = 30
+_STEPS = 60
 
 
 def learned(ask: Ask, sizes: Sequence[int], random: np.random.Generator) -> Iterator[Floats]:
@@ -72,26 +74,38 @@ class Cone:
         """The inverse of the barrier's curvature at the centre: an ellipsoid of radius 1 lies inside."""
 
     def cut(self, plane: Floats) -> None:
-        """Only for planes that pass through the ellipsoid: then there is a way from the centre to their other side."""
-        way = self.spread @ plane
-        radius = np.sqrt(plane @ way)
-        depth = plane @ self.centre / radius
-        target = max(depth, _BEHIND)
-        self.centre = self.centre + (target - depth) * way / radius
+        """Add a plane, of which the centre may be on the wrong side: then it moves to the other one first.
+
+        It stays in the ellipsoid with every step, so it crosses no older plane.
+        """
+        for _ in range(_STEPS):
+            way = self.spread @ plane
+            radius = np.sqrt(plane @ way)
+            depth = plane @ self.centre / radius
+            if depth >= _BEHIND:
+                break
+            self.centre = self.centre + min(_STEP, _BEHIND - depth + _STEP / 10) * way / radius
+            self.spread = np.linalg.inv(self._curvature())
+        else:
+            raise ArithmeticError("no weights have these labels")
         self._planes = np.append(self._planes, plane[None], axis=0)
         self._recentre()
         self._forget()
 
+    def _curvature(self) -> Floats:
+        """Of the barrier −Σ log a·w − Σ log (1 − w²)."""
+        near = self._planes / (self._planes @ self.centre)[:, None]
+        return near.T @ near + np.diag((_BOUND - self.centre) ** -2 + (_BOUND + self.centre) ** -2)
+
+    def _gradient(self) -> Floats:
+        inward = self._planes.T @ (1 / (self._planes @ self.centre))
+        return 1 / (_BOUND - self.centre) - 1 / (_BOUND + self.centre) - inward
+
     def _recentre(self) -> None:
         """Newton's method with the step damped as for any self-concordant barrier."""
         for _ in range(_STEPS):
-            slack = self._planes @ self.centre
-            above, below = _BOUND - self.centre, _BOUND + self.centre
-            gradient = 1 / above - 1 / below - self._planes.T @ (1 / slack)
-            scaled_planes = self._planes / slack[:, None]
-            curvature = scaled_planes.T @ scaled_planes + np.diag(above**-2 + below**-2)
-            self.spread = np.linalg.inv(curvature)
-            step = self.spread @ gradient
+            self.spread = np.linalg.inv(self._curvature())
+            step = self.spread @ (gradient := self._gradient())
             decrement = np.sqrt(gradient @ step)
             self.centre = self.centre - step / (1 + decrement)
             if decrement < 0.1:
