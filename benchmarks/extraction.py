@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from itertools import islice, product
 from math import ceil, sqrt
@@ -37,6 +38,7 @@ from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.circuits.logarithm import FRACTION
 from mixbayes.protocol.privacy.choosing import coins_for
+from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.report.palette import BLUE, VERMILLION
 from mixbayes.tables.breast_cancer import breast_cancer
@@ -100,12 +102,18 @@ class Trained:
         return f"ε {self.epsilon:g}, σ {self.deviation:.1f}" if self.epsilon else "none"
 
 
+@cache
+def coins(epsilon: float, coordinates: int) -> Coins:
+    """The search for them takes a second."""
+    return coins_for(epsilon, DELTA, coordinates)
+
+
 def trained(problem: Problem, epsilon: float | None) -> Trained:
     """By the protocol, with noise for this ε."""
     if epsilon is None:
         models = run_training(problem.layout, problem.tables, SEEDS)
         return Trained(problem.layout, None, problem.joint, models)
-    terms = Terms(hospitals=len(problem.tables), coins=coins_for(epsilon, DELTA, problem.layout.coordinates))
+    terms = Terms(hospitals=len(problem.tables), coins=coins(epsilon, problem.layout.coordinates))
     layout = Layout(problem.layout.dictionary, terms)
     held = clamped_in_clear(layout, blurred_in_clear(layout, problem.joint, *map(Randomness, COIN_SEEDS)))
     return Trained(layout, epsilon, held, run_training(layout, problem.tables, SEEDS, COIN_SEEDS))
