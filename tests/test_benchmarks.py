@@ -102,6 +102,19 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
     assert len(lines()) == 2 + 2 * 2
 
 
+def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = ["--lying", "2", "--legal", "3", "--labels", "5", "15", "--epsilon", "5"]
+    monkeypatch.setattr(sys, "argv", ["extraction.py", *small, "--plot", str(tmp_path / "drawn.svg")])
+    load("extraction").main()
+    printed = [line.split() for line in lines()[2:]]
+    assert [line[:3] for line in printed] == [["lying", "22", "407"]] * 2 + [
+        ["legal", "32", "5"],
+        ["legal", "32", "15"],
+    ] * 2
+    assert printed[0][5] == printed[0][8] == "22"
+    assert (tmp_path / "drawn.svg").read_text().count("<path") > 4
+
+
 def test_generalisation(load: Load, lines: Lines) -> None:
     load("generalisation").main(400)
     assert len(lines()) == 1 + 4 * 4
