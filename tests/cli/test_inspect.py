@@ -145,3 +145,30 @@ def test_a_column_that_is_unknown_throughout_is_not_charged(typed: Prompt, servi
     assert serving.status("west").budget_left == left
     assert typed.at(serving, "west", *words, "--force").code == 0
     assert serving.status("west").budget_left == left - 2
+
+
+def test_every_command_means_the_same_by_a_spelling_and_tells_what_no_cell_says(typed: Prompt, tmp_path: Path) -> None:
+    rows = [f"{'0.0' if i % 4 == 0 else f'{150 + i}.5'},{'ill' if i % 3 else 'well'}" for i in range(60)]
+    table, folder = tmp_path / "t.csv", tmp_path / "agreed"
+    table.write_text("\n".join(["chol,class", *rows]) + "\n")
+    options = ["--missing", "chol=0;chol=98"]
+    told = f"{table}: no cell of column 'chol' says '98', which --missing names."
+    done = typed("inspect", table, *options, "--json")
+    (chol, _) = done.document["columns"]
+    assert (chol["missing"], chol["low"], told in done.err) == (15, 151.5, True)
+    members = ["--name", "pair", "--party", "north=127.0.0.1:4001", "--party", "south"]
+    done = typed("federation", "new", folder, *members, "--like", table, *options)
+    assert (done.code, told in done.err) == (0, True)
+    done = typed("count", table, "--federation", folder / "federation.toml", *options)
+    assert (sum(done.document["counts"][2:4]), done.document["clipped"], told in done.err) == (45, {}, True)
+    done = typed("protect", table, tmp_path / "out.csv", "--method", "microaggregation", "--set", "k=3", *options)
+    assert (done.code, told in done.err) == (0, True), done.err
+    done = typed("simulate", table, *options, "--json")
+    assert (done.code, told in done.err) == (0, True), done.err
+
+
+def test_a_comma_in_a_spelling_is_never_taken_apart_unsaid(typed: Prompt, export: Path) -> None:
+    done = typed("inspect", export, "--missing", "crp=1,4")
+    assert (done.code, "may be a decimal comma" in done.err) == (2, True)
+    done = typed("inspect", export, "--missing", "crp=1,4", "--decimal", ",", "--json")
+    assert [column["missing"] for column in done.document["columns"] if column["name"] == "crp"] == [4]

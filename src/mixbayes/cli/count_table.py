@@ -14,7 +14,7 @@ from mixbayes.agreement.files import read_federation
 from mixbayes.cli.nodes import Agreed
 from mixbayes.cli.output import refuse_unwritable, write_private
 from mixbayes.cli.progress import Talk
-from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables
+from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables, tell_unmet
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.counting import counted
 from mixbayes.tables.sources.how import How
@@ -46,7 +46,9 @@ def count(
         refuse_unwritable(out)
     agreed = read_federation(federation)
     with Talk() as talk:
-        found = counted(Layout(agreed.dictionary), opened(table, how), talk)
+        source = opened(table, how)
+        found = counted(Layout(agreed.dictionary), source, talk)
+    tell_unmet(source)
     text = json.dumps(document(agreed, found))
     if out is None:
         typer.echo(text)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from mixbayes.cli.options import Several, names_in, separators_in
 from mixbayes.cli.progress import Talk
-from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables
+from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables, tell_unmet
 from mixbayes.node.log import printable
 from mixbayes.tables.inspection import Inspected, InspectedColumn, inspected
 from mixbayes.tables.sources.how import How
@@ -54,6 +54,7 @@ def inspect(
         found = inspected(
             profile, class_column, names_in(nominal), names_in(numeric), bins, separators_in(several or [])
         )
+    tell_unmet(source)
     seconds = perf_counter() - begun
     if as_json:
         typer.echo(json.dumps(document(found) | {"seconds": round(seconds, 3)}, indent=2))

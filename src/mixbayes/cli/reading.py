@@ -10,12 +10,11 @@ from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
-from mixbayes.cli.options import names_in
 from mixbayes.node.log import printable
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.sources.how import How
-from mixbayes.tables.sources.opening import open_table, read_table
+from mixbayes.tables.sources.how import How, spellings_in
+from mixbayes.tables.sources.opening import open_table, read_source
 from mixbayes.tables.sources.source import Progress, Source, no_progress
 
 TABLE = "A file (CSV, Parquet, XLSX), a quoted pattern, a folder of Parquet, or an address of a database or Spark."
@@ -23,7 +22,11 @@ SEPARATORS: Final[Mapping[str, str]] = {"tab": "\t", "\\t": "\t", "semicolon": "
 USUAL = How()
 
 _OPTIONS: Final[Mapping[str, tuple[Any, str, str]]] = {
-    "missing": (str, "A,B", "More spellings of a missing cell: NA,-999, or age=999 for one column."),
+    "missing": (
+        str,
+        "A,B",
+        "More spellings of a missing cell: NA,-999, or age=999 for one column; semicolons part them, too.",
+    ),
     "delimiter": (str | None, "CHARACTER", "Between cells of CSV. Default: as the header suggests."),
     "decimal": (str, "CHARACTER", "Of numbers in CSV, and of texts in XLSX: . or ,"),
     "encoding": (str | None, "NAME", "Of CSV. Default: UTF-8 or UTF-16, else Windows-1252."),
@@ -73,8 +76,16 @@ def opened(address: str, how: How = USUAL) -> Source:
 
 def read(address: str, how: How = USUAL, progress: Progress = no_progress) -> Columns:
     """The whole table at this address, in memory."""
-    _tell(open_table(address, how))
-    return read_table(address, how, progress)
+    source = opened(address, how)
+    columns = read_source(source, progress)
+    tell_unmet(source)
+    return columns
+
+
+def tell_unmet(source: Source) -> None:
+    """Print which spellings of a missing cell the table does not have, as far as it was read."""
+    for sentence in source.unmet():
+        typer.echo(f"mixbayes: {printable(source.title)}: {printable(sentence)}.", err=True)
 
 
 def is_file(address: str) -> bool:
@@ -96,7 +107,7 @@ def _how(said: dict[str, Any]) -> How:
     if said["table"] and said["query"]:
         raise Unsupported("--table and --query: say one of them.")
     _refuse_unknown_encoding(said["encoding"])
-    return How(**said | {"missing": tuple(names_in(said["missing"])), "delimiter": delimiter})
+    return How(**said | {"missing": spellings_in(said["missing"], said["decimal"]), "delimiter": delimiter})
 
 
 def _refuse_unknown_encoding(name: str | None) -> None:

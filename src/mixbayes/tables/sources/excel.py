@@ -21,8 +21,8 @@ from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.cells import Listed
 from mixbayes.tables.columns import Columns, refuse_twice
+from mixbayes.tables.sources.decimals import with_point
 from mixbayes.tables.sources.how import How
-from mixbayes.tables.sources.respelled import with_point
 from mixbayes.tables.sources.source import Part, Source
 from mixbayes.tables.sources.workbook import coordinates, letters, marks
 from mixbayes.tables.spelling import spelled_value

@@ -37,12 +37,16 @@ def open_table(address: str | Path, how: How = USUAL) -> Source:
 
 def read_table(address: str | Path, how: How = USUAL, progress: Progress = no_progress) -> Columns:
     """The whole table at this address, in memory."""
-    source = open_table(address, how)
+    return read_source(open_table(address, how), progress)
+
+
+def read_source(source: Source, progress: Progress = no_progress) -> Columns:
+    """The whole of an opened table, in memory."""
     try:
         with source.named_in_errors():
             return source.read(source.names, progress)
     except OSError as error:
-        raise BadData(f"{address} cannot be read: {error.strerror or 'damaged file'}.") from error
+        raise BadData(f"{source.title} cannot be read: {error.strerror or 'damaged file'}.") from error
 
 
 def _named(error: MixbayesError, address: str) -> MixbayesError:
