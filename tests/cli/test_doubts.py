@@ -103,7 +103,7 @@ def test_an_oversight_is_one_line_without_a_long_cell(
         ([f"{90 + i} mmHg" for i in range(ROWS)], "Write '100 mmHg' as 100, and the unit into the header"),
         (
             [*DECIMALS, "5,2 %", "k.A."],
-            "Write '5,2 %' as 5.2, and the unit into the header; leave 'k.A.' empty, or say --missing k.A.",
+            "Write '5,2 %' as 5.2, and the unit into the header; leave 'k.A.' empty, or say `--missing k.A.`",
         ),
         ([*DECIMALS, "<5"], "Write '<5' as a number, or leave it empty"),
         ([*DECIMALS, "not known" * 9], "Leave 'not knownnot knownnot knownnot...' empty"),

@@ -52,8 +52,24 @@ def test_inspect_describes_every_column(typed: Prompt, export: Path) -> None:
 def test_inspect_for_people_names_what_is_predicted_and_what_is_doubtful(typed: Prompt, export: Path) -> None:
     done = typed("inspect", export)
     assert done.code == 0, done.err
-    for said in ("35 rows", "What is predicted: outcome, a guess", "say --decimal ,", "say --missing age=999"):
+    for said in ("35 rows", "What is predicted: outcome, a guess", "say `--decimal ,`", "say `--missing age=999`"):
         assert said in done.out
+
+
+def test_inspect_shows_the_single_values_of_lists(typed: Prompt, export: Path) -> None:
+    document = typed("inspect", export, *OPTIONS, "--several", "drugs:|", "--json").document
+    drugs = next(column for column in document["columns"] if column["name"] == "drugs")
+    assert (drugs["distinct"], drugs["missing"]) == (3, 0)
+    assert drugs["most_frequent"] == [["aspirin", 33], ["heparin", 31], ["none", 2]]
+
+
+@pytest.mark.parametrize(
+    "said", [["--several", "NOSUCH"], ["--nominal", "age,NOSUCH"], ["--numeric", "NOSUCH"], ["--nominal", "outcome"]]
+)
+def test_inspect_refuses_what_is_said_of_no_attribute(typed: Prompt, export: Path, said: list[str]) -> None:
+    done = typed("inspect", export, *said)
+    assert done.code == 6
+    assert f"There is no attribute '{said[1].split(',')[-1]}'" in done.err
 
 
 def test_inspect_as_if_bins_were_cut(typed: Prompt, export: Path) -> None:

@@ -67,6 +67,7 @@ def document(found: Inspected) -> dict[str, object]:
     return {
         "rows": found.rows,
         "class_column": {"name": found.class_column, "guessed": found.guessed},
+        "doubts": found.doubts,
         "columns": [asdict(column) for column in found.columns],
     }
 
@@ -92,4 +93,5 @@ def _row(column: InspectedColumn) -> tuple[str, ...]:
 
 
 def _doubts(found: Inspected) -> Iterator[str]:
-    return (f"column {column.name!r} {doubt}" for column in found.columns for doubt in column.doubts)
+    yield from found.doubts
+    yield from (f"column {column.name!r} {doubt}" for column in found.columns for doubt in column.doubts)

@@ -198,7 +198,9 @@ def test_a_spelling_of_a_missing_cell_means_the_same_cells(connect: Any, folder:
     names = ("whole", "double", "single", "word")
     expected, found = open_table(folder / "t.csv", how), open_table("spark:patients", how)
     assert described(found, dictionary, names) == described(expected, dictionary, names)
-    assert set(found.unmet()) == set(expected.unmet()) >= {"no cell of column 'double' says '77', which --missing names"}
+    assert (
+        set(found.unmet()) == set(expected.unmet()) >= {"no cell of column 'double' says '77', which --missing names"}
+    )
 
 
 def test_by_a_session_of_this_machine(folder: Path, dictionary: Dictionary, expected: Found, tmp_path: Path) -> None:

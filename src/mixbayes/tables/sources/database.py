@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ class DatabaseSource(Source):
 
     def _add_blocks(self, ask: Ask, counting: Counting, label: Field, attributes: Sequence[Attribute]) -> list[str]:
         """Count these attributes of numbers, but for those with infinite ones, which are returned."""
-        infinite, step = [], max(1, self._engine.numbers_at_once // (2 if self._gaps.some else 1))
+        infinite, step = [], self._engine.numbers_at_once
         for start in range(0, len(attributes), step):
             infinite += self._add_some(ask, counting, label, attributes[start : start + step])
         return infinite
@@ -117,21 +118,16 @@ class DatabaseSource(Source):
         sums = statements.Sums(self._engine, self._relation, label)
         for attribute in attributes:
             field = self._fields[attribute.name]
-            own, general = self._gaps.numbers(attribute.name)
-            value = sums.cell(field, [*own, *general])
+            gaps = self._gaps.numbers(attribute.name)
+            value = sums.cell(field, list(chain(*gaps)))
             summands = attribute.summands(value, sums)
-            sums.add(*summands.rows, summands.beyond, sums.infinite(value))
-            if self._gaps.some:
-                sums.add(sums.says(field, own), sums.says(field, general))
-        found = self._by_class(ask, counting, label, sums)
-        infinite, at = [], 0
+            sums.add(*summands.rows, summands.beyond, sums.infinite(value), *(sums.says(field, of) for of in gaps))
+        found = iter(self._by_class(ask, counting, label, sums))
+        infinite = []
         for attribute in attributes:
-            *block, beyond, unbounded = found[at : at + attribute.rows + 2]
-            at += attribute.rows + 2
-            if self._gaps.some:
-                of_own, of_general = (bool(one.any()) for one in found[at : at + 2])
-                self._gaps.note(attribute.name, of_own, of_general)
-                at += 2
+            *block, beyond, unbounded = islice(found, attribute.rows + 2)
+            met = islice(found, len(self._gaps.numbers(attribute.name)))
+            self._gaps.note(attribute.name, [bool(one.any()) for one in met])
             if unbounded.any():
                 infinite.append(attribute.name)
             else:
@@ -178,14 +174,14 @@ class DatabaseSource(Source):
 
     def _replace_by_summary(self, ask: Ask, growing: Growing, field: Field) -> None:
         sums = statements.Sums(self._engine, self._relation)
-        own, general = self._gaps.numbers(field.name)
-        value = sums.cell(field, [*own, *general])
+        said = self._gaps.numbers(field.name)
+        value = sums.cell(field, list(chain(*said)))
         sums.extremes(value)
         absent = sums.choose(sums.absent(value), sums.number(1), sums.number(0))
-        sums.add(absent, sums.infinite(value), sums.says(field, own), sums.says(field, general))
-        ((rows, low, high, gaps, infinite, of_own, of_general),) = next(ask(sums.statement()))
+        sums.add(absent, sums.infinite(value), *(sums.says(field, of) for of in said))
+        ((rows, low, high, gaps, infinite, *met),) = next(ask(sums.statement()))
         growing.replace(rows, int(gaps), None if infinite or low is None else (float(low), float(high)))
-        self._gaps.note(field.name, bool(of_own), bool(of_general))
+        self._gaps.note(field.name, list(map(bool, met)))
 
     def _replace_gaps(self, ask: Ask, growing: Growing, field: Field) -> None:
         said = self._gaps.spellings(field.name)

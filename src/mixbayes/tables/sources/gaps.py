@@ -19,7 +19,6 @@ class Gaps:
     """
 
     def __init__(self, how: How) -> None:
-        self.some = bool(how.missing)
         self._said = how.spellings
         self._met: set[Spelling] = set()
         self._read: set[str] = set()
@@ -29,14 +28,9 @@ class Gaps:
         self._read.add(column)
         return tuple(one for one in self._said if one.column in (None, column))
 
-    def numbers(self, column: str) -> tuple[list[float], list[float]]:
-        """The numbers that mean a missing cell of this column alone, and those that mean one of every column."""
-        said = [one for one in self.spellings(column) if one.number is not None]
-        own, general = (
-            [one.number for one in said if one.number is not None and (one.column is None) == of_all]
-            for of_all in (False, True)
-        )
-        return own, general
+    def numbers(self, column: str) -> list[list[float]]:
+        """The numbers that mean a missing cell of this column: each that is for it alone, then those for all."""
+        return [[one.number for one in group if one.number is not None] for group in self._groups(column)]
 
     def emptied(self, column: str, texts: Texts, counts: NDArray[np.int64] | None = None) -> Texts:
         """These different cells, each `counts` times; empty where they are missing."""
@@ -61,11 +55,15 @@ class Gaps:
             gaps |= found
         return np.where(gaps, np.nan, values) if gaps.any() else values
 
-    def note(self, column: str, own: bool, general: bool) -> None:
-        """Remember whether cells of this column are any of its `numbers`, as far as the source tells them apart."""
-        for one in self.spellings(column):
-            if one.number is not None and (general if one.column is None else own):
-                self._met.add(one)
+    def note(self, column: str, met: Sequence[bool]) -> None:
+        """Remember which lists of this column's `numbers` have one that any of its cells is."""
+        for group, found in zip(self._groups(column), met, strict=True):
+            self._met.update(group if found else ())
+
+    def _groups(self, column: str) -> list[list[Spelling]]:
+        said = [one for one in self.spellings(column) if one.number is not None]
+        general = [one for one in said if one.column is None]
+        return [*([one] for one in said if one.column is not None), *([general] if general else [])]
 
     def unmet(self) -> Iterator[str]:
         """Spellings that no cell had of the columns that were read.

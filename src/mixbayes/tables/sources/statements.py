@@ -117,7 +117,7 @@ class Sums:
     def says(self, field: Field, said: Sequence[float]) -> Expression:
         """1 where a cell of a column of numbers is one of these, else 0."""
         found = [self._cells_of(field) == self.number(one) for one in said]
-        return self.choose(or_(*found), self.number(1.0), self.number(0.0)) if found else self.number(0.0)
+        return self.choose(or_(*found), self.number(1.0), self.number(0.0))
 
     def absent(self, value: Expression) -> Expression:
         return value.is_(null())
