@@ -46,6 +46,7 @@ def _batches(
             read_options=pacsv.ReadOptions(
                 block_size=BLOCK_BYTES,
                 column_names=[f"{at}" for at in range(len(all_names))],
+                skip_rows=int(dialect.named),
                 skip_rows_after_names=1,
                 encoding=dialect.encoding,
             ),
