@@ -125,10 +125,10 @@ def test_lines_below_a_named_separator_have_their_numbers() -> None:
 
 def test_the_file_of_a_database_is_refused_with_its_address(tmp_path: Path) -> None:
     (tmp_path / "a b.db").write_bytes(b"SQLite format 3\0" + bytes(100))
-    with pytest.raises(BadData, match="is a database. Say `'sqlite:///.*/a b.db'`"):
+    with pytest.raises(BadData, match=r"is a database\. Say `'sqlite:///.*/a b.db'`"):
         open_table(tmp_path / "a b.db")
     (tmp_path / "clinic.csv").write_bytes(bytes(8) + b"DUCK" + bytes(100))
-    with pytest.raises(BadData, match="is a database. Say `duckdb:.*/clinic.csv`"):
+    with pytest.raises(BadData, match=r"is a database\. Say `duckdb:.*/clinic.csv`"):
         open_table(tmp_path / "clinic.csv")
 
 
