@@ -188,3 +188,34 @@ def test_a_comma_in_a_spelling_is_never_taken_apart_unsaid(typed: Prompt, export
     assert (done.code, "may be a decimal comma" in done.err) == (2, True)
     done = typed("inspect", export, "--missing", "crp=1,4", "--decimal", ",", "--json")
     assert [column["missing"] for column in done.document["columns"] if column["name"] == "crp"] == [4]
+
+
+def test_count_tells_of_a_column_in_another_unit(typed: Prompt, tmp_path: Path) -> None:
+    def written(name: str, times: float) -> Path:
+        rows = [f"{(150 + i % 30) * times},{i % 25},{'ill' if i % 3 else 'well'}" for i in range(60)]
+        (tmp_path / name).write_text("\n".join(["chol,age,class", *rows]) + "\n")
+        return tmp_path / name
+
+    members = ["--name", "pair", "--party", "north=127.0.0.1:4001", "--party", "south"]
+    done = typed("federation", "new", tmp_path / "agreed", *members, "--like", written("mg.csv", 1))
+    assert done.code == 0, done.err
+    agreed = ["--federation", tmp_path / "agreed" / "federation.toml"]
+    assert "another unit" not in typed("count", written("mg.csv", 1), *agreed).err
+    done = typed("count", written("mmol.csv", 0.0259), *agreed)
+    assert done.document["clipped"] == {"chol": 60}
+    assert "more than half of the values of column 'chol' lie beyond the agreed bounds" in done.err
+
+
+def test_capitals_among_the_values_of_lists_are_told(typed: Prompt, tmp_path: Path) -> None:
+    rows = [f"{'I10;E11' if i % 2 else 'i10'},{i % 7}.5,{'ill' if i % 3 else 'well'}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["icd,crp,class", *rows]) + "\n")
+    told = "column 'icd' lists values that differ only in capitals or blanks, as 'I10' and 'i10'"
+    assert told in typed("inspect", tmp_path / "t.csv", "--several", "icd").out
+    members = ["--name", "pair", "--party", "north=127.0.0.1:4001", "--party", "south"]
+    done = typed("federation", "new", tmp_path, *members, "--like", tmp_path / "t.csv", "--several", "icd")
+    assert (done.code, told in done.err) == (0, True)
+
+
+def test_a_row_of_totals_is_named_where_it_has_no_class(typed: Prompt, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age,class\n" + "1,ill\n2,well\n" * 9 + "27,\n")
+    assert "'class' has no class in 1 row (row 19 below the header)" in typed("inspect", tmp_path / "t.csv").out

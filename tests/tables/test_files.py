@@ -132,6 +132,20 @@ def test_the_file_of_a_database_is_refused_with_its_address(tmp_path: Path) -> N
         open_table(tmp_path / "clinic.csv")
 
 
+@pytest.mark.usefixtures("_reader")
+def test_a_header_that_comes_again_is_named_by_its_line() -> None:
+    assert "Line 4 is the header again. Remove it." in refusal(b'a,b\n"x\ny",2\na,b\n3,4\na,b\n')
+    assert rows_of(read_bytes(b"a,b\na,c\nc,b\n")) == [["a", "c"], ["c", "b"]]
+    assert rows_of(read_bytes(b"a\na\n")) == [["a"]]
+
+
+def test_a_few_columns_that_repeat_their_names_are_no_header() -> None:
+    with patch.object(text_file, "ARROW_ABOVE", 0), tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t.csv")
+        path.write_bytes(b"a,b,c\n1,2,3\na,b,4\n")
+        assert rows_of(open_table(path).read(["a", "b"])) == [["1", "2"], ["a", "b"]]
+
+
 def test_header_alone_is_a_table_without_rows() -> None:
     columns = read_bytes(b"a,b\n")
     assert (columns.names, columns.rows, rows_of(columns)) == (("a", "b"), 0, [])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.cells import Numbers, Texts, missing, numbers
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.attributes.several import SEPARATOR
+from mixbayes.protocol.attributes.several import SEPARATOR, entries_of
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.inference import NUMERIC_ABOVE, looks_numeric
+from mixbayes.tables.inference import NO_LISTS, NUMERIC_ABOVE, looks_numeric
 from mixbayes.tables.profile import ColumnProfile, Profile, merged, profiled
 from mixbayes.tables.quantiles import quantiles
 
@@ -52,14 +52,18 @@ def doubts(
     tables: Sequence[Columns | Profile],
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
-    several: Collection[str] = (),
+    several: Mapping[str, str] = NO_LISTS,
 ) -> Iterator[str]:
     """The doubts about columns that all tables have. `nominal` are meant to be names, `numeric` numbers.
 
-    Nothing is said of columns whose cells hold several values.
+    `several` has the separators of columns whose cells hold several values.
     """
     profiles = [profiled(table) if isinstance(table, Columns) else table for table in tables]
     names = [name for name in profiles[0].names if all(name in profile.names for profile in profiles)]
+    for name in filter(several.__contains__, names):
+        cells = merged([profile.columns[name] for profile in profiles]).values[:VALUES_LOOKED_AT]
+        single = np.unique(entries_of(cells, several[name])[0])
+        yield from (f"column {name!r} {doubt}" for doubt in doubts_of_lists(single))
     names = [name for name in names if name not in several]
     for name in names:
         for doubt in column_doubts([profile.columns[name] for profile in profiles], name in nominal, name in numeric):

@@ -134,7 +134,9 @@ def _without_information(one: ColumnProfile) -> Iterator[str]:
 
 def _doubts_of_class(one: ColumnProfile, guessed: bool) -> Iterator[str]:
     if one.missing:
-        yield f"has no class in {one.missing} rows, which nobody can count"
+        many = one.missing > 1
+        first = "" if one.first_missing is None else f" ({'first ' * many}row {one.first_missing + 1} below the header)"
+        yield f"has no class in {one.missing} row{'s' * many}{first}, which nobody can count"
     if one.values.size == 1:
         yield (
             "is the same in every row, and a classifier needs two classes: is it the class? `--class-column` names "

@@ -100,6 +100,8 @@ class TextFile(Source):
                 while block := list(islice(rows, BLOCK)):
                     if set(map(len, block)) != {len(self.names)}:
                         raise BadData(self._uneven())
+                    if len(self.names) > 1 and list(self.names) in block:
+                        raise BadData(_with_reader(self._path, self._dialect, _repeated))
                     columns = list(zip(*block, strict=True))
                     cells = tuple(Listed(self.names[at], columns[at]) for at in wanted)
                     yield Part(Columns(tuple(names), cells, len(block)), binary.tell(), size)
@@ -194,6 +196,13 @@ def _lines_above(reader: _Lines) -> str:
         f"Line {at}, {shown!r}, has {width} cell{'s' * (width > 1)}, line {line} and all after it have {cells}. Remove "
         "the lines above the header."
     )
+
+
+def _repeated(reader: _Lines) -> str:
+    """Name the first line that is the header again, as where two exports were joined."""
+    header = next(filter(None, reader))
+    next(row for row in reader if row == header)
+    return f"Line {reader.line_num} is the header again. Remove it."
 
 
 def _ragged(reader: _Lines, dialect: Dialect) -> str:
