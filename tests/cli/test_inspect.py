@@ -219,3 +219,19 @@ def test_capitals_among_the_values_of_lists_are_told(typed: Prompt, tmp_path: Pa
 def test_a_row_of_totals_is_named_where_it_has_no_class(typed: Prompt, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age,class\n" + "1,ill\n2,well\n" * 9 + "27,\n")
     assert "'class' has no class in 1 row (row 19 below the header)" in typed("inspect", tmp_path / "t.csv").out
+
+
+def test_spellings_of_a_missing_cell_add_up(typed: Prompt, export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*options: str) -> dict[str, int]:
+        columns = typed("inspect", export, *options, "--json").document["columns"]
+        return {column["name"]: column["missing"] for column in columns if column["missing"]}
+
+    assert missing("--missing", "age=999", "--missing", "drugs=none;name=A") == {
+        "name": 1,
+        "age": 3,
+        "crp": 3,
+        "drugs": 2,
+    }
+    monkeypatch.setenv("MIXBAYES_READ_MISSING", "age=999,not known")
+    assert missing() == {"age": 3, "crp": 3}
+    assert missing("--missing", "drugs=none") == {"crp": 3, "drugs": 2}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, get_type_hints
 
@@ -23,9 +25,9 @@ USUAL = How()
 
 _OPTIONS: Final[Mapping[str, tuple[Any, str, str]]] = {
     "missing": (
-        str,
+        list[str] | None,
         "A,B",
-        "More spellings of a missing cell: NA,-999, or age=999 for one column; semicolons part them, too.",
+        "More spellings of a missing cell: NA,-999, or age=999 for one column; semicolons part them, too; repeatable.",
     ),
     "delimiter": (str | None, "CHARACTER", "Between cells of CSV. Default: as the header suggests."),
     "decimal": (str, "CHARACTER", "Of numbers in CSV, and of texts in XLSX: . or ,"),
@@ -35,7 +37,7 @@ _OPTIONS: Final[Mapping[str, tuple[Any, str, str]]] = {
     "query": (Path | None, "FILE.sql", "In a database or Spark: a query instead of a table."),
 }
 """The type of each, what is shown for its value, and its help."""
-_USUALLY: Final[Mapping[str, Any]] = {"missing": "", "decimal": "."}
+_USUALLY: Final[Mapping[str, Any]] = {"decimal": "."}
 
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
@@ -63,8 +65,10 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
 
 def _annotation(name: str) -> Any:
     kind, shown, text = _OPTIONS[name]
-    option = typer.Option(f"--{name}", envvar=f"MIXBAYES_READ_{name.upper()}", metavar=shown, help=text)
-    return Annotated[kind, option]
+    variable = f"MIXBAYES_READ_{name.upper()}"
+    if name == "missing":  # typer would take the variable apart at blanks
+        return Annotated[kind, typer.Option(f"--{name}", metavar=shown, help=f"{text} [env var: {variable}]")]
+    return Annotated[kind, typer.Option(f"--{name}", envvar=variable, metavar=shown, help=text)]
 
 
 def opened(address: str, how: How = USUAL) -> Source:
@@ -107,7 +111,9 @@ def _how(said: dict[str, Any]) -> How:
     if said["table"] and said["query"]:
         raise Unsupported("--table and --query: say one of them.")
     _refuse_unknown_encoding(said["encoding"])
-    return How(**said | {"missing": spellings_in(said["missing"], said["decimal"]), "delimiter": delimiter})
+    listed = said["missing"] or [os.environ.get("MIXBAYES_READ_MISSING", "")]
+    missing = tuple(chain.from_iterable(spellings_in(one, said["decimal"]) for one in listed))
+    return How(**said | {"missing": missing, "delimiter": delimiter})
 
 
 def _refuse_unknown_encoding(name: str | None) -> None:

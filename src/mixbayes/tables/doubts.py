@@ -340,14 +340,13 @@ def _as_numbers(with_unit: Sequence[str], others: Sequence[str]) -> Iterator[str
     """What to write instead of one of each."""
     if with_unit and (found := _WITH_UNIT.fullmatch(with_unit[0])):
         yield f"write {_quoted(with_unit[0])} as {found[1].replace(',', '.')}, and the unit into the header"
-    if others:
-        no_number = not any(map(str.isdigit, others[0]))
-        word = _quoted(others[0])
-        yield f"leave {word} empty{_or_say(others[0])}" if no_number else f"write {word} as a number, or leave it empty"
-
-
-def _or_say(word: str) -> str:
-    return f", or say {typed('--missing', word.strip())}" if _MEANS_MISSING.fullmatch(word.strip()) else ""
+    absent = [text.strip() for text in others if _MEANS_MISSING.fullmatch(text.strip())]
+    if absent:
+        yield f"leave {', '.join(map(_quoted, absent))} empty, or say {typed('--missing', ','.join(absent))}"
+    words = [text for text in others if text.strip() not in absent]
+    if words:
+        instead = "as a number, or leave it empty" if any(map(str.isdigit, words[0])) else ""
+        yield f"write {_quoted(words[0])} {instead}" if instead else f"leave {_quoted(words[0])} empty"
 
 
 def _numbers(distinct: Texts) -> Numbers:

@@ -217,5 +217,5 @@ def test_values_are_parted(listed: str, decimal: str, values: tuple[str, ...]) -
 
 
 def test_a_comma_that_may_be_a_decimal_one_is_refused() -> None:
-    with pytest.raises(Unsupported, match=r"the comma in '0,0' .* --decimal , too. .* semicolon, 'chol=0;0'"):
+    with pytest.raises(Unsupported, match=r"the comma in '0,0' .* `--decimal ,` too. .* `--missing 'chol=0;0'`"):
         spellings_in("NA,chol=0,0", ".")

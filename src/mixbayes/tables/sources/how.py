@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,8 +66,8 @@ def spellings_in(listed: str, decimal: str) -> tuple[str, ...]:
         both = found[0].replace(",", ";")
         raise Unsupported(
             f"--missing {listed}: the comma in {found[2]!r} may be a decimal comma, or stand between two values. For "
-            f"the one say --decimal , too. For the other write a semicolon, {both!r}; a value without a column is for "
-            "all columns."
+            f"the one say `--decimal ,` too. For the other write a semicolon, `--missing {shlex.quote(both)}`; a value "
+            "without a column is for all columns."
         )
     between = r";|(?<!\d),|,(?!\d)" if decimal == "," else "[;,]"
     return tuple(part.strip() for part in re.split(between, listed) if part.strip())
