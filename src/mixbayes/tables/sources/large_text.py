@@ -13,6 +13,7 @@ import pyarrow.csv as pacsv
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.sources.ahead import ahead
 from mixbayes.tables.sources.arrow_column import ArrowColumn
+from mixbayes.tables.sources.arrow_numpy import texts_as_arrow
 from mixbayes.tables.sources.source import Part
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _may_repeat(batch: pa.RecordBatch, names: Sequence[str]) -> bool:
     """Whether a row has the names of these columns in them: it may be the header again."""
     same = None
     for at, name in enumerate(names):
-        found = _compute.equal(batch.column(at), name)
+        found = _compute.equal(batch.column(at), texts_as_arrow([name])[0])
         same = found if same is None else _compute.and_(same, found)
         if not _compute.any(same).as_py():
             return False
