@@ -34,9 +34,16 @@ def promised(
     coordinates = Layout(dictionary).coordinates
     coins = _coins(epsilon, delta, coordinates)
     drawn = Release(coins, coordinates)
-    together = rounded_up(cost(drawn, in_all, rounds)) if total_epsilon is None else total_epsilon
+    once, together = cost(drawn, in_all), total_epsilon
+    if together is None:
+        together = rounded_up(cost(drawn, in_all, rounds))
     if not 0 < together < math.inf:
         raise Unsupported(f"{rounds} rounds and a total epsilon of {together:g} do not go together. Agree on others.")
+    if together < once:
+        raise Unsupported(
+            f"One round costs epsilon {rounded_up(once):g} at delta {in_all:g}, more than the {together:g} that are "
+            "allowed in all. Allow more, or promise more (a smaller epsilon)."
+        )
     return Privacy(
         epsilon=epsilon,
         delta=delta,
