@@ -62,4 +62,6 @@ def test_promises_that_cannot_be_made_are_wrong_usage(
 def test_a_hospital_with_too_few_rows_is_named(patients: Path, tmp_path: Path, refused: Refused) -> None:
     few = write_csv(tmp_path / "few.csv", without(ROWS[:9]))
     told = refused(6, "simulate", patients, few, "--min-rows", 10, "--classify", patients)
-    assert "few.csv: it has 9 rows, and every hospital needs 10." in " ".join(told.split())
+    assert "few.csv: The table breaks the dictionary: it has 9 rows, and every hospital needs 10." in " ".join(
+        told.split()
+    )
