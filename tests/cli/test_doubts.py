@@ -103,13 +103,17 @@ def test_an_oversight_is_one_line_without_a_long_cell(
         ([f"{90 + i} mmHg" for i in range(ROWS)], "Write '100 mmHg' as 100, and the unit into the header"),
         (
             [*DECIMALS, "5,2 %", "k.A."],
-            "Write '5,2 %' as 5.2, and the unit into the header; leave 'k.A.' empty, or say --missing k.A.",
+            "Write '5,2 %' as 5.2, and the unit into the header; leave 'k.A.' empty, or say `--missing k.A.`",
+        ),
+        (
+            [*DECIMALS, ".", "#N/A", "unclear"],
+            "Leave '#N/A', '.' empty, or say `--missing '#N/A,.'`; leave 'unclear' empty",
         ),
         ([*DECIMALS, "<5"], "Write '<5' as a number, or leave it empty"),
         ([*DECIMALS, "not known" * 9], "Leave 'not knownnot knownnot knownnot...' empty"),
         (repeated("yes", "no", "Yes"), "as 'Yes' and 'yes'; they count as different ones"),
     ],
-    ids=["unit", "units alone", "unit and word", "bound", "long", "capitals"],
+    ids=["unit", "units alone", "unit and word", "words", "bound", "long", "capitals"],
 )
 def test_what_is_to_be_written_instead_is_said(capsys: pytest.CaptureFixture[str], cells: list[str], said: str) -> None:
     (line,) = told(capsys, table(crp=cells))

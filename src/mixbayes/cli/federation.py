@@ -50,7 +50,7 @@ from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separa
 from mixbayes.cli.output import write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL as USUALLY
-from mixbayes.cli.reading import opened, reads_tables
+from mixbayes.cli.reading import opened, reads_tables, tell_unmet
 from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -288,7 +288,9 @@ def _profile(like: str, how: How, bins: int | None) -> Profile:
     source = opened(like, how)
     with Talk() as talk:
         profile = source.profile(source.names, talk)
-        return with_grids(source, profile, source.names, talk) if bins else profile
+        found = with_grids(source, profile, source.names, talk) if bins else profile
+    tell_unmet(source)
+    return found
 
 
 def _refuse_names_of_patients(table: Profile, label: str, kept: Collection[str], numeric: Collection[str]) -> None:
