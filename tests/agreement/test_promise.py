@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixbayes.agreement import noise
 from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.agreement.noise import document, in_words, not_covered, promised, spent_together, without_noise
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, keeps, rounded_up
-from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
+from mixbayes.protocol.attributes.dictionary import dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.protocol.privacy.coins import Coins
@@ -136,12 +137,20 @@ def test_totals_may_be_agreed() -> None:
         ({"epsilon": 1.0, "delta": 1e-6, "rounds": 10**6}, "A total delta of 1 promises nothing"),
         ({"epsilon": 1.0, "total_delta": math.nan}, "A total delta of nan promises nothing"),
         ({"epsilon": 4.0, "total_epsilon": -1.0}, "a total epsilon of -1 do not go together"),
-        ({"epsilon": 1e-4}, "There is no such noise: .* Promise less"),
     ],
 )
 def test_promises_that_nobody_can_make(given: dict[str, Any], said: str) -> None:
     with pytest.raises(Unsupported, match=said):
         promised(DICTIONARY, **given)
+
+
+def test_noise_that_is_more_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*asked: object) -> Coins:
+        raise ValueError("no noise is enough")
+
+    monkeypatch.setattr(noise, "coins_for", none)
+    with pytest.raises(Unsupported, match="There is no such noise: no noise is enough. Promise less"):
+        promised(DICTIONARY, 0.0123)
 
 
 def test_what_documents_say_of_a_promise() -> None:
@@ -169,9 +178,8 @@ def test_rounding_up_never_takes_anything_away(number: float) -> None:
     assert float(f"{rounded_up(number):.4g}") == pytest.approx(rounded_up(number), rel=1e-12)
 
 
-def test_what_is_not_covered_names_what_was_copied() -> None:
-    assert "'age', 'chol'" in not_covered(DICTIONARY, "table.csv")
-    assert "classes and values are those of table.csv" in not_covered(DICTIONARY, "table.csv")
-    without: Dictionary = DICTIONARY.model_copy(update={"attributes": DICTIONARY.attributes[:1]})
-    assert "bounds" not in not_covered(without, "table.csv")
+def test_what_is_not_covered_and_what_is_given_away() -> None:
+    assert "bounds and cut points of 'age', 'chol'" in not_covered(["age", "chol"], "table.csv")
+    assert "'c9' and 2 more" in not_covered([f"c{i}" for i in range(12)], "table.csv")
+    assert "classes and values are those of table.csv." in not_covered([], "table.csv")
     assert f"here {Layout(DICTIONARY).size:,}," in without_noise(Layout(DICTIONARY))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from mixbayes.agreement.agreement import MOST_EPSILON, Given, Privacy
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
@@ -34,9 +35,16 @@ def promised(
     coordinates = Layout(dictionary).coordinates
     coins = _coins(epsilon, delta, coordinates)
     drawn = Release(coins, coordinates)
-    together = rounded_up(cost(drawn, in_all, rounds)) if total_epsilon is None else total_epsilon
+    once, together = cost(drawn, in_all), total_epsilon
+    if together is None:
+        together = rounded_up(cost(drawn, in_all, rounds))
     if not 0 < together < math.inf:
         raise Unsupported(f"{rounds} rounds and a total epsilon of {together:g} do not go together. Agree on others.")
+    if together < once:
+        raise Unsupported(
+            f"One round costs epsilon {rounded_up(once):g} at delta {in_all:g}, more than the {together:g} that are "
+            "allowed in all. Allow more, or promise more (a smaller epsilon)."
+        )
     return Privacy(
         epsilon=epsilon,
         delta=delta,
@@ -90,9 +98,8 @@ def without_noise(layout: Layout) -> str:
     )
 
 
-def not_covered(dictionary: Dictionary, source: str) -> str:
-    """What the promise does not cover where the dictionary was made from a table."""
-    bounded = [attribute.name for attribute in dictionary.attributes if attribute.numeric]
+def not_covered(bounded: Sequence[str], source: str) -> str:
+    """What the promise does not cover where the dictionary was made from a table; some columns have bounds."""
     copied = f", and so are bounds and cut points of {_listed(bounded)}" if bounded else ""
     return (
         f"the promise does not cover what the dictionary tells: its classes and values are those of {source}{copied}. "
@@ -100,7 +107,7 @@ def not_covered(dictionary: Dictionary, source: str) -> str:
     )
 
 
-def _listed(names: list[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
     return ", ".join(map(repr, names[:MOST_NAMED])) + more
 
@@ -114,6 +121,7 @@ def _refuse_no_promise(epsilon: float, delta: float, total_delta: float) -> None
         raise Unsupported(f"A total delta of {total_delta:g} promises nothing: agree on one below 1, or fewer rounds.")
 
 
+@lru_cache(maxsize=64)  # the search takes seconds, and cross-validation trains with the same promise again
 def _coins(epsilon: float, delta: float, coordinates: int) -> Coins:
     try:
         return coins_for(epsilon, delta, coordinates)

@@ -76,4 +76,5 @@ def refuse_exact_with_noise(epsilon: float | None, protocol: Protocol) -> None:
 
 def tell_not_covered(dictionary: Dictionary, source: str) -> None:
     """Print that what was copied from tables is not hidden by noise."""
-    typer.echo(f"mixbayes: warning: {printable(not_covered(dictionary, source))}.", err=True)
+    bounded = [attribute.name for attribute in dictionary.attributes if attribute.numeric]
+    typer.echo(f"mixbayes: warning: {printable(not_covered(bounded, source))}.", err=True)
