@@ -161,7 +161,7 @@ class FederatedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         order = [int(text) for text in self._layout.dictionary.classes]
         return self.classes_[np.array(order)[labels]]
 
-    @available_if(_gives_model)
+    @available_if(_gives_model)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities (rows, classes) by the noisy counts, as every hospital can compute them. Not calibrated."""
         check_is_fitted(self)
