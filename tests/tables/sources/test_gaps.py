@@ -142,6 +142,39 @@ def test_the_same_number_is_the_same_cell(decimal: str, make: Callable[[Path], s
     )
 
 
+def counted_once(source: Source) -> None:
+    counted(LAYOUT, source)
+
+
+def profiled_once(source: Source) -> None:
+    source.profile(source.names)
+
+
+@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize("ask", [counted_once, profiled_once, lambda source: source.read(source.names)])
+@pytest.mark.parametrize("name", ["csv", "parquet", "duckdb", "duckdb of texts", "sqlite"])
+def test_whatever_is_asked_tells_which_spellings_were_met(
+    name: str, ask: Callable[[Source], None], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    source = open_table(POINTS[name](tmp_path), How(missing=("chol=0", "99", "-999")))
+    assert source.unmet() == ()
+    ask(source)
+    assert source.unmet() == ()
+    other = open_table(POINTS[name](tmp_path_factory.mktemp("other")), How(missing=("chol=0", "chol=98", "97", "96")))
+    ask(other)
+    assert other.unmet() == (
+        "no cell of column 'chol' says '98', which --missing names",
+        "no cell says '97' or '96', which --missing names",
+    )
+
+
+@pytest.mark.usefixtures("size")
+def test_numbers_among_words_that_a_database_does_not_list(tmp_path: Path) -> None:
+    cells = ["0.0", "word", "other", "0", "third", "0e1", "NA", "fifth", "5", "1"]
+    source = open_table(in_duckdb(tmp_path / "t.db", "varchar", cells), How(missing=("chol=0", "NA")))
+    assert source.profile(["chol"]).columns["chol"].missing == 4
+
+
 @pytest.fixture(scope="module")
 def postgres_tables(postgres_url: str) -> Iterator[str]:
     with psycopg.connect(postgres_url, autocommit=True) as connection:
