@@ -23,7 +23,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.counting import counted
 from mixbayes.tables.profile import Growing
-from mixbayes.tables.sources import database, text_file
+from mixbayes.tables.sources import database, duckdb_file, text_file
 from mixbayes.tables.sources.how import How, spellings_in
 from mixbayes.tables.sources.opening import open_table
 from mixbayes.tables.sources.source import Source
@@ -121,6 +121,7 @@ def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     """Tables are read as if they were large, too: by Arrow, and by sums instead of values."""
     if request.param == "large":
         monkeypatch.setattr(text_file, "ARROW_ABOVE", 0)
+        monkeypatch.setattr(duckdb_file, "CHUNK", 1)
         monkeypatch.setattr(database, "Growing", lambda name: Growing(name, 2))
 
 
@@ -156,7 +157,8 @@ def profiled_once(source: Source) -> None:
 def test_whatever_is_asked_tells_which_spellings_were_met(
     name: str, ask: Callable[[Source], None], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    source = open_table(POINTS[name](tmp_path), How(missing=("chol=0", "99", "-999")))
+    own = ("chol=0", "chol=7", "chol=12.5", "chol=0.25", "chol=5.690")
+    source = open_table(POINTS[name](tmp_path), How(missing=(*own, "99", "-998")))
     assert source.unmet() == ()
     ask(source)
     assert source.unmet() == ()
@@ -171,7 +173,7 @@ def test_whatever_is_asked_tells_which_spellings_were_met(
 @pytest.mark.usefixtures("size")
 def test_numbers_among_words_that_a_database_does_not_list(tmp_path: Path) -> None:
     cells = ["0.0", "word", "other", "0", "third", "0e1", "NA", "fifth", "5", "1"]
-    source = open_table(in_duckdb(tmp_path / "t.db", "varchar", cells), How(missing=("chol=0", "NA")))
+    source = open_table(in_duckdb(tmp_path / "t.db", "varchar", cells), How(missing=("chol=0.00", "NA")))
     assert source.profile(["chol"]).columns["chol"].missing == 4
 
 
