@@ -275,3 +275,10 @@ def test_a_class_with_one_value_and_a_table_without_rows_are_doubted(tmp_path: P
     found = inspected(profile(tmp_path / "none.csv"))
     assert found.doubts == ["there are no rows below the header"]
     assert [column.doubts for column in found.columns] == [[], []]
+
+
+def test_single_values_of_lists_are_counted_once_for_a_row(tmp_path: Path) -> None:
+    cells = ["I10;E11", "I10; I10", "?;I10;", ";", ""]
+    (tmp_path / "t.csv").write_text("\n".join(["icd,class", *(f"{cell},a" for cell in cells), ""]))
+    icd, _ = inspected(profile(tmp_path / "t.csv"), several={"icd": ";"}).columns
+    assert (icd.distinct, icd.missing, icd.most_frequent) == (2, 1, [("I10", 3)])

@@ -117,6 +117,12 @@ def test_the_line_by_which_excel_knows_the_separator_is_no_header(line: str, enc
     assert (columns.names, rows_of(columns)) == (("a,b", "größe"), [["1,5", "x"], ["2", "y"]])
 
 
+def test_arrow_reads_on_below_the_line_that_names_the_separator(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"sep=;\na;b\n1;2\n")
+    with patch.object(text_file, "ARROW_ABOVE", 0), patch.object(text_file.TextFile, "_by_python", None):
+        assert rows_of(read_table(tmp_path / "t.csv")) == [["1", "2"]]
+
+
 def test_lines_below_a_named_separator_have_their_numbers() -> None:
     assert "names 2 columns, but line 4 has 1" in refusal(b"sep=|\na|b\n1|2\n3\n")
     assert "is empty" in refusal(b"sep=|\n")

@@ -23,7 +23,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.counting import counted
 from mixbayes.tables.profile import Growing
-from mixbayes.tables.sources import database, text_file
+from mixbayes.tables.sources import database, duckdb_file, text_file
 from mixbayes.tables.sources.how import How, spellings_in
 from mixbayes.tables.sources.opening import open_table
 from mixbayes.tables.sources.source import Source
@@ -121,6 +121,7 @@ def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     """Tables are read as if they were large, too: by Arrow, and by sums instead of values."""
     if request.param == "large":
         monkeypatch.setattr(text_file, "ARROW_ABOVE", 0)
+        monkeypatch.setattr(duckdb_file, "CHUNK", 1)
         monkeypatch.setattr(database, "Growing", lambda name: Growing(name, 2))
 
 
@@ -140,6 +141,40 @@ def test_the_same_number_is_the_same_cell(decimal: str, make: Callable[[Path], s
         "no cell of column 'chol' says '98', which --missing names",
         "no cell says 'nothing', which --missing names",
     )
+
+
+def counted_once(source: Source) -> None:
+    counted(LAYOUT, source)
+
+
+def profiled_once(source: Source) -> None:
+    source.profile(source.names)
+
+
+@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize("ask", [counted_once, profiled_once, lambda source: source.read(source.names)])
+@pytest.mark.parametrize("name", ["csv", "parquet", "duckdb", "duckdb of texts", "sqlite"])
+def test_whatever_is_asked_tells_which_spellings_were_met(
+    name: str, ask: Callable[[Source], None], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    own = ("chol=0", "chol=7", "chol=12.5")
+    source = open_table(POINTS[name](tmp_path), How(missing=(*own, "99", "-998")))
+    assert source.unmet() == ()
+    ask(source)
+    assert source.unmet() == ()
+    other = open_table(POINTS[name](tmp_path_factory.mktemp("other")), How(missing=("chol=0", "chol=98", "97", "96")))
+    ask(other)
+    assert other.unmet() == (
+        "no cell of column 'chol' says '98', which --missing names",
+        "no cell says '97' or '96', which --missing names",
+    )
+
+
+@pytest.mark.usefixtures("size")
+def test_numbers_among_words_that_a_database_does_not_list(tmp_path: Path) -> None:
+    cells = ["0.0", "word", "other", "0", "third", "0e1", "NA", "fifth", "5", "1"]
+    source = open_table(in_duckdb(tmp_path / "t.db", "varchar", cells), How(missing=("chol=0.00", "NA")))
+    assert source.profile(["chol"]).columns["chol"].missing == 4
 
 
 @pytest.fixture(scope="module")
