@@ -39,13 +39,24 @@ _STEPS = 60
 
 
 def learned(ask: Ask, sizes: Sequence[int], random: np.random.Generator) -> Iterator[Floats]:
-    """The weights, prior first and then every θ[a][v], up to a factor, after every label. It ends when no row helps."""
-    cone = Cone(1 + sum(sizes))
-    while (codes := _undecided(cone, sizes, random)) is not None:
+    """The weights, prior first and then every θ[a][v], up to a factor, after every label. It ends when no row helps.
+
+    It begins with rows at random until both classes were seen: where nearly all rows have one label, few of them are
+    near the boundary, and the centre of a wide cone does not find them.
+    """
+    cone, seen = Cone(1 + sum(sizes)), set[int]()
+    while (codes := _chosen(cone, sizes, random, searching=len(seen) < 2)) is not None:
+        label = int(ask(codes)[0])
+        seen.add(label)
         row = features(codes, sizes)[0]
-        won = int(ask(codes)[0])
-        cone.cut(row if won else -row)
+        cone.cut(row if label else -row)
         yield cone.centre
+
+
+def _chosen(cone: Cone, sizes: Sequence[int], random: np.random.Generator, *, searching: bool) -> Values | None:
+    if searching:
+        return random.integers(0, np.array(sizes)[:, None], dtype=np.int32)
+    return _undecided(cone, sizes, random)
 
 
 def features(codes: Values, sizes: Sequence[int]) -> Floats:

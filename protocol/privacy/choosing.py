@@ -30,11 +30,17 @@ WAYS = 8
 """How many numbers of the largest coins are tried."""
 TRIES = 3
 """How many of those that are enough without the smallest weights are tried with them."""
-POINTS = 8
-"""How many steps of the grid go into the standard deviation of the least noise's losses."""
+POINTS = (16, 8)
+"""How many steps of the grid go into the deviation of the least noise's losses, for few coordinates and for many."""
+MANY = 1000
+"""More coordinates than this are many."""
+RAGGED = 3
+"""How many times the variance of normal noise tilted losses may have before they are tilted less."""
 WIDEST = 40
+NARROW = 1 << 14
 FLATTER = (1, 0.85, 0.7, 0.55)
-"""How many standard deviations a window may have; normal noise needs 17. Where more are needed, losses are tilted less.
+"""How many standard deviations a window may have; normal noise needs 17. Or it may
+have as many points as take no time. Where more are needed, losses are tilted less.
 Any tilt gives a bound, and if none of these does, the noise is not looked at further."""
 GROWTH = 1.25
 FEW = 6
@@ -126,6 +132,10 @@ class _Search:
         return Coins((count,)) if count <= MOST_COINS and count % 2 == 0 and self.is_enough((count,), 0) else None
 
     @property
+    def points(self) -> int:
+        return POINTS[self.coordinates > MANY]
+
+    @property
     def limit(self) -> float:
         """The largest variance of the coins, four times."""
         return (2 * DEARER * self.least) ** 2
@@ -150,10 +160,12 @@ class _Search:
         exact = Losses.of_move(counts, 0.5**finer).without_ends(1e-3 * self.delta / self.coordinates)
         if exact.infinite * self.coordinates > self.delta:
             return False
-        together = Composition((exact.on_grid(1 / (POINTS * self.least)),), (self.coordinates,))
+        together = Composition((exact.on_grid(1 / (self.points * self.least)),), (self.coordinates,))
         for theta in (self.theta * part for part in FLATTER):
+            if together.variance(theta) > RAGGED * self.coordinates / self.least**2:
+                continue
             low, high = together.window(theta)
-            if high - low < WIDEST * POINTS * math.sqrt(self.coordinates):
+            if high - low < max(NARROW, WIDEST * self.points * math.sqrt(self.coordinates)):
                 return together.infinite + Tilted.of(together, theta).delta_at(self.epsilon) <= self.delta
         return False
 

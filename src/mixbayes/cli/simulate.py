@@ -83,7 +83,7 @@ def simulate(
     max_rows: Annotated[
         int | None,
         typer.Option(
-            metavar="ROWS", min=1, help="Rows that all hospitals together may have; sets the width of numbers."
+            metavar="ROWS", min=1, help="Rows that each hospital may have; sets the width of numbers."
         ),
     ] = None,
     private: Annotated[
