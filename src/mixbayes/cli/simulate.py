@@ -82,9 +82,7 @@ def simulate(
     ] = "1",
     max_rows: Annotated[
         int | None,
-        typer.Option(
-            metavar="ROWS", min=1, help="Rows that each hospital may have; sets the width of numbers."
-        ),
+        typer.Option(metavar="ROWS", min=1, help="Rows that each hospital may have; sets the width of numbers."),
     ] = None,
     private: Annotated[
         bool,
