@@ -8,12 +8,35 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixbayes.research.noise.mechanisms import Mechanism
-from mixbayes.research.noise.patients import Floats, Integers, Patients
+from mixbayes.research.noise.patients import Floats, Integers, Patients, Sums
 from mixbayes.research.noise.rules import PLAIN, Maker, Model, Rule
 
 FOLDS = 10
-Make = Callable[[float, int], Mechanism]
+Make = Callable[[float, float], Mechanism]
 """For this ε, where a patient changes so many counts."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a budget is divided: for each kind of sum how often the standard deviation of a count's noise it gets."""
+
+    classes: float = 1.0
+    n: float = 1.0
+    sums: float = 1.0
+    squares: float = 1.0
+
+    def touched(self, sums: Sums) -> float:
+        """With normal noise: as many counts with equal noise give away as much."""
+        of_number = self.n**-2 + self.sums**-2 + self.squares**-2
+        return self.classes**-2 + len(sums.sizes) + sums.numbers * of_number
+
+    def factors(self, sums: Sums) -> Floats:
+        """Of the class counts, and of every sum."""
+        of_numbers = np.repeat([self.n, self.sums, self.squares], sums.numbers)
+        return np.concatenate([[self.classes], np.ones(sums.discrete), of_numbers])
+
+
+EVEN = Split()
 
 
 @dataclass(frozen=True)
@@ -22,6 +45,7 @@ class Way:
 
     make: Make
     rule: Rule
+    split: Split = EVEN
 
 
 @dataclass(frozen=True)
@@ -107,25 +131,25 @@ def crossed(
 def _with_noise(
     patients: Patients, ways: Mapping[str, Way], epsilon: float, fold: Fold, draws: int, random: np.random.Generator
 ) -> dict[str, float]:
-    noises: dict[Make, tuple[float, Floats]] = {}
+    noises: dict[tuple[Make, Split], tuple[float, Floats]] = {}
     found = {}
     for name, way in ways.items():
-        if way.make not in noises:
-            noises[way.make] = noise_on(patients, way.make(epsilon, patients.sums.touched), draws, random)
-        deviation, noise = noises[way.make]
+        key = way.make, way.split
+        if key not in noises:
+            mechanism = way.make(epsilon, way.split.touched(patients.sums))
+            noises[key] = mechanism.deviation, noise_on(patients, mechanism, way.split, draws, random)
+        deviation, noise = noises[key]
         maker = Maker(patients.sums, way.rule, deviation)
         found[name] = fold.right(maker.model(fold.of_class + noise[:, 0], fold.sums + noise[:, 1:]))
     return found
 
 
 def noise_on(
-    patients: Patients, mechanism: Mechanism, draws: int, random: np.random.Generator
-) -> tuple[float, Floats]:
-    """Its standard deviation, and noise (draws, 1 + sums, K) on class counts and sums."""
+    patients: Patients, mechanism: Mechanism, split: Split, draws: int, random: np.random.Generator
+) -> Floats:
+    """Noise (draws, 1 + sums, K) on class counts and sums."""
     sums = patients.sums
     noise = mechanism.drawn(random, (draws, 1 + sums.rows, patients.classes))
     moments = noise[:, 1 + sums.discrete + sums.numbers :]
     moments += random.random(moments.shape) - 0.5
-    return mechanism.deviation, noise
-
-
+    return noise * split.factors(sums)[:, None]

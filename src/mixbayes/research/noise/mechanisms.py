@@ -92,28 +92,29 @@ class OfEach:
         return self.own.drawn(random, (self.hospitals, *shape)).sum(axis=0)
 
 
-@cache
-def of_coins(epsilon: float, touched: int) -> Mechanism:
-    return OfCoins(coins_for(epsilon, DELTA, touched))
+HOSPITALS = 4
+"""That add noise alone. Only the sum of their noise counts, so it is the same however the patients are divided."""
 
 
 @cache
-def normal(epsilon: float, touched: int) -> Mechanism:
+def of_coins(epsilon: float, touched: float) -> Mechanism:
+    return OfCoins(coins_for(epsilon, DELTA, round(touched)))
+
+
+@cache
+def normal(epsilon: float, touched: float) -> Mechanism:
     return Normal(normal_deviation(epsilon, DELTA, math.sqrt(touched)))
 
 
 @cache
-def geometric(epsilon: float, touched: int) -> Mechanism:
+def geometric(epsilon: float, touched: float) -> Mechanism:
     """ε is split evenly over the counts that a patient changes."""
     return Geometric(math.exp(-epsilon / touched))
 
 
-def normal_of_each(epsilon: float, touched: int) -> Mechanism:
+def normal_of_each(epsilon: float, touched: float) -> Mechanism:
     return OfEach(normal(epsilon, touched), HOSPITALS)
 
 
-def geometric_of_each(epsilon: float, touched: int) -> Mechanism:
+def geometric_of_each(epsilon: float, touched: float) -> Mechanism:
     return OfEach(geometric(epsilon, touched), HOSPITALS)
-
-
-HOSPITALS = 4

@@ -39,7 +39,7 @@ class Rule:
 
 PLAIN = Rule()
 """Counts are clamped, and nothing else is done: this also is the classifier without noise."""
-PROTOCOL = PLAIN
+PROTOCOL = Rule(cells=0.25, classes=2.0, evenly=6.0)
 
 
 @dataclass(frozen=True, eq=False)

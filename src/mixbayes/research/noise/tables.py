@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from mixbayes.research.noise.patients import Patients
 from mixbayes.research.study.hospitals import read_hospitals
+from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import infer
 from mixbayes.tables.sources.opening import read_table
 
@@ -20,24 +23,35 @@ class Form:
 
     table: str
     normal: bool = False
+    first: int | None = None
+    """So many rows alone."""
 
     @property
     def name(self) -> str:
-        return f"{self.table}, normal" if self.normal else self.table
+        first = f" ({self.first:,} rows)" if self.first else ""
+        return f"{self.table}{first}{', normal' if self.normal else ''}"
 
     def patients(self, folder: Path) -> Patients:
         """Cut points and bounds are taken from the table, as if they were public."""
         tables = list(read_hospitals(folder).values()) if self.table == HEART else [self._read(folder)]
+        tables = [table.take(np.arange(self.first or table.rows)) for table in tables]
         return Patients.of(infer(tables, bins=None if self.normal else BINS), tables)
 
-    def _read(self, folder: Path):
+    def _read(self, folder: Path) -> Columns:
         return read_table(folder / f"{self.table}.csv")
 
 
 def both(*tables: str) -> list[Form]:
+    """Binned and normal."""
     return [Form(table, normal) for table in tables for normal in (False, True)]
 
 
 REPORTED = [*both(HEART, "adult", "wdbc", "pima", "waveform"), Form("vote"), Form("breast_cancer_ljubljana")]
-CHOSEN_BY = [Form("credit_approval"), Form("german_credit"), Form("ionosphere"), Form("wine"), Form("iris")]
-CHOSEN_BY_NORMAL = [Form(one, True) for one in ("credit_approval", "german_credit_numeric", "ionosphere", "wine", "iris")]
+ALL_NUMBERS = ("wdbc", "pima", "waveform")
+"""Without a missing cell, too."""
+CHOSEN_BY = [
+    *map(Form, ("credit_approval", "german_credit", "ionosphere", "wine", "iris")),
+    *(Form(name, normal=True) for name in ("credit_approval", "german_credit_numeric", "ionosphere", "wine", "iris")),
+    *(Form("adult_test", normal, 1_000) for normal in (False, True)),
+]
+"""No patient of the tables above is in these."""

@@ -1,0 +1,87 @@
+"""What is reported: accuracy of each way on each table at each ε, and what stands beside what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mixbayes.research.noise.crossing import Effort, Mean, Way, crossed
+from mixbayes.research.noise.mechanisms import geometric, geometric_of_each, normal, normal_of_each, of_coins
+from mixbayes.research.noise.patients import Patients
+from mixbayes.research.noise.rules import PROTOCOL, Rule
+from mixbayes.research.noise.tables import Form
+
+EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
+OURS = "ours"
+CURATOR = {
+    "normal": {
+        False: Way(normal, Rule(cells=0.25, classes=1, evenly=6)),
+        True: Way(normal, Rule(cells=0.25, classes=4, evenly=6)),
+    },
+    "geometric": {
+        False: Way(geometric, Rule(cells=0.25, classes=1, evenly=6)),
+        True: Way(geometric, Rule(cells=0.25, classes=4, evenly=8)),
+    },
+}
+"""By whether numbers are normal distributions, the rules that `choices.print_best` found for each mechanism."""
+ALONE = {
+    "normal, of each": {
+        False: Way(normal_of_each, Rule(cells=1, classes=2, evenly=6)),
+        True: Way(normal_of_each, Rule(cells=0.25, classes=4, evenly=6)),
+    },
+    "geometric, of each": {
+        False: Way(geometric_of_each, Rule(cells=1, classes=2, evenly=6)),
+        True: Way(geometric_of_each, Rule(cells=0.25, classes=4, evenly=6)),
+    },
+}
+MOST_ROWS = 10_000
+"""A table with more rows is repeated less often: its figures vary less."""
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """Of one table in one form."""
+
+    form: Form
+    rows: int
+    attributes: int
+    commonest: float
+    """The share of the commonest class, in percent."""
+    exact: Mean
+    noisy: Mapping[tuple[str, float], Mean]
+
+    def ours(self, epsilon: float) -> Mean:
+        return self.noisy[OURS, epsilon]
+
+    def curator(self, epsilon: float) -> Mean:
+        """The better mechanism."""
+        return self._best(CURATOR, epsilon)
+
+    def alone(self, epsilon: float) -> Mean:
+        """Hospitals that add noise themselves, with the better mechanism."""
+        return self._best(ALONE, epsilon)
+
+    def better_curator(self, epsilon: float) -> str:
+        return max(CURATOR, key=lambda name: self.noisy[name, epsilon].value)
+
+    def _best(self, names: Mapping[str, object], epsilon: float) -> Mean:
+        return max((self.noisy[name, epsilon] for name in names), key=lambda mean: mean.value)
+
+
+def measured(folder: Path, form: Form, effort: Effort, epsilons: Sequence[float] = EPSILONS) -> Figures:
+    patients = form.patients(folder)
+    ways = {OURS: Way(of_coins, PROTOCOL)}
+    ways |= {name: by_kind[form.normal] for name, by_kind in (CURATOR | ALONE).items()}
+    exact, noisy = crossed(patients, ways, epsilons, _for(patients, effort))
+    commonest = 100 * float(np.bincount(patients.labels).max() / len(patients.labels))
+    attributes = len(patients.sums.sizes) + patients.sums.numbers
+    return Figures(form, len(patients.labels), attributes, commonest, exact, noisy)
+
+
+def _for(patients: Patients, effort: Effort) -> Effort:
+    if len(patients.labels) <= MOST_ROWS:
+        return effort
+    return Effort(max(2, effort.repeats // 5), max(1, effort.draws // 2))
