@@ -144,9 +144,7 @@ def _with_noise(
     return found
 
 
-def noise_on(
-    patients: Patients, mechanism: Mechanism, split: Split, draws: int, random: np.random.Generator
-) -> Floats:
+def noise_on(patients: Patients, mechanism: Mechanism, split: Split, draws: int, random: np.random.Generator) -> Floats:
     """Noise (draws, 1 + sums, K) on class counts and sums."""
     sums = patients.sums
     noise = mechanism.drawn(random, (draws, 1 + sums.rows, patients.classes))

@@ -50,6 +50,10 @@ class Figures:
     attributes: int
     commonest: float
     """The share of the commonest class, in percent."""
+    touched: int
+    """Counts that one patient changes."""
+    deviations: Mapping[float, float]
+    """Of our noise on a count, by ε."""
     exact: Mean
     noisy: Mapping[tuple[str, float], Mean]
 
@@ -76,9 +80,17 @@ def measured(folder: Path, form: Form, effort: Effort, epsilons: Sequence[float]
     ways = {OURS: Way(of_coins, PROTOCOL)}
     ways |= {name: by_kind[form.normal] for name, by_kind in (CURATOR | ALONE).items()}
     exact, noisy = crossed(patients, ways, epsilons, _for(patients, effort))
-    commonest = 100 * float(np.bincount(patients.labels).max() / len(patients.labels))
-    attributes = len(patients.sums.sizes) + patients.sums.numbers
-    return Figures(form, len(patients.labels), attributes, commonest, exact, noisy)
+    sums, labels = patients.sums, patients.labels
+    return Figures(
+        form,
+        rows=len(labels),
+        attributes=len(sums.sizes) + sums.numbers,
+        commonest=100 * float(np.bincount(labels).max() / len(labels)),
+        touched=sums.touched,
+        deviations={epsilon: of_coins(epsilon, sums.touched).deviation for epsilon in epsilons},
+        exact=exact,
+        noisy=noisy,
+    )
 
 
 def _for(patients: Patients, effort: Effort) -> Effort:
