@@ -9,7 +9,7 @@ from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, pro
 from mixbayes.node.doctor.peers import Answer
 from mixbayes.node.doctor.state import ROUND, round_finding
 from mixbayes.node.rounds.status import combined, decode
-from mixbayes.tables.counting import counted, refuse_empty
+from mixbayes.tables.counting import counted, refuse_empty, refuse_too_few
 from mixbayes.tables.profile import Profile
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.opening import open_table
@@ -25,6 +25,7 @@ def table_findings(federation: Federation, data: str, how: How) -> Iterator[Find
             table = open_table(data, how)
             found = counted(federation.layout, table)
             refuse_empty(found.rows, table.title)
+            refuse_too_few(found.rows, federation.policy.min_rows, table.title)
             beyond = table.profile(list(found.clipped)) if found.clipped else None
     except Trouble as trouble:
         yield trouble.finding

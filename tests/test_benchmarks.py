@@ -68,6 +68,11 @@ def test_argmax(load: Load, lines: Lines) -> None:
     assert [line.split()[:3] for line in lines()[1:]] == [[str(c), "1", str(c * (c - 1) // 2)] for c in (3, 5, 10, 26)]
 
 
+def test_coins(load: Load, lines: Lines) -> None:
+    load("coins").main((4.0,))
+    assert [line.split()[0] for line in lines()] == ["ε", "4"]
+
+
 def test_condensation(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     condensation = load("condensation")
     monkeypatch.setattr(condensation, "T", 4)
@@ -95,6 +100,19 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(dmpd, "DMPD", partial(DMPD, population=4, generations=2))
     dmpd.main(tables, 1)
     assert len(lines()) == 2 + 2 * 2
+
+
+def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = ["--lying", "2", "--legal", "3", "--labels", "5", "15", "--epsilon", "5"]
+    monkeypatch.setattr(sys, "argv", ["extraction.py", *small, "--plot", str(tmp_path / "drawn.svg")])
+    load("extraction").main()
+    printed = [line.split() for line in lines()[2:]]
+    assert [line[:3] for line in printed] == [["lying", "22", "407"]] * 2 + [
+        ["legal", "32", "5"],
+        ["legal", "32", "15"],
+    ] * 2
+    assert printed[0][5] == printed[0][8] == "22"
+    assert (tmp_path / "drawn.svg").read_text().count("<path") > 4
 
 
 def test_generalisation(load: Load, lines: Lines) -> None:

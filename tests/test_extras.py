@@ -52,7 +52,11 @@ def test_every_package_of_an_extra_is_known_by_its_modules() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["mixer -h", "party -h", "federation new . --name heart --party n=n.example:8443 --party s --like patients.csv"],
+    [
+        "mixer -h",
+        "party -h",
+        "federation new . --name heart --party n=n.example:8443 --party s --like patients.csv --without-noise",
+    ],
 )
 def test_starts_without_extras(command: str, tmp_path: Path) -> None:
     done = without_extras(tmp_path, *command.split())
@@ -71,7 +75,10 @@ def test_runs_mixers_and_hospitals_with_csv_without_extras(tmp_path: Path) -> No
     [
         ("measure patients.csv patients.csv", "sklearn"),
         ("simulate patients.csv --protect condensation:k=2", "sklearn"),
-        ("federation new . --name heart --party n=n.example:8443 --party s --like patients.parquet", "pyarrow"),
+        (
+            "federation new . --name heart --party n=n.example:8443 --party s --like patients.parquet --without-noise",
+            "pyarrow",
+        ),
     ],
 )
 def test_names_the_extra(command: str, missing: str, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class Discrete(Kind):
         return np.append(block[:-1] + noise, np.zeros_like(block[-1:]), axis=0)
 
     @classmethod
-    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int) -> list[Words]:
+    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int, spread: int) -> list[Words]:
         """No cell is negative. The denominators are sums of the clamped cells, so that probabilities add up to one."""
         return np.split(positive(np.concatenate(blocks)), np.cumsum([len(block) for block in blocks])[:-1])
 

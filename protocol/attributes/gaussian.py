@@ -127,8 +127,9 @@ class Gaussian(Kind):
         return blurred_moments(block, noise)
 
     @classmethod
-    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int) -> list[Words]:
-        return np.split(clamped_moments(np.concatenate(blocks, axis=1), positive, one), len(blocks), axis=1)
+    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int, spread: int) -> list[Words]:
+        clamped = clamped_moments(np.concatenate(blocks, axis=1), positive, one, spread)
+        return np.split(clamped, len(blocks), axis=1)
 
     def reach(self, smoothing: Fraction, rows: int, noise: int) -> Reach:
         return Reach(0, Fraction(1), 1, gaussian_density.ERROR, gaussian_density.SPREAD, slack=1, fraction=1)

@@ -18,7 +18,8 @@ from collections.abc import Callable
 import numpy as np
 
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.gaussian_moments import ABSENT, NUMERIC_BITS, PRESENT, SQUARES_HIGH, SUM
+from mixbayes.protocol.attributes.gaussian_moments import NUMERIC_BITS, PRESENT, SQUARES_HIGH, SUM
+from mixbayes.protocol.attributes.kind import IMAGINED
 
 UNITS = (0, NUMERIC_BITS - 1, NUMERIC_BITS - 3)
 """Of n, of the sum and of the sum of squares."""
@@ -37,10 +38,12 @@ def blurred_moments(block: Words, noise: Words) -> Words:
     return found
 
 
-def clamped_moments(block: Words, positive: Callable[[Words], Words], one: int) -> Words:
-    """At least one patient, the mean within the bounds, and the squares at most what that mean allows.
+def clamped_moments(block: Words, positive: Callable[[Words], Words], one: int, spread: int) -> Words:
+    """At least one patient, the mean within the bounds, the squares at most what that mean allows; then, evenly
+    between the bounds, imagined patients.
 
-    That the variance is not negative is seen to where it is computed, in `gaussian_density.py`.
+    That the variance is not negative is seen to where it is computed, in `gaussian_density.py`. Without the imagined
+    patients it is often near zero, and one attribute then decides alone.
     """
     found = np.zeros_like(block)
     least = np.uint64(one)
@@ -49,7 +52,11 @@ def clamped_moments(block: Words, positive: Callable[[Words], Words], one: int) 
     found[SUM] = _at_most(low, found[PRESENT] << np.uint64(NUMERIC_BITS), positive)
     # S2 = 2^f · SQUARES_HIGH must not exceed 2^f · S1.
     found[SQUARES_HIGH] = _at_most(high, found[SUM], positive)
-    found[ABSENT] = 0
+    # Patients evenly between 0 and 2^f have the mean 2^f / 2 and the mean square 2^2f / 3.
+    some = np.uint64(spread * one)
+    found[PRESENT] += np.uint64(IMAGINED) * some
+    found[SUM] += np.uint64(IMAGINED // 2) * (some << np.uint64(NUMERIC_BITS))
+    found[SQUARES_HIGH] += np.uint64(IMAGINED // 3) * (some << np.uint64(NUMERIC_BITS))
     return found
 
 

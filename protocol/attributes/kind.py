@@ -31,6 +31,8 @@ from mixbayes.protocol.attributes.fields import Frozen, Text
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import LocalError
 
+IMAGINED = 6
+"""Patients that a kind may imagine in a class for each one of the noise's standard deviation, at most."""
 SUM_BITS = 10
 """Bits that sums of counters may have beyond those of a counter."""
 
@@ -204,10 +206,11 @@ class Kind(Frozen):
 
     @classmethod
     @abstractmethod
-    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int) -> list[Words]:
-        """All blocks of this kind as near to these as counts of some table may be, in the clear or on shares.
+    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int, spread: int) -> list[Words]:
+        """All blocks of this kind as counts that training can take, in the clear or on shares.
 
-        `positive` gives max(0, x) of signed words, and `one` is this party's share of the number one.
+        `positive` gives max(0, x) of signed words, and `one` is this party's share of the number one. `spread` is the
+        standard deviation of the noise, by which a kind may add imagined patients.
         """
 
     # Training.

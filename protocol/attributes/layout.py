@@ -7,6 +7,7 @@ matter of the attribute's kind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.dictionary import Dictionary
-from mixbayes.protocol.attributes.kind import Kind
+from mixbayes.protocol.attributes.kind import IMAGINED, Kind
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.attributes.terms import USUAL, Terms
 from mixbayes.protocol.errors import DictionaryTooLarge
@@ -35,8 +36,10 @@ class Layout:
         self.rows_each = terms.max_rows_each or dictionary.max_rows
         """Of patients of one hospital, at most."""
         self.rows_together = terms.hospitals * self.rows_each
-        self.most = self.rows_together + self.noise
-        """No count is larger, noise included."""
+        self.most = self.rows_together + self.noise + IMAGINED * self.spread
+        """No count is larger that training takes, noise and imagined patients included."""
+        self.smoothing = max(dictionary.smoothing, Fraction(-(-self.spread // 4)))
+        """Of values. With noise a quarter of its deviation did best, where less is agreed (docs/noise.md)."""
         self.rows = tuple(attribute.rows for attribute in dictionary.attributes)
         self._starts = tuple(accumulate((rows * self.classes for rows in self.rows), initial=self.classes))
         self._columns = tuple(accumulate((a.columns for a in dictionary.attributes), initial=0))
@@ -55,6 +58,11 @@ class Layout:
     def coordinates(self) -> int:
         """How many of the sums that get noise one patient changes, at most."""
         return 1 + sum(attribute.touched for attribute in self.dictionary.attributes)
+
+    @property
+    def spread(self) -> int:
+        """The standard deviation of the noise on a count, rounded up."""
+        return self.terms.coins.spread if self.terms.coins else 0
 
     def class_counts(self, vector: NDArray[Cell]) -> NDArray[Cell]:
         """A view of n_c, shaped (..., K)."""

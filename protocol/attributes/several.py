@@ -206,7 +206,7 @@ class Several(Kind):
         return np.append(block[:-1] + noise, np.zeros_like(block[-1:]), axis=0)
 
     @classmethod
-    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int) -> list[Words]:
+    def clamped(cls, blocks: Sequence[Words], positive: Positive, one: int, spread: int) -> list[Words]:
         """No value is present, and none is absent, in fewer than no cells."""
         sizes = np.array([len(block) for block in blocks])
         cells = positive(np.concatenate(blocks))

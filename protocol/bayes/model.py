@@ -41,7 +41,7 @@ class Model:
 
 def log_arguments(layout: Layout, vector: Words, one: int) -> list[Words]:
     """What is under the logarithms: n_c, then what each attribute asks for. `one` is a share of the number one."""
-    smoothing = layout.dictionary.smoothing
+    smoothing = layout.smoothing
     of_attributes = (attribute.log_arguments(block, smoothing, one) for attribute, block in layout.blocks(vector))
     return [layout.class_counts(vector), *of_attributes]
 

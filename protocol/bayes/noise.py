@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Bits, Words, mask, slices
-from mixbayes.protocol.attributes.kind import Kind, Positive
+from mixbayes.protocol.attributes.kind import Positive
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import negative
@@ -29,6 +29,8 @@ from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import LocalError
 from mixbayes.protocol.randomness import Randomness
 
+_IN_A_CLASS = 4
+"""Imagined patients of every class, times the noise's standard deviation; `benchmarks/noise.py` measures it."""
 _AT_ONCE = 1 << 13
 """Numbers that get their noise at a time, or that are clamped."""
 
@@ -115,19 +117,16 @@ def _spread(layout: Layout, vector: Words, noise: Words) -> Words:
 
 def _clamped(layout: Layout, vector: Words, positive: Callable[[int], Positive], one: int) -> Words:
     found, bits = np.empty_like(vector), layout.most.bit_length() + 1
-    layout.class_counts(found)[:] = positive(bits)(layout.class_counts(vector))
+    # No class is left without patients, which would decide against it alone.
+    imagined = np.uint64(_IN_A_CLASS * layout.spread * one)
+    layout.class_counts(found)[:] = positive(bits)(layout.class_counts(vector)) + imagined
     blocks, into = list(layout.blocks(vector)), list(layout.blocks(found))
     for kind, positions in layout.by_kind():
-        done = _of_kind(kind, [blocks[at][1] for at in positions], positive, bits, one)
+        own = positive(bits + kind.extra_bits)
+        done = kind.clamped([blocks[at][1] for at in positions], own, one, layout.spread)
         for at, block in zip(positions, done, strict=True):
             into[at][1][:] = block
     return found
-
-
-def _of_kind(
-    kind: type[Kind], blocks: list[Words], positive: Callable[[int], Positive], bits: int, one: int
-) -> list[Words]:
-    return kind.clamped(blocks, positive(bits + kind.extra_bits), one)
 
 
 def _positive(me: ComputingParty, words: Words, bits: int) -> Words:

@@ -37,7 +37,7 @@ class Precision:
 
 def precision_for(layout: Layout) -> Precision:
     """The precision, or a refusal that says how many bits are too many."""
-    dictionary, smoothing = layout.dictionary, layout.dictionary.smoothing
+    dictionary, smoothing = layout.dictionary, layout.smoothing
     reaches = [attribute.reach(smoothing, layout.rows_together, layout.noise) for attribute in dictionary.attributes]
     count_bits = max(smoothing.denominator * layout.most, *(reach.argument for reach in reaches)).bit_length()
     _refuse_too_many_rows(layout, count_bits)

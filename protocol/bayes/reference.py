@@ -42,7 +42,7 @@ def fixed_labels(layout: Layout, model: Model, codes: Values) -> NDArray[np.intp
 
 def real_scores(layout: Layout, vector: Words, codes: Values) -> NDArray[np.float64]:
     """log2 P(c) + Σ log2 P(v|c), less what all classes share, as (K, n); minus infinity for a class without rows."""
-    smoothing = float(layout.dictionary.smoothing)
+    smoothing = float(layout.smoothing)
     counts = layout.class_counts(vector).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         total = np.repeat(np.log2(counts / counts.sum())[:, None], codes.shape[1], axis=1)

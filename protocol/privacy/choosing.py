@@ -9,25 +9,42 @@ every scale, and that its largest value, which every coin must fall to the same 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Self
 
 from mixbayes.protocol.privacy.coins import MOST_COINS, MOST_WEIGHTS, Coins
-from mixbayes.protocol.privacy.loss import Composition, Losses, Release, Tilted, delta_of, tilt_where
+from mixbayes.protocol.privacy.loss import Composition, Losses, Release, Tilted, delta_of
 
 DEARER = 1.035
-"""So many times the smallest standard deviation is allowed: coins cost bytes for every cell, and a few per cent of noise
-are not seen in any label. Below it the number of coins rises quickly, above it hardly falls."""
+"""So many times the smallest standard deviation is allowed. Every coin costs bytes in every cell, and a few per cent
+more noise change few labels."""
 SURE = 1e-6
 """The part of δ that is left unused, so that another machine, which rounds otherwise, finds the promise kept too."""
-LOW = ((2, 4, 6), (2, 3, 4, 6), (3, 4, 5, 6, 8))
-"""How many coins there may be of weight 1, 2 and 4, where these are small."""
+LOW = ((2, 3, 4, 6), (2, 3, 4, 5, 6))
+"""How many coins are tried of the two weights below the three most used ones."""
 FINE = 2
-"""How many coins there are of weights that are smaller still."""
-SCALE = 32.0
-"""The search is made on noise with a smaller standard deviation than this; smaller weights are put below it after."""
+"""How many coins there are of weights that are smaller still. The search leaves them out and puts them below."""
+WAYS = 8
+"""How many numbers of the largest coins are tried."""
+TRIES = 3
+"""How many of those that are enough without the smallest weights are tried with them."""
+POINTS = (16, 8)
+"""How many steps of the grid go into the deviation of the least noise's losses, for few coordinates and for many."""
+MANY = 1000
+"""More coordinates than this are many."""
+RAGGED = 3
+"""How many times the variance of normal noise tilted losses may have before they are tilted less."""
+WIDEST = 40
+NARROW = 1 << 14
+FLATTER = (1, 0.85, 0.7, 0.55)
+"""How many standard deviations a window may have; normal noise needs 17. Or it may
+have as many points as take no time. Where more are needed, losses are tilted less.
+Any tilt gives a bound, and if none of these does, the noise is not looked at further."""
+GROWTH = 1.25
+FEW = 6
+"""Which numbers of coins are tried: leaps by this factor, and one by one between two that are as close as this."""
 
 
 def coins_for(epsilon: float, delta: float, coordinates: int) -> Coins:
@@ -96,59 +113,75 @@ class _Search:
         return cls(epsilon, delta * (1 - SURE), coordinates, least, theta)
 
     def fewest(self) -> Coins | None:
-        """From the number that the largest value of the noise asks for upwards."""
-        low = max(2, math.ceil(math.log2(self.coordinates / self.delta)))
-        high = min(self.limit, MOST_COINS * MOST_WEIGHTS)
-        found = (self.best(number) for number in range(low, math.floor(high) + 1))
-        return next((coins for coins in found if coins), None)
+        """From the number that the largest value of the noise asks for upwards, by leaps and then one by one."""
+        most = min(math.floor(self.limit), MOST_COINS * MOST_WEIGHTS)
+        low = max(1, math.ceil(math.log2(self.coordinates / self.delta)) - 1)
+        high = low + 1
+        while not (found := self.best(high)) and high < most:
+            low, high = high, min(math.ceil(GROWTH * high), most)
+        while high - low > FEW:
+            middle = (low + high) // 2
+            better = self.best(middle)
+            low, high, found = (low, middle, better) if better else (middle, high, found)
+        between = (self.best(number) for number in range(low + 1, high))
+        found = next((coins for coins in between if coins), found)
+        return (found and self.best(sum(found.counts), smallest=True)) or found or self._of_weight_one()
+
+    def _of_weight_one(self) -> Coins | None:
+        count = round(4 * self.least**2)
+        return Coins((count,)) if count <= MOST_COINS and count % 2 == 0 and self.is_enough((count,), 0) else None
 
     @property
-    def finer(self) -> int:
-        """How many small weights are left out of the search."""
-        return max(0, math.ceil(math.log2(DEARER * self.least / SCALE)))
+    def points(self) -> int:
+        return POINTS[self.coordinates > MANY]
 
     @property
     def limit(self) -> float:
-        """The largest variance of the coins in the search, four times."""
-        return (2 * DEARER * self.least / 2**self.finer) ** 2
+        """The largest variance of the coins, four times."""
+        return (2 * DEARER * self.least) ** 2
 
-    def best(self, number: int) -> Coins | None:
-        """Of so many coins in the search the ones with the smallest deviation that are enough."""
-        for counts in sorted(self._candidates(number), key=_variance):
-            if self.is_enough(counts, self.finer):
-                return self._with_fine_ones(counts)
-        return None
+    def best(self, number: int, smallest: bool = False) -> Coins | None:
+        """Of so many coins the ones with the largest deviation that are enough: they are found soonest."""
+        middle = max(1, math.floor(math.log2(self.limit / number) / 2))
+        finer = max(0, middle - 1 - len(LOW))
+        fine, low = (FINE,) * finer, LOW[: middle - 1]
+        room = (self.limit - _variance(fine)) / 4**finer
+        tried = sorted(_candidates(number - sum(fine), room, low), key=_variance, reverse=not smallest)
+        wholes = (_stripped(fine + counts) for counts in tried if self._may_be(fine, counts))
+        return next(
+            (Coins(whole) for whole in islice(wholes, TRIES if fine else None) if self.is_enough(whole, 0)), None
+        )
 
-    def _with_fine_ones(self, counts: tuple[int, ...]) -> Coins | None:
-        whole = _stripped((FINE,) * self.finer + counts)
-        return Coins(whole) if _allowed(whole) and self.is_enough(whole, 0) else None
-
-    def _candidates(self, number: int) -> Iterator[tuple[int, ...]]:
-        """Few coins of each small weight; of the three largest weights as many as the limit allows."""
-        places = max(3, math.floor(math.log2(self.limit) / 2))
-        for low in product(*LOW[: places - 3]):
-            left, room = number - sum(low), self.limit - _variance(low)
-            for high in _filled(left, room / 4 ** len(low)):
-                if self.finer or _allowed(_stripped((*low, *high))):
-                    yield (*low, *high)
+    def _may_be(self, fine: tuple[int, ...], counts: tuple[int, ...]) -> bool:
+        return _allowed(_stripped(fine + counts)) and (not fine or self.is_enough(counts, len(fine)))
 
     def is_enough(self, counts: tuple[int, ...], finer: int) -> bool:
         """With noise on a count that moves by one or, scaled down, by a part of it."""
         exact = Losses.of_move(counts, 0.5**finer).without_ends(1e-3 * self.delta / self.coordinates)
         if exact.infinite * self.coordinates > self.delta:
             return False
-        together = Composition((exact.on_grid(1 / (16 * self.least)),), (self.coordinates,))
-        if together.variance(self.theta) > 2 * self.coordinates / self.least**2:
-            return together.delta_at(self.epsilon) <= self.delta
-        return together.infinite + Tilted.of(together, self.theta).delta_at(self.epsilon) <= self.delta
+        together = Composition((exact.on_grid(1 / (self.points * self.least)),), (self.coordinates,))
+        for theta in (self.theta * part for part in FLATTER):
+            if together.variance(theta) > RAGGED * self.coordinates / self.least**2:
+                continue
+            low, high = together.window(theta)
+            if high - low < max(NARROW, WIDEST * self.points * math.sqrt(self.coordinates)):
+                return together.infinite + Tilted.of(together, theta).delta_at(self.epsilon) <= self.delta
+        return False
 
 
-def _filled(number: int, limit: float) -> Iterator[tuple[int, ...]]:
-    """As many coins of weights 1, 2 and 4, with the largest variance within the limit."""
-    for fours in range(min(number, int(limit / 16)) + 1):
-        left = number - fours
-        twos = min(left, math.floor((limit - 16 * fours - left) / 3))
-        yield from ((left - some, some, fours) for some in range(max(0, twos - 1), twos + 1))
+def _candidates(number: int, room: float, low: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """Few coins of each small weight; of the three largest weights as many as there is room for."""
+    for few in product(*low):
+        yield from (few + many for many in _filled(number - sum(few), (room - _variance(few)) / 4 ** len(few)))
+
+
+def _filled(number: int, room: float) -> Iterator[tuple[int, ...]]:
+    """As many coins of weights 1, 2 and 4, with hardly less variance than there is room for."""
+    most = max(-1, min(number, math.floor(room / 16)))
+    for fours in range(0, most + 1, max(1, most // WAYS)):
+        twos = min(number - fours, math.floor((room - 15 * fours - number) / 3))
+        yield from ((number - fours - some, some, fours) for some in range(max(0, twos - 1), twos + 1))
 
 
 def _allowed(counts: tuple[int, ...]) -> bool:

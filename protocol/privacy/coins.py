@@ -8,6 +8,7 @@ the lowest bits of the number stay as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,12 @@ class Coins:
     def deviation(self) -> float:
         """The standard deviation."""
         return float(np.sqrt(sum(weight * weight for weight in self.weights)) / 2)
+
+    @property
+    def spread(self) -> int:
+        """The standard deviation rounded up, in integers: all nodes must come to the same number."""
+        squares = sum(weight * weight for weight in self.weights)
+        return (isqrt(squares - 1) + 1 + 1) // 2
 
     def distribution(self) -> NDArray[np.float64]:
         """The probabilities of −bound to bound."""

@@ -10,17 +10,17 @@ Z is symmetric: x → 1 − x swaps P and Q, so that adding a row and removing o
 several counts is independent and none of it depends on answers, so losses add up: the distribution of several
 coordinates, or of several releases, is exactly the convolution of theirs.
 
-**Rounding.** δ grows with every mass and with every loss, so whatever is rounded is rounded up, and mass that is left out
-counts as infinite loss. Losses are put on a grid by *connecting the dots* (Doroshenko et al. 2022): an atom is split
-between its two neighbours on the grid, so that it keeps its mass under P and its mass under Q. Whoever sees into which
-of the two it fell can forget it, and then has the original: the original is post-processing of what we account for,
-which can therefore only promise less.
+**Rounding.** δ grows with every mass and with every loss, so whatever is rounded is rounded up, and mass that is left
+out counts as infinite loss. Losses are put on a grid by *connecting the dots* (Doroshenko et al. 2022): an atom is
+split between its two neighbours on the grid, so that it keeps its mass under P and its mass under Q. Whoever sees into
+which of the two it fell can forget it, and then has the original: the original is post-processing of what we account
+for, which can therefore only promise less.
 
 **Convolution.** By FFT, after tilting: mass · exp(θ · loss), divided by its sum, is a distribution whose mean we put at
 ε by the choice of θ. So the rounding of the FFT is small beside δ, even if δ is 1e-12. The FFT is cyclic. What wraps
 around into the window only adds to δ, and what lies above the window is bounded by Chernoff's inequality and added.
 
-**A number with several bits.** A sum of squares is hidden by unit · G + U, where G is noise of coins and U is uniform on
+**A number with several bits.** A sum of squares is hidden by unit · G + U: G is noise of coins, and U is uniform on
 0, …, unit − 1. A row moves it by d, 0 ≤ d ≤ unit. This promises at least what one coordinate does whose noise is G:
 let V = (U + d) mod unit, and C = 1 if V < d, else 0. Then unit · G + U + d = unit · (G + C) + V, and V is uniform and
 independent of G. So whoever is given Y, which is G or G + 1, can draw V, write unit · Y + V if V < d, and unit · G' + V
@@ -84,7 +84,7 @@ def epsilon_of(releases: Sequence[Release], delta: float) -> float:
 
 
 def keeps(releases: Sequence[Release], epsilon: float, delta: float) -> bool:
-    """Whether these releases together are (ε, δ)-private, on every machine with the same answer but for the last bits."""
+    """Whether these releases together are (ε, δ)-private; another machine, which rounds otherwise, says the same."""
     return delta_of(releases, epsilon) <= delta * (1 + TOLERANCE)
 
 
@@ -141,7 +141,8 @@ class Losses:
         above = self.masses * np.clip(np.expm1(below * step - self.losses) / math.expm1(-step), 0, 1)
         places = np.concatenate([below, below + 1]).astype(np.int64)
         places, where = np.unique(places, return_inverse=True)
-        return Grid(places, np.bincount(where, np.concatenate([self.masses - above, above])), self.infinite, step)
+        masses: Floats = np.bincount(where, np.concatenate([self.masses - above, above])).astype(np.float64)
+        return Grid(places, masses, self.infinite, step)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Grid:
 
     @property
     def losses(self) -> Floats:
-        return self.places * self.step
+        return self.places.astype(np.float64) * self.step
 
     def coarser(self) -> Grid:
         return Losses(self.losses, self.masses, self.infinite).on_grid(2 * self.step)
@@ -220,7 +221,7 @@ class Composition:
         return min(1.0, self.infinite + Tilted.of(self, theta).delta_at(epsilon))
 
     def epsilon_at(self, delta: float) -> float:
-        if not 0 <= delta:
+        if not delta >= 0:
             raise ValueError("δ is at least zero")
         left = delta - self.infinite
         if not self.grids or delta >= 1:
@@ -228,7 +229,14 @@ class Composition:
         if left <= 0:
             return math.inf
         theta = tilt_where(lambda theta: theta * self.mean(theta) - self.log_moment(theta) >= -math.log(left))
-        return Tilted.of(self, theta).epsilon_at(left)
+        tilted = Tilted.of(self, theta)
+        found = tilted.epsilon_at(left)
+        while tilted.left_out_at(found) > 1e-6 * left:  # too steep, as when there are only few losses
+            tilted = Tilted.of(self, tilt_where(lambda theta, at=found: self.mean(theta) >= at))  # type: ignore[misc]
+            before, found = found, min(found, tilted.epsilon_at(left))
+            if found == before:
+                break
+        return found
 
     def log_moment(self, theta: float) -> float:
         """The logarithm of the mean of exp(θ · loss), over finite losses."""
@@ -289,7 +297,7 @@ class Tilted:
         log_moment, step = composition.log_moment(theta), composition.grids[0].step
         masses, wrong = _convolved(composition, theta, points)
         inside = np.roll(masses, -(low % points))[: high - low + 1]
-        losses = np.arange(low, high + 1) * step
+        losses: Floats = np.arange(low, high + 1, dtype=np.float64) * step
         return cls(theta, log_moment, losses, np.maximum(inside, 0), wrong, _rounding(composition, theta))
 
     def delta_at(self, epsilon: float) -> float:
@@ -302,6 +310,10 @@ class Tilted:
         exponent = self.log_moment - self.theta * epsilon
         rounding = self.rounding + 8 * _EPS * (abs(self.log_moment) + self.theta * epsilon)
         return math.exp(min(exponent, 700.0)) * found * (1 + rounding)
+
+    def left_out_at(self, epsilon: float) -> float:
+        """How much of δ stands for what is not in the window."""
+        return 3 * OUTSIDE * math.exp(min(self.log_moment - self.theta * epsilon, 700.0))
 
     def epsilon_at(self, delta: float) -> float:
         """By bisection: an ε whose δ is not larger, and hardly too large itself."""

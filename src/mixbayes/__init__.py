@@ -16,14 +16,15 @@ os.environ["GRPC_SSL_CIPHER_SUITES"] = "ECDHE-RSA-AES256-GCM-SHA384"
 if TYPE_CHECKING:
     from mixbayes.agreement.agreement import Federation
     from mixbayes.model.classifier import load_model
-    from mixbayes.simulation.estimator import FederatedNaiveBayes
+    from mixbayes.simulation.estimator import FederatedNaiveBayes, PrivacyLeakWarning
     from mixbayes.simulation.run import simulate
 
-__all__ = ["FederatedNaiveBayes", "Federation", "__version__", "load_model", "simulate"]
+__all__ = ["FederatedNaiveBayes", "Federation", "PrivacyLeakWarning", "__version__", "load_model", "simulate"]
 
 _HOMES = {
     "Federation": "mixbayes.agreement.agreement",
     "FederatedNaiveBayes": "mixbayes.simulation.estimator",
+    "PrivacyLeakWarning": "mixbayes.simulation.estimator",
     "load_model": "mixbayes.model.classifier",
     "simulate": "mixbayes.simulation.run",
 }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, federation_from
+from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, Privacy, federation_from
 from mixbayes.agreement.files import WIDEST, read_federation, written
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -31,6 +31,17 @@ policies = st.builds(
     collect_hours=st.floats(0, 8784, exclude_min=True),
     timeout=st.floats(0, 86400, exclude_min=True),
     rounds=st.integers(1, 10**6),
+    min_rows=st.integers(1, 1),
+    max_rows_each=st.none() | st.integers(1, 2**40),
+)
+privacies = st.builds(
+    Privacy,
+    epsilon=st.floats(50, 100),
+    delta=st.floats(1e-9, 0.1),
+    total_epsilon=st.floats(100, 1e300),
+    total_delta=st.floats(0.1, 1, exclude_max=True),
+    coins=st.just((2, 2, 2, 2, 2, 2, 2, 200)),
+    release=st.sampled_from(["labels", "model"]),
 )
 MIXERS = (Mixer(name="a", address="[::1]:1"), Mixer(name="b", address="h:1"))
 
@@ -70,7 +81,14 @@ def federations(draw: st.DrawFn) -> Federation:
         max_rows=draw(st.integers(1, 2**40)),
     )
     parties = tuple(Party(name=name) for name in draw(st.lists(names, min_size=2, max_size=4, unique=True)))
-    return Federation(name=draw(titles), parties=parties, mixers=MIXERS, policy=draw(policies), dictionary=dictionary)
+    return Federation(
+        name=draw(titles),
+        parties=parties,
+        mixers=MIXERS,
+        policy=draw(policies),
+        privacy=draw(st.none() | privacies),
+        dictionary=dictionary,
+    )
 
 
 @given(federation=federations())

@@ -50,11 +50,17 @@ def keys_of(record: Record, *names: str) -> Iterator[Any]:
 
 def check_document(document: Record) -> None:
     """Keys and types are those of the interface."""
-    hospitals, protocol, _, classes, instances, agreement, accuracy, seconds, moved, rounds = keys_of(
+    hospitals, protocol, _, classes, instances, agreement, accuracy, seconds, moved, rounds, privacy = keys_of(
         document,
         *("hospitals", "protocol", "class_column", "classes", "instances", "agreement_with_pooled", "accuracy"),
-        *("seconds", "bytes", "rounds"),
+        *("seconds", "bytes", "rounds", "privacy"),
     )
+    if privacy is not None:
+        *numbers, unit, noise = keys_of(privacy, "epsilon", "delta", "spent", "unit", "noise")
+        coins, deviation = keys_of(noise, "coins", "standard_deviation")
+        assert {type(number) for number in (*numbers, deviation)} == {float}
+        assert [type(number) for number in coins] == [int] * len(coins)
+        assert unit == "one row more or less in one hospital's table"
     for hospital in hospitals:
         name, rows, *unprotected = keys_of(hospital, "name", "rows", "protect", "guarantee", "unlabelled", "coarsened")
         assert [type(name), type(rows), *unprotected] == [str, int, None, None, 0, 0]

@@ -103,13 +103,17 @@ def test_an_oversight_is_one_line_without_a_long_cell(
         ([f"{90 + i} mmHg" for i in range(ROWS)], "Write '100 mmHg' as 100, and the unit into the header"),
         (
             [*DECIMALS, "5,2 %", "k.A."],
-            "Write '5,2 %' as 5.2, and the unit into the header; leave 'k.A.' empty, or say --missing k.A.",
+            "Write '5,2 %' as 5.2, and the unit into the header; leave 'k.A.' empty, or say `--missing k.A.`",
+        ),
+        (
+            [*DECIMALS, ".", "#N/A", "unclear"],
+            "Leave '#N/A', '.' empty, or say `--missing '#N/A,.'`; leave 'unclear' empty",
         ),
         ([*DECIMALS, "<5"], "Write '<5' as a number, or leave it empty"),
         ([*DECIMALS, "not known" * 9], "Leave 'not knownnot knownnot knownnot...' empty"),
         (repeated("yes", "no", "Yes"), "as 'Yes' and 'yes'; they count as different ones"),
     ],
-    ids=["unit", "units alone", "unit and word", "bound", "long", "capitals"],
+    ids=["unit", "units alone", "unit and word", "words", "bound", "long", "capitals"],
 )
 def test_what_is_to_be_written_instead_is_said(capsys: pytest.CaptureFixture[str], cells: list[str], said: str) -> None:
     (line,) = told(capsys, table(crp=cells))
@@ -183,7 +187,17 @@ def test_a_federation_begins_with_the_doubts(typed: Prompt, tmp_path: Path) -> N
     (tmp_path / "like.csv").write_text("\n".join(["id,crp,ill", *rows]) + "\n")
     members = ["--party", "north=127.0.0.1:4001", "--party", "south"]
     done = typed(
-        "federation", "new", tmp_path, "--name", "pair", *members, "--like", tmp_path / "like.csv", "--keep", "id"
+        "federation",
+        "new",
+        tmp_path,
+        "--name",
+        "pair",
+        *members,
+        "--like",
+        tmp_path / "like.csv",
+        "--keep",
+        "id",
+        "--without-noise",
     )
     assert done.code == 0, done.err
     assert "column 'id' has another value in every row" in done.err

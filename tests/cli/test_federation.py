@@ -16,6 +16,7 @@ from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, DictionaryTooLarge, MixbayesError, Unsupported
+from mixbayes.protocol.privacy.coins import Coins
 
 THREE = ["--party", "cleveland", "--party", "hungarian", "--party", "va"]
 MIXERS = ["--mixer", "a=127.0.0.1:4001", "--mixer", "b=127.0.0.1:4002"]
@@ -40,8 +41,14 @@ def table(tmp_path: Path) -> Path:
     return file
 
 
-def new(folder: Path, table: Path, *more: object, members: list[str] = THREE + MIXERS) -> Result:
-    return federation("new", folder, "--name", "heart", *members, "--like", table, *more)
+def new(
+    folder: Path,
+    table: Path,
+    *more: object,
+    members: list[str] = THREE + MIXERS,
+    noise: tuple[object, ...] = ("--without-noise",),
+) -> Result:
+    return federation("new", folder, "--name", "heart", *members, "--like", table, *noise, *more)
 
 
 def test_new_writes_what_show_shows(tmp_path: Path, table: Path) -> None:
@@ -93,6 +100,8 @@ def test_every_option_reaches_the_file(tmp_path: Path, table: Path) -> None:
         "--timeout": 12.5,
         "--collect-hours": 0.5,
         "--rounds": 3,
+        "--min-rows": 5,
+        "--max-rows-each": 40,
         "--smoothing": "1/2",
         "--class-column": "sex",
         "--nominal": "grade",
@@ -107,6 +116,8 @@ def test_every_option_reaches_the_file(tmp_path: Path, table: Path) -> None:
         "timeout": 12.5,
         "collect_hours": 0.5,
         "rounds": 3,
+        "min_rows": 5,
+        "max_rows_each": 40,
     }
     dictionary = agreed.dictionary
     assert (str(dictionary.smoothing), dictionary.max_rows, dictionary.class_column) == ("1/2", 4096, "sex")
@@ -128,7 +139,86 @@ def test_show_json_is_the_agreement_with_its_digests(tmp_path: Path, table: Path
     agreed = read_federation(tmp_path / "federation.toml")
     assert document.pop("digest") == agreed.digest()
     assert document.pop("sections") == agreed.sections()
+    assert (document.pop("cells"), document.pop("promise")) == (26, None)
     assert federation_from(document) == agreed
+
+
+def test_noise_is_agreed_and_told(tmp_path: Path, table: Path) -> None:
+    made = new(tmp_path, table, "--rounds", 3, noise=("--epsilon", 4, "--release", "model"))
+    assert made.exit_code == 0, made.output
+    agreed = read_federation(tmp_path / "federation.toml")
+    assert agreed.privacy
+    assert (agreed.privacy.epsilon, agreed.privacy.delta, agreed.privacy.release) == (4.0, 1e-6, "model")
+    assert (agreed.policy.min_rows, agreed.policy.budget) == (10, 100_000)
+    shown = federation("show", tmp_path / "federation.toml").stdout
+    deviation = f"a standard deviation of {Coins(agreed.privacy.coins).deviation:.4g}"
+    together = f"epsilon {agreed.privacy.total_epsilon:g} at delta 3e-06 if there are all 3"
+    for told in (made.stderr, shown):
+        for part in (deviation, together, "epsilon 4 and delta 1e-06 a round", "one row more or less in one hospital"):
+            assert part in told
+    assert "release:        model" in shown
+    document = json.loads(federation("show", tmp_path / "federation.toml", "--json").stdout)
+    assert document["promise"]["noise"]["coins"] == list(agreed.privacy.coins)
+    assert document["promise"]["spent"] <= 4.0
+    assert document["promise"]["all_rounds"]["rounds"] == 3
+    assert document["promise"]["all_rounds"]["epsilon"] <= agreed.privacy.total_epsilon
+
+
+def test_totals_may_be_less_than_what_the_rounds_add_up_to(tmp_path: Path, table: Path) -> None:
+    totals = ("--delta", 1e-7, "--total-epsilon", 5, "--total-delta", 1e-4)
+    made = new(tmp_path, table, noise=("--epsilon", 4, *totals))
+    agreed = read_federation(tmp_path / "federation.toml").privacy
+    assert agreed
+    assert (agreed.delta, agreed.total_epsilon, agreed.total_delta) == (1e-7, 5.0, 1e-4)
+    assert "if there are all 10; 5 is allowed in all" in made.stderr
+
+
+def test_what_is_copied_from_the_table_is_not_promised(tmp_path: Path, table: Path) -> None:
+    made = new(tmp_path / "noisy", table, noise=("--epsilon", 4))
+    assert "mixbayes: warning: the promise does not cover what the dictionary tells" in made.stderr
+    assert "bounds and cut points of 'age'" in made.stderr
+    assert "warning" not in new(tmp_path / "exact", table).stderr
+
+
+def test_without_noise_the_budget_is_small_and_the_reason_is_told(tmp_path: Path, table: Path) -> None:
+    made = new(tmp_path, table)
+    agreed = read_federation(tmp_path / "federation.toml")
+    assert (agreed.privacy, agreed.policy.budget) == (None, agreed.layout.size)
+    for told in (made.stderr, federation("show", tmp_path / "federation.toml").stdout):
+        assert f"whoever may ask about as many rows as there are cells, here {agreed.layout.size}," in told
+
+
+@pytest.mark.parametrize(
+    ("noise", "members", "said"),
+    [
+        ((), THREE + MIXERS, "Say either --epsilon E"),
+        (("--epsilon", 1, "--without-noise"), THREE + MIXERS, "Say either --epsilon E"),
+        (("--epsilon", 0), THREE + MIXERS, "An epsilon of 0 is not possible"),
+        (("--epsilon", "nan"), THREE + MIXERS, "An epsilon of nan is not possible"),
+        (("--epsilon", 4, "--delta", 1), THREE + MIXERS, "A delta of 1 is not possible"),
+        (("--epsilon", 4, "--total-epsilon", 0.5), THREE + MIXERS, "privacy.total_epsilon: one round costs"),
+        (("--epsilon", 4, "--protocol", "paillier", "--bins", 3), TWO, "exact and takes no noise"),
+        (("--without-noise", "--total-epsilon", 4), THREE + MIXERS, "--total-epsilon is about noise"),
+        (("--without-noise", "--total-delta", 0.1), THREE + MIXERS, "--total-delta is about noise"),
+        (("--without-noise", "--release", "model"), THREE + MIXERS, "--release model is about noise"),
+        (("--without-noise", "--min-rows", 9, "--max-rows-each", 8), THREE + MIXERS, "9 patients are needed, and 8"),
+    ],
+)
+def test_noise_has_to_be_decided(
+    tmp_path: Path, table: Path, noise: tuple[object, ...], members: list[str], said: str
+) -> None:
+    error = error_of(new(tmp_path / "heart", table, noise=noise, members=members))
+    assert (type(error), error.exit_code) == (Unsupported, 2)
+    assert said in str(error)
+    assert not (tmp_path / "heart").exists()
+
+
+def test_show_refuses_noise_that_does_not_keep_the_promise(tmp_path: Path, table: Path) -> None:
+    new(tmp_path, table, noise=("--epsilon", 4))
+    file = tmp_path / "federation.toml"
+    file.write_text(file.read_text().replace("epsilon = 4.0", "epsilon = 3.0", 1))
+    error = error_of(federation("show", file))
+    assert "privacy.coins: at delta 1e-06 they give epsilon" in str(error)
 
 
 def test_shown_text_cannot_move_the_cursor(tmp_path: Path, table: Path) -> None:
@@ -166,7 +256,7 @@ def test_an_agreement_is_never_overwritten(tmp_path: Path, table: Path) -> None:
         (
             TWO,
             ["--protocol", "paillier"],
-            "Of other kinds are 1: age. In the place of each put a binned",
+            "paillier takes no attributes of kind numeric; agree on a binned attribute (--bins N), or on shares",
         ),
     ],
 )

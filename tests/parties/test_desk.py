@@ -15,13 +15,23 @@ from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.errors import PeerSilent
 
 REPORTED = Status(1, SERVING)
+OWN = Status(1, SERVING, protection="condensation:k=20", epsilon_spent=2.5)
 SILENT = {"mixer b": PeerSilent("mixer b", "asking for the status", "nothing came within 60 s")}
 
 
 @pytest.mark.parametrize(
-    ("found", "protection"), [(REPORTED, "condensation:k=20"), (replace(REPORTED, unreachable=SILENT), "")]
+    ("found", "own", "protection", "spent"),
+    [
+        (REPORTED, OWN, "condensation:k=20", 2.5),
+        (replace(REPORTED, epsilon_spent=3.0), OWN, "condensation:k=20", 3.0),
+        (replace(REPORTED, unreachable=SILENT), OWN, "", 0.0),
+        (REPORTED, None, "", 0.0),
+    ],
 )
-def test_the_own_node_is_asked_unless_it_would_wait_for_a_mixer_too(found: Status, protection: str) -> None:
+def test_the_own_node_is_asked_unless_it_would_wait_for_a_mixer_too(
+    found: Status, own: Status | None, protection: str, spent: float
+) -> None:
     mixers = cast("BothMixers", Mock(spec=BothMixers, status=lambda: found))
     nothing: Any = None
-    assert AtMixers(nothing, mixers, nothing, lambda: "condensation:k=20").status().protection == protection
+    status = AtMixers(nothing, mixers, nothing, lambda: own).status()
+    assert (status.protection, status.epsilon_spent) == (protection, spent)

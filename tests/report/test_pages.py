@@ -99,6 +99,26 @@ def test_a_simulation_without_known_classes_says_so() -> None:
     assert "rightly" not in text
 
 
+def test_noise_is_told_with_its_numbers_and_what_it_does_not_cover() -> None:
+    noise = {"coins": [4, 5, 27], "standard_deviation": 10.677}
+    privacy = {"epsilon": 1.25, "delta": 1e-6, "unit": "one row", "noise": noise, "spent": 1.21}
+    found = replace(outcome(["a", "b"], ["x", "y"]), privacy=privacy, about_noise=["one promise", "some coins"])
+    page = built(simulated(found), RUN)
+    assert {1.25, 1e-6, 1.21, 10.677, 4, 5, 27} <= values(page)
+    text = read(page).text
+    for said in (
+        "Promised is one promise.",
+        "some coins",
+        "It does not cover the classes",
+        "labels of pooling without",
+    ):
+        assert said in text
+    assert "No noise is added" not in text
+    exact = read(built(simulated(replace(outcome(["a", "b"], ["x", "y"]), about_noise=["They leak."])), RUN)).text
+    assert "They leak." in exact
+    assert "No noise is added" in exact
+
+
 def test_two_hospitals_alone_send_mixers_nothing() -> None:
     found = outcome(["a", "b"], ["x", "y"])
     alone = replace(found, bytes=replace(found.bytes, hospitals_to_mixers=0), flows=[])

@@ -89,7 +89,7 @@ def agreement(**changes: Any) -> dict[str, Any]:
         "dictionary": deepcopy(DICTIONARY),
     }
     for key, value in changes.items():
-        content[key] = content[key] | value if isinstance(value, dict) else value
+        content[key] = content.get(key, {}) | value if isinstance(value, dict) else value
     return content
 
 
@@ -180,7 +180,7 @@ class Site:
         """The same keys, another agreement."""
         content = self.federation.model_dump(mode="json")
         for key, value in changes.items():
-            content[key] = content[key] | value if isinstance(value, dict) else value
+            content[key] = content.get(key, {}) | value if isinstance(value, dict) else value
         folder = self.folder / f"other-{len(list(self.folder.iterdir()))}"
         folder.mkdir()
         (folder / "keys").symlink_to(self.keys)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SERVING
 from mixbayes.transport.errors import TooEarly
-from tests.services.couple import NORTH, OTHER, ROWS, SOUTH, Couple, both, make_couple
+from tests.services.couple import NORTH, OTHER, ROWS, SOUTH, Couple, both
 from tests.services.helpers import table, wait_until
 
 
@@ -101,13 +100,3 @@ def test_a_table_that_changes_before_the_set_is_complete_counts_in_the_next_roun
     with couple.nodes():
         couple.serve()
         assert couple.labels(name) == due
-
-
-def test_too_many_rows_end_the_round_at_both(tmp_path: Path) -> None:
-    couple = make_couple(tmp_path / "site", dictionary={"max_rows": 60})
-    with couple.nodes():
-        couple.wait_for("failed")
-        for name in (NORTH, SOUTH):
-            assert "more than the 60 rows" in couple.status(name).reason
-        with pytest.raises(TooEarly, match=r"Round 1 has failed: .*more than the 60 rows"):
-            couple.labels(SOUTH)

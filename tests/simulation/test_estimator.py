@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mixbayes
-from mixbayes.simulation.estimator import FederatedNaiveBayes
+from mixbayes.local_methods.containers import read_columns
+from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
+from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release, epsilon_of
+from mixbayes.simulation.estimator import FederatedNaiveBayes, _columns
+from mixbayes.tables.encoding import encode_query
 
 
 @parametrize_with_checks([FederatedNaiveBayes()])
@@ -63,3 +71,74 @@ def test_the_package_shows_it() -> None:
     assert mixbayes.Federation.__name__ == "Federation"
     with pytest.raises(AttributeError, match="no attribute 'Hospital'"):
         _ = mixbayes.Hospital
+
+
+def with_noise(**parameters: Any) -> FederatedNaiveBayes:
+    """Little noise, so that few coins are enough and are found soon."""
+    return FederatedNaiveBayes(**({"epsilon": 4.0, "delta": 1e-4, "bins": 4, "random_state": 0} | parameters))
+
+
+@pytest.mark.filterwarnings("ignore::mixbayes.PrivacyLeakWarning")
+@pytest.mark.parametrize("bins", [4, None])
+def test_with_noise_labels_are_those_of_the_same_noisy_counts(bins: int | None) -> None:
+    X, y = load_iris(return_X_y=True)
+    joint = with_noise(release="model", bins=bins).fit(X, y)
+    exact = FederatedNaiveBayes(bins=bins, random_state=0).fit(X, y)
+    layout = joint._layout
+    noise = joint.noisy_counts_[:3] - 50
+    assert 0 < np.abs(noise).max() <= layout.noise
+    codes = encode_query(layout.dictionary, _columns(read_columns(X)[0], None)).codes
+    labels = fixed_labels(layout, fixed_model(layout, joint.noisy_counts_.view(np.uint64)), codes)
+    assert (joint.predict(X) == labels).all()
+    assert exact.privacy_ is None
+    assert not hasattr(exact, "noisy_counts_")
+
+
+@pytest.mark.filterwarnings("ignore::mixbayes.PrivacyLeakWarning")
+def test_coins_are_the_same_only_where_the_state_is() -> None:
+    X, y = load_iris(return_X_y=True)
+    drawn = [with_noise(release="model", random_state=state).fit(X, y).noisy_counts_ for state in (0, 0, 1, None, None)]
+    assert (drawn[0] == drawn[1]).all()
+    assert not any((one == other).all() for one, other in combinations(drawn[1:], 2))
+
+
+@pytest.mark.filterwarnings("ignore::mixbayes.PrivacyLeakWarning")
+def test_the_estimator_says_what_it_promised_and_spent() -> None:
+    X, y = load_iris(return_X_y=True)
+    joint = with_noise().fit(X, y)
+    assert joint.privacy_
+    coins = Coins(tuple(joint.privacy_["noise"]["coins"]))
+    assert (joint.privacy_["epsilon"], joint.privacy_["delta"]) == (4.0, 1e-4)
+    assert joint.privacy_["spent"] == pytest.approx(epsilon_of([Release(coins, 1 + 4)], 1e-4))
+    assert joint.privacy_["spent"] <= 4.0
+    assert np.mean(joint.predict(X) == y) > 0.8
+    assert not hasattr(joint, "predict_proba")
+    assert not hasattr(joint, "noisy_counts_")
+
+
+@pytest.mark.filterwarnings("ignore::mixbayes.PrivacyLeakWarning")
+def test_a_released_model_has_probabilities_in_the_order_of_the_classes() -> None:
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["zebra", "ant", "mouse"])[y]
+    joint = with_noise(release="model").fit(X, names)
+    shares = joint.predict_proba(X)
+    assert shares.shape == (150, 3)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert np.mean(joint.classes_[shares.argmax(axis=1)] == joint.predict(X)) > 0.98
+
+
+def test_what_the_data_give_away_is_a_warning() -> None:
+    X, y = load_iris(as_frame=True, return_X_y=True)
+    with pytest.warns(mixbayes.PrivacyLeakWarning, match="bounds and cut points of 'sepal length"):
+        with_noise().fit(X, y)
+
+
+def test_noise_is_a_parameter_like_the_others() -> None:
+    estimator = clone(with_noise(release="model"))
+    assert estimator.get_params()["epsilon"] == 4.0
+    X, y = load_iris(return_X_y=True)
+    for wrong in ({"epsilon": 0}, {"epsilon": 101.0}, {"delta": 0.0}, {"delta": 1}, {"release": "counts"}):
+        with pytest.raises(InvalidParameterError, match=f"The '{next(iter(wrong))}' parameter"):
+            with_noise(**wrong).fit(X, y)
+    with pytest.raises(ValueError, match="needs noise: give epsilon"):
+        with_noise(epsilon=None, release="model").fit(X, y)

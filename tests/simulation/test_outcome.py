@@ -140,4 +140,5 @@ def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
         "seconds": {"setup": 0.5, "contribute": 0.25, "train": 1.0, "classify": 2.0},
         "bytes": {"hospitals_to_mixers": 1, "training": 2, "classification": 3},
         "rounds": {"training": 4, "classification": 5},
+        "privacy": None,
     }

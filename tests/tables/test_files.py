@@ -109,6 +109,49 @@ def test_blank_lines_are_no_rows_and_a_quoted_nothing_is_one() -> None:
     assert rows_of(read_bytes(b'\na\n1\n\n""\n2\n\n')) == [["1"], [""], ["2"]]
 
 
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.usefixtures("_reader")
+def test_the_line_by_which_excel_knows_the_separator_is_no_header(line: str, encoding: str) -> None:
+    columns = read_bytes(f"{line}\r\na,b;größe\r\n1,5;x\r\n2;y\r\n".encode(encoding))
+    assert (columns.names, rows_of(columns)) == (("a,b", "größe"), [["1,5", "x"], ["2", "y"]])
+
+
+def test_arrow_reads_on_below_the_line_that_names_the_separator(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"sep=;\na;b\n1;2\n")
+    with patch.object(text_file, "ARROW_ABOVE", 0), patch.object(text_file.TextFile, "_by_python", None):
+        assert rows_of(read_table(tmp_path / "t.csv")) == [["1", "2"]]
+
+
+def test_lines_below_a_named_separator_have_their_numbers() -> None:
+    assert "names 2 columns, but line 4 has 1" in refusal(b"sep=|\na|b\n1|2\n3\n")
+    assert "is empty" in refusal(b"sep=|\n")
+    assert read_bytes(b"sep=,a\n1,2\n").names == ("sep=", "a")
+
+
+def test_the_file_of_a_database_is_refused_with_its_address(tmp_path: Path) -> None:
+    (tmp_path / "a b.db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    with pytest.raises(BadData, match=r"is a database\. Say `'sqlite:///.*/a b.db'`"):
+        open_table(tmp_path / "a b.db")
+    (tmp_path / "clinic.csv").write_bytes(bytes(8) + b"DUCK" + bytes(100))
+    with pytest.raises(BadData, match=r"is a database\. Say `duckdb:.*/clinic.csv`"):
+        open_table(tmp_path / "clinic.csv")
+
+
+@pytest.mark.usefixtures("_reader")
+def test_a_header_that_comes_again_is_named_by_its_line() -> None:
+    assert "Line 4 is the header again. Remove it." in refusal(b'a,b\n"x\ny",2\na,b\n3,4\na,b\n')
+    assert rows_of(read_bytes(b"a,b\na,c\nc,b\n")) == [["a", "c"], ["c", "b"]]
+    assert rows_of(read_bytes(b"a\na\n")) == [["a"]]
+
+
+def test_a_few_columns_that_repeat_their_names_are_no_header() -> None:
+    with patch.object(text_file, "ARROW_ABOVE", 0), tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "t.csv")
+        path.write_bytes(b"a,b,c\n1,2,3\na,b,4\n")
+        assert rows_of(open_table(path).read(["a", "b"])) == [["1", "2"], ["a", "b"]]
+
+
 def test_header_alone_is_a_table_without_rows() -> None:
     columns = read_bytes(b"a,b\n")
     assert (columns.names, columns.rows, rows_of(columns)) == (("a", "b"), 0, [])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self, TypeVar
@@ -16,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from mixbayes.agreement.addresses import Address, host_and_port
 from mixbayes.agreement.names import Name
+from mixbayes.agreement.promise import cost, keeps
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
@@ -172,7 +174,8 @@ class Federation(_Frozen):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         members = self._two_party_problems() if self.two_party else self._mixer_problems()
-        _refuse([*members, *self._address_problems(), *self._policy_problems(), *self._protocol_problems()])
+        problems = [*members, *self._address_problems(), *self._policy_problems(), *self._protocol_problems()]
+        _refuse(problems or self._privacy_problems())
         return self
 
     def _two_party_problems(self) -> Iterator[Problem]:
@@ -215,6 +218,20 @@ class Federation(_Frozen):
                 refusal = f"paillier takes no attributes of kind {attribute.kind}"
                 advice = f"agree on {attribute.in_its_place}, or on shares"
                 yield ("dictionary", "attributes", i, "kind"), f"{refusal}; {advice}"
+
+    def _privacy_problems(self) -> Iterator[Problem]:
+        agreed, release = self.privacy, self.release
+        if not agreed or not release:
+            return
+        if not keeps(release, agreed.epsilon, agreed.delta):
+            found = cost(release, agreed.delta)
+            promised = f"they give epsilon {found:.4g}" if math.isfinite(found) else "no epsilon is large enough"
+            yield ("privacy", "coins"), f"at delta {agreed.delta:g} {promised}, and {agreed.epsilon:g} is promised"
+        # Totals that are not below those of a round have room for it, so that nothing need be computed.
+        enough = agreed.total_epsilon >= agreed.epsilon and agreed.total_delta >= agreed.delta
+        if not enough and not keeps(release, agreed.total_epsilon, agreed.total_delta):
+            found = cost(release, agreed.total_delta)
+            yield ("privacy", "total_epsilon"), f"one round costs {found:.4g} at delta {agreed.total_delta:g}"
 
     @property
     def two_party(self) -> bool:

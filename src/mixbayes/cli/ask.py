@@ -15,6 +15,7 @@ from rich.text import Text
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
+from mixbayes.agreement.noise import without_noise
 from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.help import Command
 from mixbayes.cli.nodes import Agreed, Keys, Name
@@ -216,6 +217,23 @@ def _said_only() -> Iterator[None]:
         typer.echo(said, err=True)
 
 
+def _privacy(agreed: Federation, found: Status) -> dict[str, object] | None:
+    """What was agreed of noise, what is spent, and what is left; nothing without noise."""
+    if not (privacy := agreed.privacy):
+        return None
+    left = max(0.0, privacy.total_epsilon - found.epsilon_spent)
+    return privacy.model_dump(mode="json") | {"spent": found.epsilon_spent, "left": left}
+
+
+def _promised(agreed: Federation, found: Status) -> str:
+    if not (privacy := agreed.privacy):
+        return without_noise(agreed.layout)
+    return (
+        f"epsilon {privacy.epsilon:g} a round, delta {privacy.delta:g}; of {privacy.total_epsilon:g} for all rounds "
+        f"{found.epsilon_spent:.3g} are spent"
+    )
+
+
 def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
     document: dict[str, Any] = {
         "federation": agreed.digest(),
@@ -226,6 +244,7 @@ def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
         "missing": found.missing,
         "refused": found.refused,
         "budget": found.budget_left,
+        "privacy": _privacy(agreed, found),
         "protection": found.protection,
         "unreachable": {title: str(error) for title, error in found.unreachable.items()},
     }
@@ -235,6 +254,7 @@ def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
     shown_otherwise = {
         "round": f"{found.round}; under this agreement {agreed.policy.rounds} may be trained",
         "budget": f"{found.budget_left} of {found.budget} rows left",
+        "privacy": _promised(agreed, found),
     }
     table = Table(show_header=False, box=None)
     for key, value in (document | shown_otherwise).items():

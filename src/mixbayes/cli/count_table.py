@@ -14,9 +14,11 @@ from mixbayes.agreement.files import read_federation
 from mixbayes.cli.nodes import Agreed
 from mixbayes.cli.output import refuse_unwritable, write_private
 from mixbayes.cli.progress import Talk
-from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables
+from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables, tell_unmet
+from mixbayes.node.log import printable
 from mixbayes.tables.counting import counted
 from mixbayes.tables.sources.how import How
+from mixbayes.tables.sources.source import Source
 from mixbayes.tables.tallying import Counted
 
 EXAMPLES = """Examples:
@@ -45,13 +47,30 @@ def count(
         refuse_unwritable(out)
     agreed = read_federation(federation)
     with Talk() as talk:
-        found = counted(agreed.layout, opened(table, how), talk)
+        source = opened(table, how)
+        found = counted(agreed.layout, source, talk)
+        with source.named_in_errors():
+            beyond = _mostly_beyond(agreed, found, source)
+    tell_unmet(source)
+    for name in beyond:
+        typer.echo(
+            f"mixbayes: {printable(source.title)}: more than half of the values of column {printable(name)!r} lie "
+            "beyond the agreed bounds, and count as the bound. Is it in another unit?",
+            err=True,
+        )
     text = json.dumps(document(agreed, found))
     if out is None:
         typer.echo(text)
         return
     write_private(out, text + "\n")
     typer.echo(f"{found.rows} rows, {found.vector.size} counts in {out}. Keep it on this machine.", err=True)
+
+
+def _mostly_beyond(agreed: Federation, found: Counted, source: Source) -> list[str]:
+    """The columns of numbers of which most lie beyond the bounds."""
+    clipped = [one.name for one in agreed.dictionary.attributes if one.numeric and one.name in found.clipped]
+    columns = source.profile(clipped).columns if clipped else {}
+    return [name for name, column in columns.items() if 2 * found.clipped[name] > column.present]
 
 
 def document(agreed: Federation, found: Counted) -> dict[str, Any]:

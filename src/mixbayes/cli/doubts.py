@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import typer
 
@@ -10,7 +10,7 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.tables import doubts
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.inference import DEFAULT_CLASS_COLUMN, class_of
+from mixbayes.tables.inference import DEFAULT_CLASS_COLUMN, NO_LISTS, class_of
 from mixbayes.tables.profile import Profile, profiled
 
 
@@ -18,7 +18,7 @@ def tell_doubts(
     tables: Sequence[Columns | Profile],
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
-    several: Collection[str] = (),
+    several: Mapping[str, str] = NO_LISTS,
 ) -> None:
     """Print what looks like an oversight in these tables."""
     _tell(doubts.doubts(tables, nominal, numeric, several))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated
@@ -21,15 +22,38 @@ from mixbayes.agreement.agreement import (
     federation_from,
 )
 from mixbayes.agreement.files import read_federation, written
+from mixbayes.agreement.noise import (
+    USUAL_DELTA,
+    all_rounds,
+    document,
+    in_words,
+    promised,
+    spent_together,
+    without_noise,
+)
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
 from mixbayes.cli.help import Command
+from mixbayes.cli.noise import (
+    Delta,
+    Epsilon,
+    MaxRowsEach,
+    MinRows,
+    ReleaseOption,
+    Releases,
+    TotalDelta,
+    TotalEpsilon,
+    refuse_exact_with_noise,
+    refuse_noise_for_nothing,
+    tell_not_covered,
+)
 from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
 from mixbayes.cli.output import write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL as USUALLY
-from mixbayes.cli.reading import opened, reads_tables
+from mixbayes.cli.reading import opened, reads_tables, tell_unmet
 from mixbayes.node.log import printable
-from mixbayes.protocol.attributes.dictionary import MOST_ROWS
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -44,9 +68,13 @@ from mixbayes.tables.sources.how import How
 NEW_EXAMPLES = """Examples:
 
 mixbayes federation new heart --name heart --party north --party south --party west
-  --mixer a=mixer-a.example.org:8443 --mixer b=mixer-b.example.org:8443 --like example.csv
+  --mixer a=mixer-a.example.org:8443 --mixer b=mixer-b.example.org:8443 --like example.csv --epsilon 2
 
 mixbayes federation new pair --name pair --party north=north.example.org:8443 --party south --like example.csv
+  --epsilon 1 --total-epsilon 4
+
+mixbayes federation new exact --name exact --party north=north.example.org:8443 --party south --like example.csv
+  --without-noise
 """
 SHOW_EXAMPLES = """Examples:
 
@@ -56,6 +84,7 @@ mixbayes federation show heart/federation.toml --json
 """
 MOST_SHOWN = 10
 USUAL = Policy(minimum=2)
+USUAL_MIN_ROWS = 10
 
 app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agree on.")
 
@@ -93,16 +122,33 @@ def new(
     minimum: Annotated[
         int | None, typer.Option(metavar="N", min=2, help="Hospitals that a round needs.", show_default="all of them")
     ] = None,
+    epsilon: Epsilon = None,
+    delta: Delta = USUAL_DELTA,
+    total_epsilon: TotalEpsilon = None,
+    total_delta: TotalDelta = None,
+    release: ReleaseOption = Releases.LABELS,
+    no_noise: Annotated[
+        bool, typer.Option("--without-noise", help="Exact labels, which give away more of the patients.")
+    ] = False,
     budget: Annotated[
-        int, typer.Option(min=1, max=MOST_ROWS, metavar="ROWS", help="Rows a hospital may ask about in one round.")
-    ] = USUAL.budget,
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_ROWS,
+            metavar="ROWS",
+            help="Rows a hospital may ask about in one round.",
+            show_default=f"{USUAL.budget}; without noise the number of cells",
+        ),
+    ] = None,
+    min_rows: MinRows = USUAL_MIN_ROWS,
+    max_rows_each: MaxRowsEach = None,
     max_rows: Annotated[
         int | None,
         typer.Option(
             metavar="ROWS",
             min=1,
             max=MOST_ROWS,
-            help="Rows that all hospitals together may have.",
+            help="Rows that every hospital may have, and the table.",
             show_default="1048576",
         ),
     ] = None,
@@ -121,6 +167,8 @@ def new(
 
     It says who takes part, by which rules, counting what. Read it, edit it, and have everybody sign it off.
     """
+    _refuse_no_decision(epsilon, no_noise, protocol)
+    refuse_noise_for_nothing(epsilon, total_epsilon, total_delta, release)
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
     table = _profile(like, how, bins)
@@ -140,6 +188,17 @@ def new(
         most_values=most_values,
         public=True,
     )
+    privacy = None
+    if epsilon is not None:
+        privacy = promised(
+            dictionary,
+            epsilon,
+            delta,
+            rounds=rounds,
+            total_epsilon=total_epsilon,
+            total_delta=total_delta,
+            release=release.value,
+        )
     federation = _agreed(
         {
             "name": name,
@@ -148,17 +207,22 @@ def new(
             "mixers": list(map(_member, mixer or [])),
             "policy": {
                 "minimum": minimum or len(party),
-                "budget": budget,
+                "budget": budget or _usual_budget(dictionary, epsilon),
                 "collect_hours": collect_hours,
                 "timeout": timeout,
                 "rounds": rounds,
+                "min_rows": min_rows,
+                "max_rows_each": max_rows_each,
             },
+            "privacy": privacy.model_dump() if privacy else None,
             "dictionary": dictionary,
         }
     )
     _refuse_what_cannot_run(federation)
     _make(folder)
     write_whole(target, written(federation))
+    if federation.privacy:
+        tell_not_covered(dictionary, table.source)
     for line in _advice(federation, target):
         typer.echo(line, err=True)
 
@@ -175,11 +239,34 @@ def show(
     federation = read_federation(file)
     _refuse_what_cannot_run(federation)
     if as_json:
-        marks = {"digest": federation.digest(), "sections": federation.sections()}
+        marks = {"digest": federation.digest(), "sections": federation.sections(), "cells": federation.layout.size}
+        marks |= {"promise": _promise(federation)}
         typer.echo(json.dumps(marks | federation.model_dump(mode="json"), indent=2))
         return
     for line in _summary(federation):
         typer.echo(printable(line))
+
+
+def _refuse_no_decision(epsilon: float | None, no_noise: bool, protocol: Protocol) -> None:
+    refuse_exact_with_noise(epsilon, protocol)
+    if (epsilon is None) != no_noise:
+        raise Unsupported(
+            "Say either --epsilon E, for noise that hides single patients (1 hides more, 4 less), or --without-noise."
+        )
+
+
+def _usual_budget(dictionary: Dictionary, epsilon: float | None) -> int:
+    return Layout(dictionary).size if epsilon is None else USUAL.budget
+
+
+def _promise(federation: Federation) -> dict[str, object] | None:
+    """What is promised, and what it costs: it stands in no agreement, but follows from it."""
+    privacy, layout, rounds = federation.privacy, federation.layout, federation.policy.rounds
+    if not privacy:
+        return None
+    spent = spent_together(privacy, layout, rounds)
+    together = {"rounds": rounds, "epsilon": spent if math.isfinite(spent) else None, "delta": privacy.total_delta}
+    return document(privacy, layout) | {"all_rounds": together}
 
 
 def _refuse_to_overwrite(target: Path) -> None:
@@ -201,7 +288,9 @@ def _profile(like: str, how: How, bins: int | None) -> Profile:
     source = opened(like, how)
     with Talk() as talk:
         profile = source.profile(source.names, talk)
-        return with_grids(source, profile, source.names, talk) if bins else profile
+        found = with_grids(source, profile, source.names, talk) if bins else profile
+    tell_unmet(source)
+    return found
 
 
 def _refuse_names_of_patients(table: Profile, label: str, kept: Collection[str], numeric: Collection[str]) -> None:
@@ -263,6 +352,8 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     yield "Values and classes are those of the table. Add what other hospitals have and it has not, and leave out"
     yield "what names a patient."
     yield ""
+    yield from _about_noise(federation)
+    yield ""
     yield "Next:"
     yield f"1. Read and edit {target}, and have everybody sign it off."
     yield "2. Give every node a copy. Compare by telephone the digest that `mixbayes federation show FILE` prints."
@@ -272,6 +363,19 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     yield "   NAME.pem goes back into KEYS, and authority.pem with it."
     yield f"6. Every node starts, with a state folder of its own: {_start(federation)}"
     yield "`mixbayes doctor` says at any of them what is wrong."
+
+
+def _about_noise(federation: Federation) -> Iterator[str]:
+    """What is promised and what it costs, or what is given away without a promise."""
+    privacy, layout, policy = federation.privacy, federation.layout, federation.policy
+    if privacy is None:
+        yield without_noise(layout)
+        yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
+        return
+    promise, noise = in_words(privacy)
+    yield f"Promised: {promise}. A patient with rows in two hospitals counts twice."
+    yield f"Noise: {noise}."
+    yield f"Rounds: {all_rounds(privacy, layout, policy.rounds)}."
 
 
 def _start(federation: Federation) -> str:
@@ -296,7 +400,8 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield f"rounds:         {policy.rounds} at most"
     yield f"budget:         {policy.budget} rows for each hospital and round"
     yield f"timeout:        {policy.timeout:g} s"
-    yield f"max_rows:       {dictionary.max_rows} of all hospitals together"
+    yield f"rows:           {policy.min_rows} to {policy.max_rows_each or dictionary.max_rows} of every hospital"
+    yield from _noise_summary(federation)
     yield f"smoothing:      {dictionary.smoothing}"
     yield f"classes:        {', '.join(dictionary.classes)} (column {dictionary.class_column})"
     yield f"attributes:     {len(dictionary.attributes)}"
@@ -306,6 +411,18 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield "digests of parts, to find what differs:"
     for part, digest in federation.sections().items():
         yield f"  {part:10}  {digest}"
+
+
+def _noise_summary(federation: Federation) -> Iterator[str]:
+    privacy, layout = federation.privacy, federation.layout
+    if privacy is None:
+        yield f"promise:        none. {without_noise(layout)}"
+        return
+    promise, noise = in_words(privacy)
+    yield f"promise:        {promise}"
+    yield f"noise:          {noise}"
+    yield f"rounds cost:    {all_rounds(privacy, layout, federation.policy.rounds)}"
+    yield f"release:        {privacy.release}"
 
 
 def _where(member: Party | Mixer) -> str:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from mixbayes.cli.options import Several, names_in, separators_in
 from mixbayes.cli.progress import Talk
-from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables
+from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables, tell_unmet
 from mixbayes.node.log import printable
 from mixbayes.tables.inspection import Inspected, InspectedColumn, inspected
 from mixbayes.tables.sources.how import How
@@ -54,6 +54,7 @@ def inspect(
         found = inspected(
             profile, class_column, names_in(nominal), names_in(numeric), bins, separators_in(several or [])
         )
+    tell_unmet(source)
     seconds = perf_counter() - begun
     if as_json:
         typer.echo(json.dumps(document(found) | {"seconds": round(seconds, 3)}, indent=2))
@@ -66,6 +67,7 @@ def document(found: Inspected) -> dict[str, object]:
     return {
         "rows": found.rows,
         "class_column": {"name": found.class_column, "guessed": found.guessed},
+        "doubts": found.doubts,
         "columns": [asdict(column) for column in found.columns],
     }
 
@@ -91,4 +93,5 @@ def _row(column: InspectedColumn) -> tuple[str, ...]:
 
 
 def _doubts(found: Inspected) -> Iterator[str]:
-    return (f"column {column.name!r} {doubt}" for column in found.columns for doubt in column.doubts)
+    yield from found.doubts
+    yield from (f"column {column.name!r} {doubt}" for column in found.columns for doubt in column.doubts)

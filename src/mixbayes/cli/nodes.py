@@ -18,12 +18,12 @@ import typer
 
 from mixbayes.agreement.files import read_federation
 from mixbayes.cli.progress import Talk
-from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables
+from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables, tell_unmet
 from mixbayes.cli.tenths import Tenths
 from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.tables.counting import counted, protected, refuse_empty, seed_for
+from mixbayes.tables.counting import counted, protected, refuse_empty, refuse_too_few, seed_for
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import SourceAway
@@ -148,7 +148,9 @@ def _counts(layout: Layout, data: str, how: How) -> Counted:
     with Talk() as talk:
         table = opened(data, how)
         found = counted(layout, table, talk)
+    tell_unmet(table)
     refuse_empty(found.rows, table.title)
+    refuse_too_few(found.rows, layout.terms.min_rows, table.title)
     return found
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
-from mixbayes.cli.options import names_in
 from mixbayes.node.log import printable
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.sources.how import How
-from mixbayes.tables.sources.opening import open_table, read_table
+from mixbayes.tables.sources.how import How, spellings_in
+from mixbayes.tables.sources.opening import open_table, read_source
 from mixbayes.tables.sources.source import Progress, Source, no_progress
 
 TABLE = "A file (CSV, Parquet, XLSX), a quoted pattern, a folder of Parquet, or an address of a database or Spark."
@@ -23,7 +24,11 @@ SEPARATORS: Final[Mapping[str, str]] = {"tab": "\t", "\\t": "\t", "semicolon": "
 USUAL = How()
 
 _OPTIONS: Final[Mapping[str, tuple[Any, str, str]]] = {
-    "missing": (str, "A,B", "More spellings of a missing cell: NA,-999, or age=999 for one column."),
+    "missing": (
+        list[str] | None,
+        "A,B",
+        "More spellings of a missing cell: NA,-999, or age=999 for one column; semicolons part them, too; repeatable.",
+    ),
     "delimiter": (str | None, "CHARACTER", "Between cells of CSV. Default: as the header suggests."),
     "decimal": (str, "CHARACTER", "Of numbers in CSV, and of texts in XLSX: . or ,"),
     "encoding": (str | None, "NAME", "Of CSV. Default: UTF-8 or UTF-16, else Windows-1252."),
@@ -32,7 +37,7 @@ _OPTIONS: Final[Mapping[str, tuple[Any, str, str]]] = {
     "query": (Path | None, "FILE.sql", "In a database or Spark: a query instead of a table."),
 }
 """The type of each, what is shown for its value, and its help."""
-_USUALLY: Final[Mapping[str, Any]] = {"missing": "", "decimal": "."}
+_USUALLY: Final[Mapping[str, Any]] = {"decimal": "."}
 
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
@@ -60,8 +65,10 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
 
 def _annotation(name: str) -> Any:
     kind, shown, text = _OPTIONS[name]
-    option = typer.Option(f"--{name}", envvar=f"MIXBAYES_READ_{name.upper()}", metavar=shown, help=text)
-    return Annotated[kind, option]
+    variable = f"MIXBAYES_READ_{name.upper()}"
+    if name == "missing":  # typer would take the variable apart at blanks
+        return Annotated[kind, typer.Option(f"--{name}", metavar=shown, help=f"{text} [env var: {variable}]")]
+    return Annotated[kind, typer.Option(f"--{name}", envvar=variable, metavar=shown, help=text)]
 
 
 def opened(address: str, how: How = USUAL) -> Source:
@@ -73,8 +80,16 @@ def opened(address: str, how: How = USUAL) -> Source:
 
 def read(address: str, how: How = USUAL, progress: Progress = no_progress) -> Columns:
     """The whole table at this address, in memory."""
-    _tell(open_table(address, how))
-    return read_table(address, how, progress)
+    source = opened(address, how)
+    columns = read_source(source, progress)
+    tell_unmet(source)
+    return columns
+
+
+def tell_unmet(source: Source) -> None:
+    """Print which spellings of a missing cell the table does not have, as far as it was read."""
+    for sentence in source.unmet():
+        typer.echo(f"mixbayes: {printable(source.title)}: {printable(sentence)}.", err=True)
 
 
 def is_file(address: str) -> bool:
@@ -96,7 +111,9 @@ def _how(said: dict[str, Any]) -> How:
     if said["table"] and said["query"]:
         raise Unsupported("--table and --query: say one of them.")
     _refuse_unknown_encoding(said["encoding"])
-    return How(**said | {"missing": tuple(names_in(said["missing"])), "delimiter": delimiter})
+    listed = said["missing"] or [os.environ.get("MIXBAYES_READ_MISSING", "")]
+    missing = tuple(chain.from_iterable(spellings_in(one, said["decimal"]) for one in listed))
+    return How(**said | {"missing": missing, "delimiter": delimiter})
 
 
 def _refuse_unknown_encoding(name: str | None) -> None:

@@ -13,13 +13,28 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mixbayes.agreement.noise import USUAL_DELTA
 from mixbayes.cli.doubts import tell_doubts, tell_predicted, tell_unknown
+from mixbayes.cli.noise import (
+    Delta,
+    Epsilon,
+    MaxRowsEach,
+    MinRows,
+    ReleaseOption,
+    Releases,
+    TotalDelta,
+    TotalEpsilon,
+    refuse_exact_with_noise,
+    refuse_noise_for_nothing,
+    tell_not_covered,
+)
 from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
 from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.node.log import printable
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
@@ -40,6 +55,8 @@ mixbayes simulate north.csv south.csv --classify new.csv --labels labels.csv
 mixbayes simulate north.csv south.csv --two-party --json
 
 mixbayes simulate patients.csv --hospitals 5 --report report
+
+mixbayes simulate patients.csv --bins 5 --epsilon 2
 
 mixbayes simulate patients.csv --protect class-wise-condensation:t=20 --protect hospital-1=microaggregation:k=5
 """
@@ -65,9 +82,7 @@ def simulate(
     ] = "1",
     max_rows: Annotated[
         int | None,
-        typer.Option(
-            metavar="ROWS", min=1, help="Rows that all hospitals together may have; sets the width of numbers."
-        ),
+        typer.Option(metavar="ROWS", min=1, help="Rows that each hospital may have; sets the width of numbers."),
     ] = None,
     private: Annotated[
         bool,
@@ -102,6 +117,13 @@ def simulate(
             help="What hospitals, or one of them, do to their tables before they are counted; repeatable.",
         ),
     ] = None,
+    epsilon: Epsilon = None,
+    delta: Delta = USUAL_DELTA,
+    total_epsilon: TotalEpsilon = None,
+    total_delta: TotalDelta = None,
+    release: ReleaseOption = Releases.LABELS,
+    min_rows: MinRows = 1,
+    max_rows_each: MaxRowsEach = None,
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Who holds which rows; never the protocol's randomness.")
     ] = 0,
@@ -110,6 +132,8 @@ def simulate(
     how: How = USUAL,
 ) -> None:
     """Train and classify on this machine, every node in a process of its own, and compare with pooling."""
+    refuse_exact_with_noise(epsilon, protocol)
+    refuse_noise_for_nothing(epsilon, total_epsilon, total_delta, release)
     if labels:
         refuse_unwritable_labels(labels)
         _refuse_to_overwrite(labels, [*(tables or []), *([classify] if classify else [])])
@@ -119,6 +143,13 @@ def simulate(
         asked = read(classify, how, talk) if classify else None
     tell_doubts(list(given.values()), names_in(nominal), names_in(numeric), separators_in(several or []))
     tell_predicted(next(iter(given.values())), class_column)
+
+    def agreed(dictionary: Dictionary) -> None:
+        if epsilon is not None:
+            tell_not_covered(dictionary, "the tables")
+        if asked:
+            tell_unknown(dictionary, asked)
+
     with Talk() as talk:
         outcome = run_simulation(
             given,
@@ -137,8 +168,15 @@ def simulate(
             several=separators_in(several or []),
             most_values=most_values,
             protect=_protections(protect or []),
+            epsilon=epsilon,
+            delta=delta,
+            total_epsilon=total_epsilon,
+            total_delta=total_delta,
+            release=release.value,
+            min_rows=min_rows,
+            max_rows_each=max_rows_each,
             seed=seed,
-            agreed=lambda dictionary: tell_unknown(dictionary, asked) if asked else None,
+            agreed=agreed,
             progress=talk,
         )
     if labels:
@@ -210,7 +248,8 @@ def _show(outcome: Outcome) -> None:
         table.add_row(*row[: len(columns)])
     console.print(table)
     if outcome.agreement_with_pooled is not None:
-        console.print(f"Labels equal to the pooled classifier's: {_percent(outcome.agreement_with_pooled)}")
+        pooled = "the pooled classifier's without noise" if outcome.privacy else "the pooled classifier's"
+        console.print(f"Labels equal to {pooled}: {_percent(outcome.agreement_with_pooled)}")
     for hospital in outcome.hospitals:
         if hospital.coarsened:
             said = (
@@ -228,6 +267,17 @@ def _show(outcome: Outcome) -> None:
         f"classification {moved.classification:,} in {rounds.classification} rounds",
         soft_wrap=True,
     )
+    for line in _about_noise(outcome):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _about_noise(outcome: Outcome) -> Iterator[str]:
+    if not outcome.privacy:
+        yield from outcome.about_noise
+        return
+    promise, noise = outcome.about_noise
+    yield f"Promised: {promise}. The noise really cost epsilon {outcome.privacy['spent']:.4g}."
+    yield f"Noise: {noise}. Where it changes a label, that is the price of the promise."
 
 
 def _rows(outcome: Outcome) -> Iterator[tuple[Text, str, str]]:

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from mixbayes.local_methods.containers import read_columns
 from mixbayes.model.document import ReleasedModel, read_model
 from mixbayes.model.frames import texts_of
-from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import clamped_in_clear
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
@@ -43,6 +44,16 @@ def _read(document: str) -> ReleasedModel:
 def _trained(document: str) -> Model:
     model = _read(document)
     return fixed_model(model.layout, model.counts)
+
+
+def probabilities(layout: Layout, counts: Words, codes: Values) -> NDArray[np.float64]:
+    """Of the classes (rows, classes), by noisy counts; they are not calibrated."""
+    scores = real_scores(layout, clamped_in_clear(layout, counts), codes)
+    best = scores.max(axis=0)
+    # Where noise has left no class any patient, all are equally likely.
+    shares = np.where(np.isfinite(best), np.exp2(scores - np.where(np.isfinite(best), best, 0)), 1.0)
+    found: NDArray[np.float64] = (shares / shares.sum(axis=0)).T
+    return found
 
 
 class ReleasedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -101,13 +112,7 @@ class ReleasedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities (rows, classes) of naive Bayes, which are not calibrated."""
-        layout = self._model.layout
-        scores = real_scores(layout, clamped_in_clear(layout, self._model.counts), self._codes(X))
-        best = scores.max(axis=0)
-        # Where noise has left no class any patient, all are equally likely.
-        shares = np.where(np.isfinite(best), np.exp2(scores - np.where(np.isfinite(best), best, 0)), 1.0)
-        found: NDArray[np.float64] = (shares / shares.sum(axis=0)).T
-        return found
+        return probabilities(self._model.layout, self._model.counts, self._codes(X))
 
     def _codes(self, X: Any) -> Values:
         table, _ = read_columns(X)

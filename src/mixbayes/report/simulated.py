@@ -33,7 +33,14 @@ def simulated(outcome: Outcome) -> Page:
         title=f"{hospitals} classify together: a simulation",
         lead=[_found(outcome), _SURE],
         keys=list(_keys(outcome)),
-        sections=[_accuracy(outcome), _confusion(outcome), _protection(outcome), _flows(outcome), _time(outcome)],
+        sections=[
+            _accuracy(outcome),
+            _confusion(outcome),
+            _protection(outcome),
+            _noise(outcome),
+            _flows(outcome),
+            _time(outcome),
+        ],
         gives_away=_gives_away(outcome),
     )
 
@@ -47,14 +54,15 @@ def _found(outcome: Outcome) -> str:
     if joint is not None:
         found += f", {share(joint)} of {'them' if known == outcome.instances else 'those with a known class'} rightly"
     if agreement is not None:
-        found += f"; {share(agreement)} of the labels are those that a classifier on the pooled tables gives"
+        without = " without noise" * bool(outcome.privacy)
+        found += f"; {share(agreement)} of the labels are those that a classifier on the pooled tables gives{without}"
     return found + "."
 
 
 def _keys(outcome: Outcome) -> Iterator[tuple[str, str]]:
     moved, took = outcome.bytes, outcome.seconds
     yield share(outcome.accuracy.joint), "of the joint labels are right"
-    yield share(outcome.agreement_with_pooled), "are the labels of pooling"
+    yield share(outcome.agreement_with_pooled), "are the labels of pooling" + " without noise" * bool(outcome.privacy)
     yield size(moved.hospitals_to_mixers + moved.training + moved.classification), "went from node to node"
     yield seconds(took.setup + took.contribute + took.train + took.classify), "from set-up to the last label"
 
@@ -226,6 +234,31 @@ def _verified(hospitals: Sequence[Hospital]) -> Table:
     return Table("Protection", ["hospital", "method, and what was verified of its result"], rows, numbers=0)
 
 
+def _noise(outcome: Outcome) -> Section:
+    heading = "How far labels tell of a patient"
+    if not (privacy := outcome.privacy):
+        return Section(heading, outcome.about_noise)
+    promise, noise = outcome.about_noise
+    coins, deviation = privacy["noise"]["coins"], privacy["noise"]["standard_deviation"]
+    rows = [
+        ("epsilon promised", exact(privacy["epsilon"], f"{privacy['epsilon']:g}")),
+        ("epsilon that the noise cost", exact(privacy["spent"], f"{privacy['spent']:.4g}")),
+        ("delta", exact(privacy["delta"], f"{privacy['delta']:g}")),
+        ("standard deviation of the noise on a count", exact(deviation, f"{deviation:.4g}")),
+        *((f"coins of weight {1 << place}", exact(count, f"{count:,}")) for place, count in enumerate(coins)),
+    ]
+    return Section(
+        heading,
+        [
+            f"Promised is {promise}. Whoever asks for labels, however often, learns no more of that row than this "
+            "allows.",
+            f"The noise: {noise}. Nobody knows it, neither of the two who draw it. It is drawn once on the counts "
+            "that all hospitals have together, so that labels can differ from those of pooling without it.",
+        ],
+        tables=[Table("Noise", ["what", "number"], rows)],
+    )
+
+
 def _flows(outcome: Outcome) -> Section:
     moved, rounds = outcome.bytes, outcome.rounds
     total = (
@@ -330,9 +363,22 @@ def _gives_away(outcome: Outcome) -> list[str]:
     )
     return [
         "The page holds names of hospitals and classes, sums and shares, and no row and no cell of any table." + few,
+        _of_labels(outcome),
+    ]
+
+
+def _of_labels(outcome: Outcome) -> str:
+    if outcome.privacy:
+        return (
+            "The labels tell of counts with noise, and of one patient no more than was promised, however many there "
+            "are. The promise is for rows: a patient with rows in two hospitals counts twice. It does not cover the "
+            "classes, values, bounds and cut points, which a simulation takes from the tables, nor the accuracies and "
+            "counts of this page, which come from the tables as they are."
+        )
+    return (
         "The labels themselves leak. Whoever asks often enough finds out where the classifier changes its mind, and "
         "so, roughly, the sums of the counts of all hospitals; between two hospitals that is the other one's table of "
         "counts. Whoever asks again after a training with one patient fewer learns about that patient. A real "
         "federation limits the rows that each hospital may ask about, and the rounds, and writes down who asked; that "
-        "slows such a search and shows it, and does not prevent it. No noise is added.",
-    ]
+        "slows such a search and shows it, and does not prevent it. No noise is added."
+    )

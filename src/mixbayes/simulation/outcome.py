@@ -83,7 +83,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything `mixbayes simulate` reports; `labels` are for --labels, `flows` and `confusion` for --report."""
+    """Everything `mixbayes simulate` reports; `labels` are for --labels. `document` leaves out what is for people."""
 
     hospitals: list[Hospital]
     protocol: str
@@ -100,10 +100,15 @@ class Outcome:
     flows: list[Flow] = field(default_factory=list)
     confusion: list[list[int]] | None = None
     """How many rows of each class were given each label jointly; None where no true class is known."""
+    about_noise: list[str] = field(default_factory=list)
+    """In words: what is promised and by which noise, or what labels give away without noise."""
+    privacy: dict[str, Any] | None = None
+    """What was promised, the noise that was drawn, and the ε that it cost; nothing without noise."""
 
     def document(self) -> dict[str, Any]:
         """What --json prints."""
-        return {key: value for key, value in asdict(self).items() if key not in ("labels", "flows", "confusion")}
+        for_people = ("labels", "flows", "confusion", "about_noise")
+        return {key: value for key, value in asdict(self).items() if key not in for_people}
 
 
 def pooled_labels(layout: Layout, vectors: list[Words], codes: Values) -> Labels:

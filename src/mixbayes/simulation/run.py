@@ -10,6 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from mixbayes.agreement.agreement import Given, Privacy
+from mixbayes.agreement.noise import USUAL_DELTA, document, in_words, promised, without_noise
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
@@ -25,13 +27,14 @@ from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
 from mixbayes.protocol.paillier.key import USUAL_BITS
+from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.simulation import roles
 from mixbayes.simulation.crew import Crew, ended_in_order, make_room
 from mixbayes.simulation.flows import contributions, conversations
 from mixbayes.simulation.outcome import Flow, Hospital, Labels, Outcome, Rounds, Seconds, Volumes, compare, confusion
 from mixbayes.simulation.plan import plan
 from mixbayes.simulation.prepared import Prepared, Progress, prepare
-from mixbayes.simulation.stage import Stage, stage
+from mixbayes.simulation.stage import Rules, Stage, stage
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import NO_LISTS, class_of, common_names, infer, refuse_unlabelled
 from mixbayes.tables.profile import profiled
@@ -79,6 +82,13 @@ def simulate(
     several: Mapping[str, str] = NO_LISTS,
     most_values: int = USUAL_MOST,
     protect: Mapping[str, str] | str = "",
+    epsilon: float | None = None,
+    delta: float = USUAL_DELTA,
+    total_epsilon: float | None = None,
+    total_delta: float | None = None,
+    release: Given = "labels",
+    min_rows: int = 1,
+    max_rows_each: int | None = None,
     seed: int = 0,
     deadline: float = DEADLINE,
     agreed: Callable[[Dictionary], None] = lambda dictionary: None,
@@ -87,13 +97,15 @@ def simulate(
     """Train on the union of the hospitals' tables and classify, every node a process with TLS between them.
 
     `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
-    randomness of the protocol. `agreed` is told the dictionary before the nodes start. Nodes are new processes: a
-    script calls this under `if __name__ == "__main__"`.
+    randomness of the protocol, or of the noise; there is noise if `epsilon` is given. `agreed` is told the dictionary
+    before the nodes start. Nodes are new processes: a script calls this under `if __name__ == "__main__"`.
     """
     if protocol == PAILLIER and not two_party:
         raise Unsupported(
             "The Paillier protocol is for two hospitals alone: add --two-party, or use --protocol shares."
         )
+    if protocol == PAILLIER and epsilon is not None:
+        raise Unsupported("The Paillier protocol is exact and takes no noise: leave out epsilon, or take shares.")
     _refuse_unfit_tables(tables, class_column)
     planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
     training = list(planned.training.values())
@@ -108,17 +120,26 @@ def simulate(
         several=several,
         most_values=most_values,
     )
-    layout = Layout(dictionary, Terms(len(training), min_rows=1))
+    if min_rows > (most := max_rows_each or dictionary.max_rows):
+        raise Unsupported(f"Every hospital needs {min_rows} rows, and may have {most}. Say what goes together.")
+    privacy = None
+    if epsilon is not None:
+        privacy = promised(
+            dictionary, epsilon, delta, total_epsilon=total_epsilon, total_delta=total_delta, release=release
+        )
+    rules = Rules(min_rows, max_rows_each, privacy)
+    coins = Coins(privacy.coins) if privacy else None
+    layout = Layout(dictionary, Terms(len(training), min_rows, max_rows_each, coins))
     _refuse_unfit(layout, protocol)
     prepared = prepare(planned, layout, protect, seed, progress)
     agreed(dictionary)
     make_room(len(prepared.held) + (0 if two_party else 2))
     with ended_in_order():
         answers = _staged(
-            partial(stage, list(prepared.held), dictionary, protocol, two_party, deadline),
+            partial(stage, list(prepared.held), dictionary, protocol, two_party, deadline, rules),
             lambda set_up: _answers(set_up, prepared, private, progress),
         )
-    return _outcome(prepared, protocol, answers)
+    return _outcome(prepared, protocol, answers, privacy)
 
 
 def _refuse_unfit_tables(tables: Mapping[str, Columns], class_column: str | None) -> None:
@@ -136,10 +157,10 @@ def _refuse_unfit(layout: Layout, protocol: str) -> None:
         precision_for(layout)
 
 
-def _outcome(prepared: Prepared, protocol: str, answers: _Answers) -> Outcome:
-    dictionary = prepared.layout.dictionary
+def _outcome(prepared: Prepared, protocol: str, answers: _Answers, privacy: Privacy | None) -> Outcome:
+    layout, dictionary = prepared.layout, prepared.layout.dictionary
     agreement, accuracy = compare(
-        prepared.layout, prepared.vectors, prepared.before, prepared.codes, prepared.questions, answers.labels
+        layout, prepared.vectors, prepared.before, prepared.codes, prepared.questions, answers.labels
     )
     return Outcome(
         hospitals=[_described(name, one) for name, one in prepared.held.items()],
@@ -155,6 +176,8 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers) -> Outcome:
         labels=np.array(dictionary.classes)[answers.labels].tolist(),
         flows=answers.flows,
         confusion=confusion(dictionary, prepared.questions, answers.labels),
+        privacy=document(privacy, layout) if privacy else None,
+        about_noise=list(in_words(privacy)) if privacy else [without_noise(layout)],
     )
 
 

@@ -13,12 +13,24 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from mixbayes.agreement.agreement import Federation, Mixer, Party, Policy
+from mixbayes.agreement.agreement import Federation, Mixer, Party, Policy, Privacy, federation_from
 from mixbayes.keys.authority import make_authority, make_request, sign
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.errors import Unsupported
 
 _RESERVED = {"a", "b", "authority"}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is agreed besides the dictionary: rows of each hospital, and noise."""
+
+    min_rows: int = 1
+    max_rows_each: int | None = None
+    privacy: Privacy | None = None
+
+
+USUAL = Rules()
 
 
 @dataclass(frozen=True)
@@ -38,14 +50,19 @@ class Stage:
 
 @contextmanager
 def stage(
-    hospitals: Sequence[str], dictionary: Dictionary, protocol: str, two_party: bool, timeout: float
+    hospitals: Sequence[str],
+    dictionary: Dictionary,
+    protocol: str,
+    two_party: bool,
+    timeout: float,
+    rules: Rules = USUAL,
 ) -> Iterator[Stage]:
     """A folder that only this user can read, and that is gone afterwards."""
     names = node_names(hospitals)
     folder = Path(tempfile.gettempdir(), f"mixbayes-{secrets.token_hex(8)}")
     try:
         _make(folder)
-        federation = _agreement(list(names.values()), dictionary, protocol, two_party, timeout)
+        federation = _agreement(list(names.values()), dictionary, protocol, two_party, timeout, rules)
         set_up = Stage(folder, federation, names)
         _hand_out_keys(set_up)
         yield set_up
@@ -72,18 +89,30 @@ def node_names(hospitals: Sequence[str]) -> dict[str, str]:
 
 
 def _agreement(
-    names: Sequence[str], dictionary: Dictionary, protocol: str, two_party: bool, timeout: float
+    names: Sequence[str], dictionary: Dictionary, protocol: str, two_party: bool, timeout: float, rules: Rules
 ) -> Federation:
     ports = free_ports(1 if two_party else 2)
     addresses = [f"127.0.0.1:{port}" for port in ports]
     listening = dict(zip(names[:1], addresses, strict=False)) if two_party else {}
-    return Federation(
-        name="simulation",
-        protocol="paillier" if protocol == "paillier" else "shares",
-        parties=tuple(Party(name=name, address=listening.get(name)) for name in names),
-        mixers=() if two_party else (Mixer(name="a", address=addresses[0]), Mixer(name="b", address=addresses[1])),
-        policy=Policy(minimum=len(names), budget=MOST_ROWS, timeout=timeout, rounds=1),
-        dictionary=dictionary,
+    policy = Policy(
+        minimum=len(names),
+        budget=MOST_ROWS,
+        timeout=timeout,
+        rounds=1,
+        min_rows=rules.min_rows,
+        max_rows_each=rules.max_rows_each,
+    )
+    mixers = [] if two_party else [Mixer(name="a", address=addresses[0]), Mixer(name="b", address=addresses[1])]
+    return federation_from(
+        {
+            "name": "simulation",
+            "protocol": protocol,
+            "parties": [Party(name=name, address=listening.get(name)) for name in names],
+            "mixers": mixers,
+            "policy": policy,
+            "privacy": rules.privacy,
+            "dictionary": dictionary,
+        }
     )
 
 

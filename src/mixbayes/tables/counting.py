@@ -28,6 +28,14 @@ def refuse_empty(rows: int, source: str) -> None:
         raise BadData(f"{source or 'The table'}: there are no rows below the header.")
 
 
+def refuse_too_few(rows: int, least: int, source: str) -> None:
+    """The others want to know that nobody is nearly alone in the sum."""
+    if rows < least:
+        raise BadData(
+            f"{source}: there are {rows} rows, and the agreement wants {least} of every hospital (policy, min_rows)."
+        )
+
+
 def protected(
     layout: Layout, table: Columns, protection: Protection, seed: int, progress: Progress | None = None
 ) -> Counted:

@@ -59,8 +59,8 @@ def infer(
     for profile in profiles:
         refuse_unlabelled(profile, class_column)
     attributes = [name for name in names if name != class_column]
-    _refuse_unknown(attributes, [*nominal, *numeric, *several])
-    _refuse_both({"nominal": nominal, "numeric": numeric, "of several values": several})
+    refuse_unknown(attributes, [*nominal, *numeric, *several])
+    refuse_both({"nominal": nominal, "numeric": numeric, "of several values": several})
     rows = _rows(profiles, max_rows)
     classes = _classes(profiles, class_column)
     columns = [_column(profiles, name) for name in attributes]
@@ -127,13 +127,15 @@ def _refuse_nameless(last: str) -> None:
         )
 
 
-def _refuse_unknown(attributes: Sequence[str], named: Sequence[str]) -> None:
+def refuse_unknown(attributes: Sequence[str], named: Sequence[str]) -> None:
+    """Refuse what was said of columns that are no attributes."""
     unknown = [name for name in named if name not in attributes]
     if unknown:
         raise BadData(f"There is no attribute {_listed(unknown)}. The attributes are {_listed(attributes)}.")
 
 
-def _refuse_both(said: Mapping[str, Collection[str]]) -> None:
+def refuse_both(said: Mapping[str, Collection[str]]) -> None:
+    """Refuse two things that were said of one column."""
     for (one, names), (other, others) in combinations(said.items(), 2):
         if both := sorted(set(names) & set(others)):
             raise Unsupported(f"Said to be both {one} and {other}: {_listed(both)}. Say one.")

@@ -117,6 +117,9 @@ class Counting:
         dictionary = self.layout.dictionary
         if self._rows > self.layout.rows_each:
             yield f"it has {self._rows} rows, a hospital may have {self.layout.rows_each}. Agree on more"
+        if 0 < self._rows < self.layout.terms.min_rows:
+            least = self.layout.terms.min_rows
+            yield f"it has {self._rows} rows, and every hospital needs {least}. Take no part, or agree on fewer"
         column = f"column {dictionary.class_column!r}"
         if self._unlabelled:
             rows = said_of_rows(self._unlabelled, self._first_unlabelled)

@@ -48,7 +48,7 @@ def test_all_is_well_at_a_hospital(site: Site) -> None:
     ]
     assert read_federation(site.agreement).digest() in found["agreement"]
     assert "the same agreement" in found["agreement and version of mixer b"]
-    assert "3 rows keep to the dictionary" in found["table"]
+    assert "3 rows keep to the agreement" in found["table"]
     assert "round 1 is collecting; missing: party north, party south, party west" in found["round"]
     assert "100000 of 100000 rows" in found["round"]
     assert "0 problems and 0 warnings among 26 checks" in done.stderr

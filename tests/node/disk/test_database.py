@@ -350,14 +350,20 @@ def test_another_key_is_noticed_at_the_start(folder: Path) -> None:
     check(folder, [])
 
 
-@pytest.mark.parametrize(
-    ("schema", "owner"), [(SCHEMA, "mixer b of hearts"), (SCHEMA, "mixer a of lungs"), (Schema("party", ()), OWNER)]
-)
+@pytest.mark.parametrize(("schema", "owner"), [(SCHEMA, "mixer b of hearts"), (Schema("party", ()), OWNER)])
 def test_another_nodes_folder_is_refused(folder: Path, schema: Schema, owner: str) -> None:
     opened(folder).close()
     with pytest.raises(BadState, match="holds the state of mixer a of hearts") as caught:
         opened(folder, schema=schema, owner=owner)
     assert owner in str(caught.value)
+
+
+def test_a_renamed_agreement_keeps_the_folder_and_all_ledgers_in_it(folder: Path) -> None:
+    with opened(folder) as database:
+        put(database, 1)
+    with opened(folder, owner="mixer a of lungs") as database:
+        put(database, 2)
+    check(folder, [1, 2])
 
 
 def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(folder: Path) -> None:

@@ -119,7 +119,7 @@ def test_clamped_counts_are_those_of_a_table_or_nearly(number: int) -> None:
         if isinstance(attribute, Gaussian):
             for label in range(layout.classes):
                 n, s1, s2 = whole_moments(block, label)
-                assert 1 <= n <= layout.most
+                assert layout.spread < n <= layout.most
                 assert s2 <= s1 << NUMERIC_BITS <= n << 2 * NUMERIC_BITS
 
 
@@ -138,12 +138,32 @@ def test_the_largest_noise_is_clamped_and_trained_on_shares_as_in_the_clear(numb
         assert ((part_a + part_b) & mask(joint.width)).tolist() == table.tolist()
 
 
-def test_clamping_changes_no_counts_of_a_table() -> None:
+def test_clamping_adds_imagined_patients_to_counts_of_a_table_and_changes_nothing_else() -> None:
     layout = noisy(KINDS[-1])
     vector = some_table(layout, np.random.default_rng(3), 1000)
     nothing = np.zeros(sum(len(a.units) for a in layout.dictionary.attributes) * 2 + 2, np.uint64)
     as_it_is = noise._spread(layout, vector, nothing)
-    assert clamped_in_clear(layout, as_it_is).tolist() == as_it_is.tolist()
+    added = clamped_in_clear(layout, as_it_is) - as_it_is
+    spread = layout.spread
+    assert layout.class_counts(added).tolist() == [4 * spread] * 2
+    for attribute, block in layout.blocks(added):
+        evenly = [6 * spread, 3 * spread << NUMERIC_BITS, 0, 2 * spread << NUMERIC_BITS, 0]
+        assert block.T.tolist() == [evenly if isinstance(attribute, Gaussian) else [0] * len(block)] * 2
+
+
+@pytest.mark.parametrize(
+    ("counts", "spread"), [((2,), 1), ((4,), 1), ((6,), 2), ((16,), 2), ((18,), 3), ((2, 3, 10, 14), 17)]
+)
+def test_the_deviation_is_rounded_up_in_integers(counts: tuple[int, ...], spread: int) -> None:
+    coins = Coins(counts)
+    assert coins.spread == spread
+    assert coins.spread - 1 < coins.deviation <= coins.spread
+
+
+def test_noise_asks_for_more_smoothing_than_was_agreed() -> None:
+    assert noisy([NOMINAL], coins=Coins((18,))).smoothing == 1
+    assert noisy([NOMINAL], coins=Coins((2, 3, 10, 14))).smoothing == 5
+    assert noisy([NOMINAL], coins=None).smoothing == 1
 
 
 def test_in_parts_it_is_the_same_sum(monkeypatch: pytest.MonkeyPatch) -> None:

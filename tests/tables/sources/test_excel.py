@@ -331,3 +331,8 @@ def test_damaged_xml_is_refused(tmp_path: Path, data: st.DataObject) -> None:
                 part[at : at + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=4))
             copy.writestr(name, bytes(part))
     only_refused(tmp_path / "table.xlsx", changed.getvalue())
+
+
+def test_a_header_that_comes_again_is_named_by_its_row(tmp_path: Path) -> None:
+    path = stored(workbook(("age", "ill"), (61, "yes"), ("age", "no"), ("age", "ill"), (58, "no")), tmp_path)
+    assert refusal(path) == "Row 4 of sheet 'Sheet' is the header again. Remove it."

@@ -192,6 +192,17 @@ def test_by_spark_connect(connect: Any, folder: Path, dictionary: Dictionary, ex
     assert rows_of(source.read(source.names)) == rows_of(open_table(folder / "t.csv").read(source.names))
 
 
+def test_a_spelling_of_a_missing_cell_means_the_same_cells(connect: Any, folder: Path, dictionary: Dictionary) -> None:
+    connect.sql(f"CREATE OR REPLACE TEMPORARY VIEW patients AS SELECT * FROM parquet.`{folder}/t.parquet`").collect()
+    how = How(missing=("decimal=1e2", "whole=7.0", "single=3.00", "double=2.50", "1.0", "double=77"))
+    names = ("whole", "double", "single", "word")
+    expected, found = open_table(folder / "t.csv", how), open_table("spark:patients", how)
+    assert described(found, dictionary, names) == described(expected, dictionary, names)
+    assert (
+        set(found.unmet()) == set(expected.unmet()) >= {"no cell of column 'double' says '77', which --missing names"}
+    )
+
+
 def test_by_a_session_of_this_machine(folder: Path, dictionary: Dictionary, expected: Found, tmp_path: Path) -> None:
     spark_server.require()
     (tmp_path / "dictionary.json").write_text(dictionary.canonical())

@@ -60,7 +60,7 @@ def settle(connection: sqlite3.Connection, path: Path, schema: Schema, owner: st
     _check_owner(path, kind, schema.kind, whose, owner)
     _check_key(path, earlier_key, key)
     _grow(connection, path, schema, version)
-    connection.execute("UPDATE about SET version = ?", (schema.version,))
+    connection.execute("UPDATE about SET version = ?, owner = ?", (schema.version, owner))
     _check_strict(connection, schema)
 
 
@@ -89,11 +89,16 @@ def _statements(script: str) -> Iterator[str]:
 
 
 def _check_owner(path: Path, kind: str, due_kind: str, owner: str, due_owner: str) -> None:
-    if (kind, owner) != (due_kind, due_owner):
+    if (kind, node_of(owner)) != (due_kind, node_of(due_owner)):
         raise BadState(
             f"{path} holds the state of {owner} (a {kind}), not of {due_owner} (a {due_kind}). "
             "Give each node and each federation a --state folder of its own."
         )
+
+
+def node_of(owner: str) -> str:
+    """`mixer a` of `mixer a of hearts`: an agreement may get another name, and the ledgers of its nodes go on."""
+    return owner.partition(" of ")[0]
 
 
 def _check_key(path: Path, key: str, due_key: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mixbayes.node.disk.datastore import last_round_in, owner_of
 from mixbayes.node.disk.folder import LOCK
+from mixbayes.node.disk.schema import node_of
 from mixbayes.node.disk.sealing import KEY_BYTES, fingerprint
 from mixbayes.node.disk.sqlite import FILE
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
@@ -87,7 +88,7 @@ def _belongs(folder: Path, kind: str, owner: str, key: bytes | None) -> Finding:
         found = owner_of(folder)
         if found is None:
             raise BadState(f"{folder / FILE} was not made by a node. Give another --state folder.")
-    if (found.kind, found.owner) != (kind, owner):
+    if (found.kind, node_of(found.owner)) != (kind, node_of(owner)):
         said = f"{folder} holds the state of {found.owner} (a {found.kind}), not of {owner} (a {kind})"
         raise Trouble(problem(WHAT, said, "Give each node and each federation a folder of its own", BadState))
     if key is None:

@@ -17,7 +17,7 @@ from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import About, Clock, Datastore, RoundTables
 from mixbayes.node.privacy import spent, too_much
 from mixbayes.node.rounds.record import Held, Round, set_digest
-from mixbayes.node.rounds.state import COLLECTING, SERVING
+from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, status_of
 from mixbayes.protocol.errors import LocalError
 from mixbayes.protocol.privacy.loss import Release
@@ -217,10 +217,13 @@ class Rounds:
             self._close(tables, now, now.close(number), actor)
 
     def open(self, number: int, actor: str) -> None:
-        """A new round of the same parties, once the last one is over."""
+        """A new round of the same parties, once the last one is over.
+
+        The round may be there already, and further: another hospital may have opened it a moment before.
+        """
         with self._change() as tables:
             now = tables.last_round()
-            if now.number == number and now.state is COLLECTING:
+            if now.number == number and not now.over:
                 return
             if now.is_left_behind_by(number):
                 now = self._close(tables, now, now.leave_behind(), actor)

@@ -38,10 +38,10 @@ class Status:
     budget: int = 0
     """The rows that the hospital may ask about in this round."""
     budget_left: int = 0
-    epsilon_spent: float = 0.0
-    """By the largest ledger of the nodes that answered, what the noise of all rounds has used of the agreed total."""
     protection: str = ""
     """What the hospital's own node did to its table before it counted it."""
+    epsilon_spent: float = 0.0
+    """By the largest ledger of the nodes that answered, what the noise of all rounds has used of the agreed total."""
     unreachable: Mapping[str, MixbayesError] = field(default_factory=dict)
     """The computing parties that did not answer, and why."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,10 @@ from mixbayes.tables.cells import Cells, FreeText
 from mixbayes.tables.columns import Columns, refuse_twice
 from mixbayes.tables.profile import Growing, Profile
 from mixbayes.tables.sources import statements
+from mixbayes.tables.sources.decimals import with_point
 from mixbayes.tables.sources.engine import Ask, Engine, Field, Holds
+from mixbayes.tables.sources.gaps import Gaps
 from mixbayes.tables.sources.how import How
-from mixbayes.tables.sources.respelled import is_number, respelled
 from mixbayes.tables.sources.source import Part, Progress, Source, no_progress
 from mixbayes.tables.spelling import spelled_values
 from mixbayes.tables.tallying import Counting
@@ -34,7 +35,8 @@ class DatabaseSource(Source):
         self.title = title
         self._engine = engine
         self._relation = relation
-        self._how = how
+        self._decimal = how.decimal
+        self._gaps = Gaps(how)
         fields = engine.fields(relation)
         self.names = tuple(field.name for field in fields)
         refuse_twice(self.names)
@@ -69,9 +71,8 @@ class DatabaseSource(Source):
         if len(set(rows.values())) > 1:
             raise BadData("its rows changed while they were counted. Count again, when nobody writes to it.")
 
-    def _gaps(self, name: str) -> list[float]:
-        """The numbers that mean a missing cell of this column."""
-        return [float(text) for text in self._how.missing_in(name) if is_number(text)]
+    def unmet(self) -> tuple[str, ...]:
+        return tuple(self._gaps.unmet())
 
     def _rows(self, ask: Ask) -> int:
         return next(int(rows[0][0]) for rows in ask(statements.how_many(self._engine, self._relation)))
@@ -116,14 +117,17 @@ class DatabaseSource(Source):
     def _add_some(self, ask: Ask, counting: Counting, label: Field, attributes: Sequence[Attribute]) -> list[str]:
         sums = statements.Sums(self._engine, self._relation, label)
         for attribute in attributes:
-            value = sums.cell(self._fields[attribute.name], self._gaps(attribute.name))
+            field = self._fields[attribute.name]
+            gaps = self._gaps.numbers(attribute.name)
+            value = sums.cell(field, list(chain(*gaps)))
             summands = attribute.summands(value, sums)
-            sums.add(*summands.rows, summands.beyond, sums.infinite(value))
-        found = self._by_class(ask, counting, label, sums)
-        infinite, at = [], 0
+            sums.add(*summands.rows, summands.beyond, sums.infinite(value), *(sums.says(field, of) for of in gaps))
+        found = iter(self._by_class(ask, counting, label, sums))
+        infinite = []
         for attribute in attributes:
-            *block, beyond, unbounded = found[at : at + attribute.rows + 2]
-            at += attribute.rows + 2
+            *block, beyond, unbounded = islice(found, attribute.rows + 2)
+            met = islice(found, len(self._gaps.numbers(attribute.name)))
+            self._gaps.note(attribute.name, [bool(one.any()) for one in met])
             if unbounded.any():
                 infinite.append(attribute.name)
             else:
@@ -170,16 +174,20 @@ class DatabaseSource(Source):
 
     def _replace_by_summary(self, ask: Ask, growing: Growing, field: Field) -> None:
         sums = statements.Sums(self._engine, self._relation)
-        value = sums.cell(field, self._gaps(field.name))
+        said = self._gaps.numbers(field.name)
+        value = sums.cell(field, list(chain(*said)))
         sums.extremes(value)
         absent = sums.choose(sums.absent(value), sums.number(1), sums.number(0))
-        sums.add(absent, sums.infinite(value))
-        ((rows, low, high, gaps, infinite),) = next(ask(sums.statement()))
+        sums.add(absent, sums.infinite(value), *(sums.says(field, of) for of in said))
+        ((rows, low, high, gaps, infinite, *met),) = next(ask(sums.statement()))
         growing.replace(rows, int(gaps), None if infinite or low is None else (float(low), float(high)))
+        self._gaps.note(field.name, list(map(bool, met)))
 
     def _replace_gaps(self, ask: Ask, growing: Growing, field: Field) -> None:
+        said = self._gaps.spellings(field.name)
+        any_spelling = any(one.number is not None for one in said)  # which a number has, so that no part is sure
         gaps = 0
-        for texts, times in self._values(ask, field, (*MISSING[1:], *self._how.missing_in(field.name))):
+        for texts, times in self._values(ask, field, [] if any_spelling else [MISSING[1], *(one.text for one in said)]):
             gaps += int(times[missing(texts)].sum())
         growing.replace(self._rows(ask), gaps, None)
 
@@ -196,8 +204,6 @@ class DatabaseSource(Source):
     def _texts(self, field: Field, values: Sequence[Any]) -> Texts:
         """What a CSV export has for them, respelled as the user asks."""
         native = [self._engine.value(field, value) for value in values]
-        texts = spelled_values(field.name, native)
-        if not self._how.missing and self._how.decimal == ".":
-            return texts
-        how = self._how if all(isinstance(value, str | None) for value in native) else replace(self._how, decimal=".")
-        return respelled(texts, field.name, how)
+        if self._decimal == ",":
+            native = [with_point(value, field.name) if isinstance(value, str) else value for value in native]
+        return self._gaps.emptied(field.name, spelled_values(field.name, native))

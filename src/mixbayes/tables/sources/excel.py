@@ -21,8 +21,8 @@ from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.cells import Listed
 from mixbayes.tables.columns import Columns, refuse_twice
+from mixbayes.tables.sources.decimals import with_point
 from mixbayes.tables.sources.how import How
-from mixbayes.tables.sources.respelled import with_point
 from mixbayes.tables.sources.source import Part, Source
 from mixbayes.tables.sources.workbook import coordinates, letters, marks
 from mixbayes.tables.spelling import spelled_value
@@ -86,6 +86,7 @@ class ExcelSheet(Source):
         while block := list(islice(rows, BLOCK)):
             columns = list(zip(*(row for _, row in block), strict=True))
             self._refuse_nameless(columns)
+            self._refuse_repeated(block)
             cells = tuple(SheetColumn(name, self._texts(name, columns[places[name]])) for name in names)
             yield Part(Columns(tuple(names), cells, len(block)), block[-1][0] + 1, self._sheet.total_height + 1)
 
@@ -125,6 +126,12 @@ class ExcelSheet(Source):
                 f"In sheet {self._sheet.name!r}, {_listed('column', map(letters, nameless))} with cells "
                 f"{'have' if len(nameless) > 1 else 'has'} no name in row {self._top + 1}. Add it, or remove the cells."
             )
+
+    def _refuse_repeated(self, rows: Sequence[tuple[int, _Row]]) -> None:
+        """The header again, as where two exports stand one below the other."""
+        again = (at for at, row in rows if all(_text(row[place]) == name for place, name in self._named.items()))
+        if len(self._named) > 1 and (first := next(again, None)) is not None:
+            raise BadData(f"Row {first + 1} of sheet {self._sheet.name!r} is the header again. Remove it.")
 
     def _refuse_merged(self) -> None:
         """Cells of the table that are merged; a CSV export would have all but the first empty."""

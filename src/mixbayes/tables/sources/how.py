@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.tables.sources.decimals import number_in
+
+_UNCLEAR = re.compile(r"([^,;=]+)=([^,;=]*\d,\d+)")
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """One spelling of a missing cell."""
+
+    column: str | None
+    """The column for which alone it is; None: for every column."""
+    text: str
+    number: float | None
+    """What it reads as: every cell that is the same number is missing."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +45,12 @@ class How:
     query: Path | None = None
     """A file with one statement that selects, instead of a table."""
 
-    def missing_in(self, column: str) -> tuple[str, ...]:
-        """The spellings that are for every column, and those for this one."""
-        pairs = [(text, *text.partition("=")) for text in self.missing]
-        return tuple(text if not sign else value for text, name, sign, value in pairs if not sign or name == column)
+    @cached_property
+    def spellings(self) -> tuple[Spelling, ...]:
+        """What `missing` says."""
+        pairs = [text.partition("=") for text in self.missing]
+        named = [(name, value) if sign else (None, name) for name, sign, value in pairs]
+        return tuple(Spelling(name, text.strip(), number_in(text, self.decimal)) for name, text in named)
 
     def refuse_unknown(self, names: Sequence[str]) -> None:
         """Refuse a spelling for a column that the table does not have."""
@@ -39,3 +58,16 @@ class How:
             name, sign, _ = text.partition("=")
             if sign and name not in names:
                 raise Unsupported(f"--missing {text}: there is no column {name!r}. There are {', '.join(names)}.")
+
+
+def spellings_in(listed: str, decimal: str) -> tuple[str, ...]:
+    """What stands between commas or semicolons; a comma between two digits may be a decimal one."""
+    if decimal != "," and (found := _UNCLEAR.search(listed)):
+        both = found[0].replace(",", ";")
+        raise Unsupported(
+            f"--missing {listed}: the comma in {found[2]!r} may be a decimal comma, or stand between two values. For "
+            f"the one say `--decimal ,` too. For the other write a semicolon, `--missing {shlex.quote(both)}`; a value "
+            "without a column is for all columns."
+        )
+    between = r";|(?<!\d),|,(?!\d)" if decimal == "," else "[;,]"
+    return tuple(part.strip() for part in re.split(between, listed) if part.strip())

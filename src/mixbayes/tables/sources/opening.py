@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from glob import glob, has_magic
 from pathlib import Path
 
@@ -20,6 +21,8 @@ PARQUET = (".parquet", ".pq")
 DATABASES = ("duckdb", "mariadb", "mssql", "mysql", "oracle", "postgres", "postgresql", "sqlite")
 EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 USUAL = How()
+_SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
+"""At the start of a file, and at its ninth byte."""
 _SCHEME = re.compile(r"([a-z][a-z0-9+]+)(?:://.*|:(?!\\).*)", re.DOTALL)
 
 
@@ -37,12 +40,16 @@ def open_table(address: str | Path, how: How = USUAL) -> Source:
 
 def read_table(address: str | Path, how: How = USUAL, progress: Progress = no_progress) -> Columns:
     """The whole table at this address, in memory."""
-    source = open_table(address, how)
+    return read_source(open_table(address, how), progress)
+
+
+def read_source(source: Source, progress: Progress = no_progress) -> Columns:
+    """The whole of an opened table, in memory."""
     try:
         with source.named_in_errors():
             return source.read(source.names, progress)
     except OSError as error:
-        raise BadData(f"{address} cannot be read: {error.strerror or 'damaged file'}.") from error
+        raise BadData(f"{source.title} cannot be read: {error.strerror or 'damaged file'}.") from error
 
 
 def _named(error: MixbayesError, address: str) -> MixbayesError:
@@ -88,7 +95,17 @@ def _file(path: Path, how: How) -> Source:
         raise BadData(f"{path} cannot be read: it is no file.")
     if path.suffix.lower() in EXCEL:
         return excel_sheet(path, how)
+    _refuse_database(path)
     return TextFile(path, how)
+
+
+def _refuse_database(path: Path) -> None:
+    """A database's file is opened as a database, by its address."""
+    with open(path, "rb") as file:
+        start = file.read(len(_SQLITE))
+    address = f"sqlite:///{path}" if start == _SQLITE else f"duckdb:{path}" if start[8:12] == _DUCKDB else ""
+    if address:
+        raise BadData(f"the file is a database. Say `{shlex.quote(address)}`.")
 
 
 def _parquet(path: Path) -> Source:

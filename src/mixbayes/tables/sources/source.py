@@ -75,6 +75,10 @@ class Source(ABC):
                 column.add(cells.coded())
         return Columns(tuple(names), tuple(column.done() for column in whole), rows, self.title)
 
+    def unmet(self) -> tuple[str, ...]:
+        """What the user has said of cells and no cell had that was read; sentences without a full stop."""
+        return ()
+
     def named_in_errors(self) -> AbstractContextManager[None]:
         """What is found wrong with the table meanwhile is said of it by its title."""
         return named_in_errors(self.title)

@@ -97,6 +97,7 @@ class Sums:
         self._class = [] if label is None else _keys(engine, label, "k")
         self._levels: list[list[Label[Any]]] = [[*self._class]]
         self._level_of: dict[str, int] = {}
+        self._raw: dict[str, Expression] = {}
         self._sums: list[Expression] = []
         self.number, self.choose, self.floor = engine.number, engine.choose, engine.floor
 
@@ -107,11 +108,16 @@ class Sums:
 
     def cell(self, field: Field, said: Sequence[float] = ()) -> Expression:
         """The cells of a column of numbers, null where they are missing or one of the numbers that say so."""
-        value = self._named(self._engine.double(field), 0)
+        value = self._cells_of(field)
         gaps = [value == self.number(one) for one in said]
         nan = self._engine.no_number(value)
         gaps += [] if nan is None else [nan]
         return self.once(case((or_(*gaps), null()), else_=value)) if gaps else value
+
+    def says(self, field: Field, said: Sequence[float]) -> Expression:
+        """1 where a cell of a column of numbers is one of these, else 0."""
+        found = [self._cells_of(field) == self.number(one) for one in said]
+        return self.choose(or_(*found), self.number(1.0), self.number(0.0))
 
     def absent(self, value: Expression) -> Expression:
         return value.is_(null())
@@ -145,6 +151,11 @@ class Sums:
             names += [label.name for label in level]
         keys: list[Expression] = [column(label.name) for label in self._class]
         return select(*keys[:1], self._engine.many(), *self._sums).select_from(source).group_by(*keys)
+
+    def _cells_of(self, field: Field) -> Expression:
+        if field.name not in self._raw:
+            self._raw[field.name] = self._named(self._engine.double(field), 0)
+        return self._raw[field.name]
 
     def _named(self, value: Expression, level: int) -> Expression:
         name = f"x{len(self._level_of)}"

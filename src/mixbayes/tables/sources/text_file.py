@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import TextIOWrapper
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TextIO, TypeVar
 
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.cells import Listed
@@ -26,6 +27,7 @@ ARROW_ABOVE = 1 << 20  # bytes of a file that is worth loading Arrow
 SEPARATORS = ",;\t|"
 MOST_SHOWN = 20
 LONGEST_SHOWN = 60
+_NAMED_SEPARATOR = re.compile(r"sep=([^\w\s\"]|\t)", re.IGNORECASE)
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 Found = TypeVar("Found")
@@ -48,6 +50,15 @@ class Dialect:
 
     encoding: str
     delimiter: str
+    named: bool = False
+    """Whether the first line is `sep=;`, by which Excel knows the separator: no header."""
+
+    def lines(self, file: TextIO) -> Iterable[str]:
+        """The file's lines for Python's reader, with a blank one instead of that, so that their numbers are right."""
+        if not self.named:
+            return file
+        file.readline()
+        return chain(["\n"], file)
 
 
 class TextFile(Source):
@@ -59,8 +70,7 @@ class TextFile(Source):
         encoding = how.encoding or _encoding(path)
         if how.encoding is None and encoding == "cp1252":
             self.remarks = (f"{path} is not UTF-8 and is read as Windows-1252; --encoding names another encoding",)
-        first = _with_reader(path, Dialect(encoding, ","), _line_above_all)
-        self._dialect = Dialect(encoding, how.delimiter or _delimiter(first))
+        self._dialect = _dialect(path, encoding, how.delimiter)
         self.names = tuple(_with_reader(path, self._dialect, _header))
         refuse_twice(self.names)
 
@@ -84,12 +94,14 @@ class TextFile(Source):
         wanted = [self.names.index(name) for name in names]
         size = self._path.stat().st_size
         with open(self._path, "rb") as binary, TextIOWrapper(binary, self._dialect.encoding, newline="") as file:
-            reader = csv.reader(file, delimiter=self._dialect.delimiter)
+            reader = csv.reader(self._dialect.lines(file), delimiter=self._dialect.delimiter)
             try:
                 rows = islice(filter(None, reader), 1 + skipped, None)
                 while block := list(islice(rows, BLOCK)):
                     if set(map(len, block)) != {len(self.names)}:
                         raise BadData(self._uneven())
+                    if len(self.names) > 1 and list(self.names) in block:
+                        raise BadData(_with_reader(self._path, self._dialect, _repeated))
                     columns = list(zip(*block, strict=True))
                     cells = tuple(Listed(self.names[at], columns[at]) for at in wanted)
                     yield Part(Columns(tuple(names), cells, len(block)), binary.tell(), size)
@@ -135,13 +147,22 @@ def _not_text(encoding: str) -> str:
 
 def _with_reader(path: Path, dialect: Dialect, read: Callable[[_Lines], Found]) -> Found:
     with open(path, newline="", encoding=dialect.encoding) as file:
-        reader = csv.reader(file, delimiter=dialect.delimiter)
+        reader = csv.reader(dialect.lines(file), delimiter=dialect.delimiter)
         try:
             return read(reader)
         except UnicodeDecodeError as error:
             raise BadData(_not_text(dialect.encoding)) from error
         except csv.Error as error:
             raise BadData(f"Line {reader.line_num} is not CSV: {error}.") from error
+
+
+def _dialect(path: Path, encoding: str, delimiter: str | None) -> Dialect:
+    """With this delimiter, or else the one that Excel's first line names, or the one that the header suggests."""
+    first = _with_reader(path, Dialect(encoding, "\0"), lambda reader: "".join(next(reader, [])))
+    if named := _NAMED_SEPARATOR.fullmatch(first):
+        return Dialect(encoding, delimiter or named[1], named=True)
+    header = _with_reader(path, Dialect(encoding, ","), _line_above_all)
+    return Dialect(encoding, delimiter or _delimiter(header))
 
 
 def _line_above_all(reader: _Lines) -> str:
@@ -175,6 +196,13 @@ def _lines_above(reader: _Lines) -> str:
         f"Line {at}, {shown!r}, has {width} cell{'s' * (width > 1)}, line {line} and all after it have {cells}. Remove "
         "the lines above the header."
     )
+
+
+def _repeated(reader: _Lines) -> str:
+    """Name the first line that is the header again, as where two exports were joined."""
+    header = next(filter(None, reader))
+    next(row for row in reader if row == header)
+    return f"Line {reader.line_num} is the header again. Remove it."
 
 
 def _ragged(reader: _Lines, dialect: Dialect) -> str:

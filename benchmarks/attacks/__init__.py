@@ -1,0 +1,1 @@
+"""Attacks on what answers give away: an asker that lies on the way, and one that follows the protocol."""

@@ -1,0 +1,131 @@
+"""The noise that a promise needs, and in words what an agreement promises and what it does not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from mixbayes.agreement.agreement import MOST_EPSILON, Given, Privacy
+from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.protocol.privacy.choosing import coins_for
+from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release
+
+USUAL_DELTA = 1e-6
+MOST_NAMED = 10
+
+
+def promised(
+    dictionary: Dictionary,
+    epsilon: float,
+    delta: float = USUAL_DELTA,
+    *,
+    rounds: int = 1,
+    total_epsilon: float | None = None,
+    total_delta: float | None = None,
+    release: Given = "labels",
+) -> Privacy:
+    """This promise for every round, with coins that keep it; the totals are what the rounds add up to if not said."""
+    in_all = float(f"{rounds * delta:.12g}") if total_delta is None else total_delta
+    _refuse_no_promise(epsilon, delta, in_all)
+    coordinates = Layout(dictionary).coordinates
+    coins = _coins(epsilon, delta, coordinates)
+    drawn = Release(coins, coordinates)
+    once, together = cost(drawn, in_all), total_epsilon
+    if together is None:
+        together = rounded_up(cost(drawn, in_all, rounds))
+    if not 0 < together < math.inf:
+        raise Unsupported(f"{rounds} rounds and a total epsilon of {together:g} do not go together. Agree on others.")
+    if together < once:
+        raise Unsupported(
+            f"One round costs epsilon {rounded_up(once):g} at delta {in_all:g}, more than the {together:g} that are "
+            "allowed in all. Allow more, or promise more (a smaller epsilon)."
+        )
+    return Privacy(
+        epsilon=epsilon,
+        delta=delta,
+        total_epsilon=together,
+        total_delta=in_all,
+        coins=coins.counts,
+        release=release,
+    )
+
+
+def document(privacy: Privacy, layout: Layout) -> dict[str, object]:
+    """What one round promises, with which noise, and the ε that it really costs."""
+    coins = Coins(privacy.coins)
+    return {
+        "epsilon": privacy.epsilon,
+        "delta": privacy.delta,
+        "unit": UNIT,
+        "noise": noise_document(coins),
+        "spent": cost(Release(coins, layout.coordinates), privacy.delta),
+    }
+
+
+def in_words(privacy: Privacy) -> Iterator[str]:
+    """What is promised of one round, and by which noise."""
+    coins = Coins(privacy.coins)
+    yield f"epsilon {privacy.epsilon:g} and delta {privacy.delta:g} a round, for {UNIT}"
+    yield f"{coins_in_words(coins)} on every count, a standard deviation of {coins.deviation:.4g}"
+
+
+def spent_together(privacy: Privacy, layout: Layout, rounds: int) -> float:
+    """The ε of so many rounds together at the total δ; it may be infinite."""
+    return cost(Release(Coins(privacy.coins), layout.coordinates), privacy.total_delta, rounds)
+
+
+def all_rounds(privacy: Privacy, layout: Layout, rounds: int) -> str:
+    """In words what the agreed rounds cost together, and what the totals allow."""
+    spent = spent_together(privacy, layout, rounds)
+    found = f"{rounded_up(spent):g}" if math.isfinite(spent) else "without an end"
+    return (
+        f"epsilon {found} at delta {privacy.total_delta:g} if there are all {rounds}; "
+        f"{privacy.total_epsilon:g} is allowed in all"
+    )
+
+
+def without_noise(layout: Layout) -> str:
+    """What labels give away if there is no noise."""
+    return (
+        "Without noise every label is an exact answer about the patients of all hospitals: whoever may ask about as "
+        f"many rows as there are cells, here {layout.size:,}, can begin to work out the counts cell by cell, and "
+        "whoever may ask about many times as many has the classifier that they make."
+    )
+
+
+def not_covered(bounded: Sequence[str], source: str) -> str:
+    """What the promise does not cover where the dictionary was made from a table; some columns have bounds."""
+    copied = f", and so are bounds and cut points of {_listed(bounded)}" if bounded else ""
+    return (
+        f"the promise does not cover what the dictionary tells: its classes and values are those of {source}{copied}. "
+        "Only those that are known without any patient give nothing away"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+    return ", ".join(map(repr, names[:MOST_NAMED])) + more
+
+
+def _refuse_no_promise(epsilon: float, delta: float, total_delta: float) -> None:
+    if not 0 < epsilon <= MOST_EPSILON:
+        raise Unsupported(f"An epsilon of {epsilon:g} is not possible: it is above 0 and at most {MOST_EPSILON:g}.")
+    if not 0 < delta < 1:
+        raise Unsupported(f"A delta of {delta:g} is not possible: it is above 0 and below 1; 1e-6 is usual.")
+    if not 0 < total_delta < 1:
+        raise Unsupported(f"A total delta of {total_delta:g} promises nothing: agree on one below 1, or fewer rounds.")
+
+
+@lru_cache(maxsize=64)  # the search takes seconds, and cross-validation trains with the same promise again
+def _coins(epsilon: float, delta: float, coordinates: int) -> Coins:
+    try:
+        return coins_for(epsilon, delta, coordinates)
+    except ValueError as error:
+        raise Unsupported(
+            f"There is no such noise: {error}. Promise less (a larger epsilon), or agree on fewer attributes."
+        ) from None

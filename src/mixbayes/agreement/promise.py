@@ -1,0 +1,58 @@
+"""What the noise of an agreement promises to a patient, and what it costs to keep it over several rounds.
+
+Everything is computed from the coins, exactly but for rounding to the safe side, whatever the agreement says of ε.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+
+from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release, delta_of, epsilon_of
+
+UNIT = "one row more or less in one hospital's table"
+"""What the promise is about. A patient with rows in two hospitals counts twice."""
+TOLERANCE = 1e-6
+"""By this part of it δ may be exceeded: another machine rounds otherwise."""
+SHOWN_DIGITS = 4
+
+
+def keeps(release: Release, epsilon: float, delta: float) -> bool:
+    """Whether this promises (ε, δ)."""
+    return _delta(release, epsilon) <= delta * (1 + TOLERANCE)
+
+
+def cost(release: Release, delta: float, rounds: int = 1) -> float:
+    """The ε of so many rounds together at this δ; it may be infinite."""
+    return _epsilon(Release(release.coins, rounds * release.coordinates), delta)
+
+
+def rounded_up(number: float) -> float:
+    """A few digits, for people to read and sign; not less than the number."""
+    if not 0 < number < math.inf:
+        return number
+    unit = 10.0 ** (math.floor(math.log10(number)) + 1 - SHOWN_DIGITS)
+    return max(number, float(f"{math.ceil(number / unit) * unit:.{SHOWN_DIGITS}g}"))
+
+
+def noise_document(coins: Coins) -> Mapping[str, object]:
+    """The noise on a cell as documents have it."""
+    return {"coins": list(coins.counts), "standard_deviation": coins.deviation}
+
+
+def coins_in_words(coins: Coins) -> str:
+    """As in `6 coins of weight 1, 20 of weight 2`."""
+    parts = [f"{count} of weight {1 << place}" for place, count in enumerate(coins.counts) if count]
+    return ", ".join(parts).replace(" of", " coins of", 1)
+
+
+@lru_cache(maxsize=256)  # every node checks the same agreement many times
+def _delta(release: Release, epsilon: float) -> float:
+    return delta_of([release], epsilon)
+
+
+@lru_cache(maxsize=256)
+def _epsilon(release: Release, delta: float) -> float:
+    return epsilon_of([release], delta)

@@ -1,0 +1,185 @@
+"""What noise promises, what it costs, and agreements that promise more than their noise keeps."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from time import perf_counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixbayes.agreement import noise
+from mixbayes.agreement.agreement import BadFederation, federation_from
+from mixbayes.agreement.noise import document, in_words, not_covered, promised, spent_together, without_noise
+from mixbayes.agreement.promise import UNIT, coins_in_words, cost, keeps, rounded_up
+from mixbayes.protocol.attributes.dictionary import dictionary_from
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release, delta_of, epsilon_of
+from tests.keys.helpers import HEART, changed
+
+DICTIONARY = federation_from(HEART).dictionary
+COINS = Coins((4, 5, 27))
+COORDINATES = 6
+"""A class count, one cell each of two attributes, and what a bell curve sums up."""
+PROMISE: dict[str, Any] = {
+    "epsilon": 1.0,
+    "delta": 1e-6,
+    "total_epsilon": 3.1,
+    "total_delta": 1e-5,
+    "coins": list(COINS.counts),
+}
+
+
+def with_privacy(**differently: object) -> dict[str, Any]:
+    return changed(HEART, (("privacy",), PROMISE | differently))
+
+
+def problems(content: dict[str, Any]) -> list[str]:
+    with pytest.raises(BadFederation) as caught:
+        federation_from(content)
+    return str(caught.value).split("\n  ")[1:]
+
+
+def test_a_layout_counts_what_one_patient_changes() -> None:
+    assert Layout(DICTIONARY).coordinates == COORDINATES
+    lists = {"name": "codes", "kind": "several", "values": [f"c{i}" for i in range(30)], "most": 4}
+    assert layout_of([lists]).coordinates == 1 + 4 + 1
+    assert layout_of([lists | {"values": ["c"]}]).coordinates == 1 + 1 + 1
+
+
+def layout_of(attributes: list[dict[str, Any]]) -> Layout:
+    return Layout(dictionary_from({"class_column": "x", "classes": ["a", "b"], "attributes": attributes}))
+
+
+def test_an_agreement_may_promise_what_its_coins_keep() -> None:
+    federation = federation_from(with_privacy())
+    assert federation.layout.coordinates == COORDINATES
+    assert delta_of([Release(COINS, COORDINATES)], 1.0) <= 1e-6
+
+
+@pytest.mark.parametrize("differently", [{"epsilon": 0.8}, {"delta": 1e-7}, {"coins": [4, 5, 20]}])
+def test_an_agreement_cannot_promise_more_than_its_coins_keep(differently: dict[str, Any]) -> None:
+    agreed: dict[str, Any] = PROMISE | differently
+    found = epsilon_of([Release(Coins(tuple(agreed["coins"])), COORDINATES)], agreed["delta"])
+    assert found > agreed["epsilon"]
+    assert problems(with_privacy(**differently)) == [
+        f"privacy.coins: at delta {agreed['delta']:g} they give epsilon {found:.4g}, "
+        f"and {agreed['epsilon']:g} is promised"
+    ]
+
+
+def test_coins_that_promise_nothing() -> None:
+    assert problems(with_privacy(coins=[2], epsilon=100.0, total_epsilon=100.0)) == [
+        "privacy.coins: at delta 1e-06 no epsilon is large enough, and 100 is promised"
+    ]
+
+
+def test_another_machine_may_find_another_last_digit_of_delta() -> None:
+    exact = delta_of([Release(COINS, COORDINATES)], 1.0)
+    federation_from(with_privacy(delta=exact * (1 - 1e-7)))
+    assert problems(with_privacy(delta=exact * (1 - 1e-5)))
+
+
+def test_totals_have_room_for_a_round() -> None:
+    once = epsilon_of([Release(COINS, COORDINATES)], 1e-5)
+    assert once < 0.9
+    federation_from(with_privacy(total_epsilon=0.9))
+    assert problems(with_privacy(total_epsilon=0.8)) == [
+        f"privacy.total_epsilon: one round costs {once:.4g} at delta 1e-05"
+    ]
+    dearer = epsilon_of([Release(COINS, COORDINATES)], 1e-9)
+    assert problems(with_privacy(total_delta=1e-9, total_epsilon=1.1)) == [
+        f"privacy.total_epsilon: one round costs {dearer:.4g} at delta 1e-09"
+    ]
+
+
+def test_an_agreement_of_many_attributes_is_checked_soon() -> None:
+    attributes = [{"name": f"a{i}", "kind": "nominal", "values": ["x", "y"]} for i in range(500)]
+    content = changed(with_privacy(epsilon=30.0, total_epsilon=30.0), (("dictionary", "attributes"), attributes))
+    begun = perf_counter()
+    federation_from(content)
+    assert perf_counter() - begun < 2  # some 0.1 s where nothing else runs
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_promises_are_kept_and_add_up(epsilon: float) -> None:
+    privacy = promised(DICTIONARY, epsilon, rounds=4)
+    coins = Coins(privacy.coins)
+    assert (privacy.epsilon, privacy.delta, privacy.release) == (epsilon, 1e-6, "labels")
+    assert keeps(Release(coins, COORDINATES), epsilon, 1e-6)
+    assert privacy.total_delta == 4e-6
+    together = epsilon_of([Release(coins, COORDINATES)] * 4, 4e-6)
+    assert spent_together(privacy, Layout(DICTIONARY), 4) == pytest.approx(together)
+    assert together <= privacy.total_epsilon <= together * 1.001
+    federation_from(changed(HEART, (("privacy",), privacy.model_dump())))
+
+
+def test_totals_may_be_agreed() -> None:
+    privacy = promised(DICTIONARY, 2.0, 1e-5, rounds=4, total_epsilon=3.0, total_delta=1e-4, release="model")
+    assert (privacy.delta, privacy.total_epsilon, privacy.total_delta) == (1e-5, 3.0, 1e-4)
+    assert privacy.release == "model"
+    at_that_delta = promised(DICTIONARY, 2.0, rounds=4, total_delta=1e-4).total_epsilon
+    assert at_that_delta < promised(DICTIONARY, 2.0, rounds=4).total_epsilon
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"epsilon": 0.0}, "An epsilon of 0 is not possible"),
+        ({"epsilon": math.nan}, "An epsilon of nan is not possible"),
+        ({"epsilon": 101.0}, "at most 100"),
+        ({"epsilon": 1.0, "delta": 0.0}, "A delta of 0 is not possible"),
+        ({"epsilon": 1.0, "delta": 1e-6, "rounds": 10**6}, "A total delta of 1 promises nothing"),
+        ({"epsilon": 1.0, "total_delta": math.nan}, "A total delta of nan promises nothing"),
+        ({"epsilon": 4.0, "total_epsilon": -1.0}, "a total epsilon of -1 do not go together"),
+    ],
+)
+def test_promises_that_nobody_can_make(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(Unsupported, match=said):
+        promised(DICTIONARY, **given)
+
+
+def test_noise_that_is_more_than_there_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*asked: object) -> Coins:
+        raise ValueError("no noise is enough")
+
+    monkeypatch.setattr(noise, "coins_for", none)
+    with pytest.raises(Unsupported, match=r"There is no such noise: no noise is enough\. Promise less"):
+        promised(DICTIONARY, 0.0123)
+
+
+def test_what_documents_say_of_a_promise() -> None:
+    privacy = federation_from(with_privacy()).privacy
+    assert privacy
+    said = document(privacy, Layout(DICTIONARY))
+    assert said["noise"] == {"coins": [4, 5, 27], "standard_deviation": COINS.deviation}
+    assert (said["epsilon"], said["delta"], said["unit"]) == (1.0, 1e-6, UNIT)
+    assert said["spent"] == pytest.approx(epsilon_of([Release(COINS, COORDINATES)], 1e-6))
+    assert list(in_words(privacy)) == [
+        f"epsilon 1 and delta 1e-06 a round, for {UNIT}",
+        "4 coins of weight 1, 5 of weight 2, 27 of weight 4 on every count, a standard deviation of 10.68",
+    ]
+    assert coins_in_words(Coins((2, 0, 1))) == "2 coins of weight 1, 1 of weight 4"
+
+
+def test_more_rounds_cost_more() -> None:
+    costs = [cost(Release(COINS, COORDINATES), 1e-6, rounds) for rounds in (1, 2, 5, 20)]
+    assert all(fewer < more < 20 * costs[0] for fewer, more in pairwise(costs))
+
+
+@given(number=st.floats(1e-9, 1e9))
+def test_rounding_up_never_takes_anything_away(number: float) -> None:
+    assert number <= rounded_up(number) <= number * 1.0011
+    assert float(f"{rounded_up(number):.4g}") == pytest.approx(rounded_up(number), rel=1e-12)
+
+
+def test_what_is_not_covered_and_what_is_given_away() -> None:
+    assert "bounds and cut points of 'age', 'chol'" in not_covered(["age", "chol"], "table.csv")
+    assert "'c9' and 2 more" in not_covered([f"c{i}" for i in range(12)], "table.csv")
+    assert "classes and values are those of table.csv." in not_covered([], "table.csv")
+    assert f"here {Layout(DICTIONARY).size:,}," in without_noise(Layout(DICTIONARY))
