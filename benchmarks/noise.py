@@ -2,10 +2,10 @@
 
     python benchmarks/noise.py FOLDER [--choices] [--diffprivlib PYTHON] [--plot FILE]
 
-FOLDER holds the public tables as CSV files with a column `class`, and those of four hospitals in `heart4`. Everything is
-computed in the clear: on shares the labels are the same. With --choices it prints instead by which figures the rule was
-chosen that makes models of noisy counts, on other tables. Figures follow ± with their standard error over repetitions
-of the cross-validation.
+FOLDER holds the public tables as CSV files with a column `class`, and those of four hospitals in `heart4`. Everything
+is computed in the clear: on shares the labels are the same. With --choices it prints instead by which figures the rule
+was chosen that makes models of noisy counts, on other tables. A figure's standard error, over repetitions of the
+cross-validation, stands after ±.
 
 diffprivlib does not import beside the scikit-learn that is installed here. Give it an environment of its own:
 
@@ -36,6 +36,7 @@ def print_figures(all_: Sequence[Figures]) -> None:
         ("Ours", printed.accuracies),
         ("Beside a trusted curator (n: normal noise is his better, g: geometric)", printed.beside_curator),
         ("Beside hospitals that add noise themselves", printed.beside_alone),
+        ("Beside them, with as much smoothing as theirs", printed.with_their_smoothing),
         ("How much noise that is", printed.deviations),
     ):
         print(f"\n{heading}\n\n{made(all_)}", flush=True)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from mixbayes.research.noise.crossing import Effort, Mean, Split, Way, crossed
+from mixbayes.research.noise.crossing import Effort, Make, Mean, Split, Way, crossed
 from mixbayes.research.noise.mechanisms import geometric, geometric_of_each, normal, normal_of_each, of_coins
 from mixbayes.research.noise.rules import PLAIN, PROTOCOL, Rule
-from mixbayes.research.noise.tables import CHOSEN_BY, Form
+from mixbayes.research.noise.tables import CHOSEN_BY
 
-MECHANISMS = {
+MECHANISMS: Mapping[str, Make] = {
     "coins": of_coins,
     "normal": normal,
     "geometric": geometric,
@@ -79,14 +79,10 @@ class Line:
 def lines(folder: Path, kind: str, ways: Mapping[str, Way], epsilons: Sequence[float], effort: Effort) -> list[Line]:
     """In the mean over all tables of this kind."""
     forms = [form for form in CHOSEN_BY if form.normal == KINDS[kind]]
-    each = [crossed(_read(folder, form), ways, epsilons, effort)[1] for form in forms]
+    each = [crossed(form.patients(folder), ways, epsilons, effort)[1] for form in forms]
     means = {name: [_mean([found[name, e] for found in each]) for e in epsilons] for name in ways}
     first = _mean(means[next(iter(ways))])
     return [Line(name, own, _mean(own) - first) for name, own in means.items()]
-
-
-def _read(folder: Path, form: Form):
-    return form.patients(folder)
 
 
 def _mean(means: Sequence[Mean]) -> Mean:

@@ -1,7 +1,7 @@
 """Runs where diffprivlib is installed, with an interpreter of its own: python in_diffprivlib.py FILE
 
-FILE (.npz) holds numbers between −1 and 1, classes, the fold of each patient in every repetition, and ε. Prints as JSON,
-for each ε, the accuracy in each repetition.
+FILE (.npz) holds numbers between −1 and 1, classes, the fold of each patient in every repetition, and ε. Prints, as
+JSON, for each ε the accuracy in each repetition.
 """
 
 from __future__ import annotations

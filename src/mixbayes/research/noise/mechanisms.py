@@ -48,7 +48,8 @@ class OfCoins:
         return np.cumsum(self.coins.distribution())[:-1]
 
     def drawn(self, random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        return np.searchsorted(self._below, random.random(shape), side="right") - float(self.coins.bound)
+        heads = np.searchsorted(self._below, random.random(shape), side="right")
+        return (heads - self.coins.bound).astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,12 @@ def picture(all_: Sequence[Figures], others: Mapping[str, Sequence[Mean]]) -> by
     rows = len(tables) // COLUMNS + 1  # the legend has a panel too
     with mpl.rc_context(STYLE):
         drawn: Any = Figure(figsize=(11, 2.9 * rows), layout="constrained")
-        panels = drawn.subplots(rows, COLUMNS).flat
+        panels = list(drawn.subplots(rows, COLUMNS).flat)
         for name, panel in zip(tables, panels, strict=False):
             _table(panel, [one for one in all_ if one.form.table == name], others.get(name))
             panel.set_title(name, loc="left", fontsize=9, fontweight="bold")
         labelled = {line.get_label(): line for panel in drawn.axes for line in panel.get_lines()}
-        _legend(list(panels)[len(tables) :], labelled)
+        _legend(panels[len(tables) :], labelled)
         drawn.supxlabel("ε, with δ = 1e-6")
         drawn.supylabel("patients labelled rightly, in percent")
         file = io.BytesIO()

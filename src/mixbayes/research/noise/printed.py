@@ -84,15 +84,21 @@ def _mean(some: Sequence[Figures], at: At, epsilon: float) -> float:
     return float(np.mean([at(one, epsilon).value for one in some]))
 
 
+def with_their_smoothing(all_: Sequence[Figures]) -> str:
+    def at(one: Figures, epsilon: float) -> Mean:
+        return one.smoothed(epsilon) - one.alone(epsilon)
+
+    return _compared(all_, lambda one, e: difference(at(one, e)), at)
+
+
 def over_all(all_: Sequence[Figures]) -> str:
     """One line on the curator and on hospitals alone."""
     both = [
         float(np.mean([_mean(all_, at, e) for e in EPSILONS]))
         for at in (lambda one, e: one.ours(e) - one.curator(e), lambda one, e: one.ours(e) - one.alone(e))
     ]
-    return (
-        f"In the mean of all: {_signed(both[0])} points beside the curator, {_signed(both[1])} beside hospitals alone."
-    )
+    curator, alone = map(_signed, both)
+    return f"In the mean of all: {curator} points beside the curator, {alone} beside hospitals alone."
 
 
 def others(found: Mapping[str, Sequence[Mean]]) -> str:

@@ -18,25 +18,28 @@ EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 OURS = "ours"
 CURATOR = {
     "normal": {
-        False: Way(normal, Rule(cells=0.25, classes=1, evenly=6)),
-        True: Way(normal, Rule(cells=0.25, classes=4, evenly=6)),
+        False: Way(normal, Rule(cells=0.25, classes=2, evenly=6)),
+        True: Way(normal, Rule(cells=0.25, classes=4, evenly=8)),
     },
     "geometric": {
         False: Way(geometric, Rule(cells=0.25, classes=1, evenly=6)),
         True: Way(geometric, Rule(cells=0.25, classes=4, evenly=8)),
     },
 }
-"""By whether numbers are normal distributions, the rules that `choices.print_best` found for each mechanism."""
+"""By whether numbers are normal distributions, with the rules that `choices.print_best` found for each mechanism."""
 ALONE = {
     "normal, of each": {
         False: Way(normal_of_each, Rule(cells=1, classes=2, evenly=6)),
         True: Way(normal_of_each, Rule(cells=0.25, classes=4, evenly=6)),
     },
     "geometric, of each": {
-        False: Way(geometric_of_each, Rule(cells=1, classes=2, evenly=6)),
+        False: Way(geometric_of_each, Rule(cells=1, classes=4, evenly=6)),
         True: Way(geometric_of_each, Rule(cells=0.25, classes=4, evenly=6)),
     },
 }
+SMOOTHED = "ours, with as much smoothing as theirs"
+LIKE_ALONE = {False: Rule(cells=2, classes=4, evenly=12), True: Rule(cells=0.5, classes=8, evenly=12)}
+"""What four hospitals' normal noise, twice as large as ours, makes of their rule."""
 MOST_ROWS = 10_000
 """A table with more rows is repeated less often: its figures vary less."""
 
@@ -68,6 +71,10 @@ class Figures:
         """Hospitals that add noise themselves, with the better mechanism."""
         return self._best(ALONE, epsilon)
 
+    def smoothed(self, epsilon: float) -> Mean:
+        """Ours, with as much smoothing as hospitals alone have."""
+        return self.noisy[SMOOTHED, epsilon]
+
     def better_curator(self, epsilon: float) -> str:
         return max(CURATOR, key=lambda name: self.noisy[name, epsilon].value)
 
@@ -77,7 +84,7 @@ class Figures:
 
 def measured(folder: Path, form: Form, effort: Effort, epsilons: Sequence[float] = EPSILONS) -> Figures:
     patients = form.patients(folder)
-    ways = {OURS: Way(of_coins, PROTOCOL)}
+    ways = {OURS: Way(of_coins, PROTOCOL), SMOOTHED: Way(of_coins, LIKE_ALONE[form.normal])}
     ways |= {name: by_kind[form.normal] for name, by_kind in (CURATOR | ALONE).items()}
     exact, noisy = crossed(patients, ways, epsilons, _for(patients, effort))
     sums, labels = patients.sums, patients.labels

@@ -39,7 +39,7 @@ class Rule:
 
 PLAIN = Rule()
 """Counts are clamped, and nothing else is done: this also is the classifier without noise."""
-PROTOCOL = Rule(cells=0.25, classes=2.0, evenly=6.0)
+PROTOCOL = Rule(cells=0.25, classes=4.0, evenly=6.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,8 @@ class Maker:
         n, s1, s2 = _with_a_row(n, s1, s2)
         mean = s1 / n
         variance = np.maximum(s2 / n - mean**2, 0) + FLOOR
-        # The logarithm of a normal density: −log(variance) / 2 − (x − mean)² / (2 · variance), with x − mean = u/2 + off
-        # and u² = (q + 1) / 2, q being 2u² − 1.
+        # A normal density has the logarithm −log(variance) / 2 − (x − mean)² / (2 · variance). x − mean is u/2 + off
+        # and u² is (q + 1) / 2 with q = 2u² − 1.
         off = 0.5 - mean
         constant = -np.log(variance) / 2 - (off**2 + 1 / 8) / (2 * variance)
         return np.concatenate([constant, -off / (2 * variance), -1 / (16 * variance)], axis=1)
