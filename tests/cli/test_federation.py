@@ -196,7 +196,7 @@ def test_without_noise_the_budget_is_small_and_the_reason_is_told(tmp_path: Path
         (("--epsilon", 0), THREE + MIXERS, "An epsilon of 0 is not possible"),
         (("--epsilon", "nan"), THREE + MIXERS, "An epsilon of nan is not possible"),
         (("--epsilon", 4, "--delta", 1), THREE + MIXERS, "A delta of 1 is not possible"),
-        (("--epsilon", 4, "--total-epsilon", 0.5), THREE + MIXERS, "privacy.total_epsilon: one round costs"),
+        (("--epsilon", 4, "--total-epsilon", 0.5), THREE + MIXERS, "One round costs epsilon"),
         (("--epsilon", 4, "--protocol", "paillier", "--bins", 3), TWO, "exact and takes no noise"),
         (("--without-noise", "--total-epsilon", 4), THREE + MIXERS, "--total-epsilon is about noise"),
         (("--without-noise", "--total-delta", 0.1), THREE + MIXERS, "--total-delta is about noise"),

@@ -173,7 +173,7 @@ def test_every_command_means_the_same_by_a_spelling_and_tells_what_no_cell_says(
     (chol, _) = done.document["columns"]
     assert (chol["missing"], chol["low"], told in done.err) == (15, 151.5, True)
     members = ["--name", "pair", "--party", "north=127.0.0.1:4001", "--party", "south"]
-    done = typed("federation", "new", folder, *members, "--like", table, *options)
+    done = typed("federation", "new", folder, *members, "--like", table, "--without-noise", *options)
     assert (done.code, told in done.err) == (0, True)
     done = typed("count", table, "--federation", folder / "federation.toml", *options)
     assert (sum(done.document["counts"][2:4]), done.document["clipped"], told in done.err) == (45, {}, True)
@@ -197,7 +197,7 @@ def test_count_tells_of_a_column_in_another_unit(typed: Prompt, tmp_path: Path) 
         return tmp_path / name
 
     members = ["--name", "pair", "--party", "north=127.0.0.1:4001", "--party", "south"]
-    done = typed("federation", "new", tmp_path / "agreed", *members, "--like", written("mg.csv", 1))
+    done = typed("federation", "new", tmp_path / "agreed", *members, "--like", written("mg.csv", 1), "--without-noise")
     assert done.code == 0, done.err
     agreed = ["--federation", tmp_path / "agreed" / "federation.toml"]
     assert "another unit" not in typed("count", written("mg.csv", 1), *agreed).err
@@ -212,7 +212,9 @@ def test_capitals_among_the_values_of_lists_are_told(typed: Prompt, tmp_path: Pa
     told = "column 'icd' lists values that differ only in capitals or blanks, as 'I10' and 'i10'"
     assert told in typed("inspect", tmp_path / "t.csv", "--several", "icd").out
     members = ["--name", "pair", "--party", "north=127.0.0.1:4001", "--party", "south"]
-    done = typed("federation", "new", tmp_path, *members, "--like", tmp_path / "t.csv", "--several", "icd")
+    done = typed(
+        "federation", "new", tmp_path, *members, "--like", tmp_path / "t.csv", "--several", "icd", "--without-noise"
+    )
     assert (done.code, told in done.err) == (0, True)
 
 

@@ -134,7 +134,7 @@ def test_what_the_data_give_away_is_a_warning() -> None:
 
 
 def test_noise_is_a_parameter_like_the_others() -> None:
-    estimator = clone(with_noise(release="model"))
+    estimator: FederatedNaiveBayes = clone(with_noise(release="model"))  # pyright: ignore[reportAssignmentType]
     assert estimator.get_params()["epsilon"] == 4.0
     X, y = load_iris(return_X_y=True)
     for wrong in ({"epsilon": 0}, {"epsilon": 101.0}, {"delta": 0.0}, {"delta": 1}, {"release": "counts"}):

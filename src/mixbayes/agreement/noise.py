@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 from mixbayes.agreement.agreement import MOST_EPSILON, Given, Privacy
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
@@ -55,7 +56,7 @@ def promised(
     )
 
 
-def document(privacy: Privacy, layout: Layout) -> dict[str, object]:
+def document(privacy: Privacy, layout: Layout) -> dict[str, Any]:
     """What one round promises, with which noise, and the ε that it really costs."""
     coins = Coins(privacy.coins)
     return {

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -259,7 +259,7 @@ def _usual_budget(dictionary: Dictionary, epsilon: float | None) -> int:
     return Layout(dictionary).size if epsilon is None else USUAL.budget
 
 
-def _promise(federation: Federation) -> dict[str, object] | None:
+def _promise(federation: Federation) -> dict[str, Any] | None:
     """What is promised, and what it costs: it stands in no agreement, but follows from it."""
     privacy, layout, rounds = federation.privacy, federation.layout, federation.policy.rounds
     if not privacy:

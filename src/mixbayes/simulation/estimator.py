@@ -123,7 +123,7 @@ class FederatedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.private = private
         self.epsilon = epsilon
         self.delta = delta
-        self.release = release
+        self.release: Given = release
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, hospital: Any = None) -> Self:
@@ -161,7 +161,7 @@ class FederatedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         order = [int(text) for text in self._layout.dictionary.classes]
         return self.classes_[np.array(order)[labels]]
 
-    @available_if(_gives_model)  # type: ignore[untyped-decorator]
+    @available_if(_gives_model)  # type: ignore[untyped-decorator]  # scikit-learn publishes no types
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities (rows, classes) by the noisy counts, as every hospital can compute them. Not calibrated."""
         check_is_fitted(self)
@@ -174,7 +174,7 @@ class FederatedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _promised(self, dictionary: Dictionary) -> Layout:
         """With noise that keeps the promise, if there is one."""
-        self.privacy_ = None
+        self.privacy_: dict[str, Any] | None = None
         if self.epsilon is None:
             return Layout(dictionary)
         privacy = promised(dictionary, self.epsilon, self.delta, release=self.release)
