@@ -48,7 +48,7 @@ def of_diffprivlib(folder: Path, python: Path | None) -> dict[str, list[Mean]]:
     if not python:
         print("\ndiffprivlib's column is left out: name an interpreter with --diffprivlib.")
         return {}
-    forms = [form for form in REPORTED if form.normal and form.table in ALL_NUMBERS]
+    forms = [form for form in REPORTED if form.gaussian and form.table in ALL_NUMBERS]
     found = {form.table: beside.measured(python, form.patients(folder), EPSILONS) for form in forms}
     print(f"\n{printed.others(found)}")
     return found

@@ -147,7 +147,7 @@ def test_nodes(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_noise(load: Load, lines: Lines, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noise = load("noise")
-    forms = [noise.Form("german_credit"), noise.Form("german_credit", normal=True)]
+    forms = [noise.Form("german_credit"), noise.Form("german_credit", gaussian=True)]
     monkeypatch.setattr(noise, "REPORTED", forms)
     monkeypatch.setattr(noise, "EFFORT", noise.Effort(2, 1))
     monkeypatch.setattr(reported, "of_coins", lambda *_: OfCoins(Coins((4, 4))))
@@ -162,7 +162,7 @@ def test_noise(load: Load, lines: Lines, tables: Path, tmp_path: Path, monkeypat
 
 def test_choices_of_noise(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noise = load("noise")
-    forms = [noise.Form("german_credit"), noise.Form("german_credit", normal=True)]
+    forms = [noise.Form("german_credit"), noise.Form("german_credit", gaussian=True)]
     monkeypatch.setattr(choices, "CHOSEN_BY", forms)
     monkeypatch.setattr(choices, "of_coins", lambda *_: OfCoins(Coins((4, 4))))
     monkeypatch.setattr(choices, "MECHANISMS", {"normal": choices.normal})
@@ -173,7 +173,7 @@ def test_choices_of_noise(load: Load, lines: Lines, tables: Path, monkeypatch: p
     noise.main()
     printed = lines()
     assert sum(line.startswith(choices.HEAD) for line in printed) == 2
-    assert [line.split()[:2] for line in printed[-2:]] == [["binned", "normal"], ["normal", "normal"]]
+    assert [line.split()[:2] for line in printed[-2:]] == [["binned", "normal"], ["Gaussian", "normal"]]
 
 
 def test_paillier(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ MECHANISMS: Mapping[str, Make] = {
     "normal, of each": normal_of_each,
     "geometric, of each": geometric_of_each,
 }
-KINDS = {"binned": False, "normal": True}
+KINDS = {"binned": False, "Gaussian": True}
 CELLS, CLASSES, EVENLY = (0.0, 0.25, 0.5, 1.0), (0.0, 1.0, 2.0, 4.0), (4.0, 6.0, 8.0, 12.0)
 HEAD = "the protocol's rule"
 
@@ -41,7 +41,7 @@ def variants() -> dict[str, dict[str, Way]]:
     number = {f"normal noise, {name}": Way(normal, PROTOCOL, one) for name, one in _splits_of_numbers()}
     return {
         "binned": {**_of_coins(both | cells), **split},
-        "normal": {**_of_coins(both | evenly), **split, **number},
+        "Gaussian": {**_of_coins(both | evenly), **split, **number},
     }
 
 
@@ -78,7 +78,7 @@ class Line:
 
 def lines(folder: Path, kind: str, ways: Mapping[str, Way], epsilons: Sequence[float], effort: Effort) -> list[Line]:
     """In the mean over all tables of this kind."""
-    forms = [form for form in CHOSEN_BY if form.normal == KINDS[kind]]
+    forms = [form for form in CHOSEN_BY if form.gaussian == KINDS[kind]]
     each = [crossed(form.patients(folder), ways, epsilons, effort)[1] for form in forms]
     means = {name: [_mean([found[name, e] for found in each]) for e in epsilons] for name in ways}
     first = _mean(means[next(iter(ways))])

@@ -41,13 +41,13 @@ def picture(all_: Sequence[Figures], others: Mapping[str, Sequence[Mean]]) -> by
 
 def _table(axes: Any, forms: Sequence[Figures], others: Sequence[Mean] | None) -> None:
     for one in forms:
-        if not one.form.normal:
+        if not one.form.gaussian:
             axes.axhline(one.exact.value, color=GREY, ls=":", lw=1.2, label="no noise, binned")
             _line(axes, [one.curator(e) for e in EPSILONS], "s", BLACK, "trusted curator, binned", mfc="white", ms=7)
             _line(axes, [one.alone(e) for e in EPSILONS], "^", VERMILLION, "each hospital alone, binned")
             _line(axes, [one.ours(e) for e in EPSILONS], "o", BLUE, "ours, binned", ms=4)
         else:
-            _line(axes, [one.ours(e) for e in EPSILONS], "D", ORANGE, "ours, normal", ls="--", ms=4)
+            _line(axes, [one.ours(e) for e in EPSILONS], "D", ORANGE, "ours, Gaussian", ls="--", ms=4)
     if others:
         _line(axes, others, "x", PURPLE, "diffprivlib's GaussianNB", ls="-.")
     axes.axhline(forms[0].commonest, color=GREY, lw=0.6, label="always the commonest class")

@@ -52,8 +52,8 @@ def accuracies(all_: Sequence[Figures]) -> str:
 def _kinds(all_: Sequence[Figures]) -> list[tuple[str, list[Figures]]]:
     """Those that there are."""
     kinds = [
-        ("mean change, binned", [one for one in all_ if not one.form.normal]),
-        ("mean change, normal", [one for one in all_ if one.form.normal]),
+        ("mean change, binned", [one for one in all_ if not one.form.gaussian]),
+        ("mean change, Gaussian", [one for one in all_ if one.form.gaussian]),
     ]
     return [(name, some) for name, some in kinds if some]
 

@@ -26,7 +26,7 @@ CURATOR = {
         True: Way(geometric, Rule(cells=0.25, classes=4, evenly=8)),
     },
 }
-"""By whether numbers are normal distributions, with the rules that `choices.print_best` found for each mechanism."""
+"""By whether numbers are Gaussian attributes, with the rules that `choices.print_best` found for each mechanism."""
 ALONE = {
     "normal, of each": {
         False: Way(normal_of_each, Rule(cells=1, classes=2, evenly=6)),
@@ -84,8 +84,8 @@ class Figures:
 
 def measured(folder: Path, form: Form, effort: Effort, epsilons: Sequence[float] = EPSILONS) -> Figures:
     patients = form.patients(folder)
-    ways = {OURS: Way(of_coins, PROTOCOL), SMOOTHED: Way(of_coins, LIKE_ALONE[form.normal])}
-    ways |= {name: by_kind[form.normal] for name, by_kind in (CURATOR | ALONE).items()}
+    ways = {OURS: Way(of_coins, PROTOCOL), SMOOTHED: Way(of_coins, LIKE_ALONE[form.gaussian])}
+    ways |= {name: by_kind[form.gaussian] for name, by_kind in (CURATOR | ALONE).items()}
     exact, noisy = crossed(patients, ways, epsilons, _for(patients, effort))
     sums, labels = patients.sums, patients.labels
     return Figures(
