@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from mixbayes.research.noise.crossing import Effort, Mean, Way, crossed
+from mixbayes.research.noise.crossing import Effort, Make, Mean, Way, crossed
 from mixbayes.research.noise.mechanisms import geometric, geometric_of_each, normal, normal_of_each, of_coins
 from mixbayes.research.noise.patients import Patients
 from mixbayes.research.noise.rules import PROTOCOL, Rule
@@ -16,27 +16,16 @@ from mixbayes.research.noise.tables import Form
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
 OURS = "ours"
-CURATOR = {
-    "normal": {
-        False: Way(normal, Rule(cells=0.25, classes=2, evenly=6)),
-        True: Way(normal, Rule(cells=0.25, classes=4, evenly=8)),
-    },
-    "geometric": {
-        False: Way(geometric, Rule(cells=0.25, classes=1, evenly=6)),
-        True: Way(geometric, Rule(cells=0.25, classes=4, evenly=8)),
-    },
+OWN_RULES = {
+    normal: {False: Rule(cells=0.25, classes=2, evenly=6), True: Rule(cells=0.25, classes=4, evenly=8)},
+    geometric: {False: Rule(cells=0.25, classes=1, evenly=6), True: Rule(cells=0.25, classes=4, evenly=8)},
+    normal_of_each: {False: Rule(cells=1, classes=2, evenly=6), True: PROTOCOL},
+    geometric_of_each: {False: Rule(cells=1, classes=4, evenly=6), True: PROTOCOL},
 }
-"""By whether numbers are Gaussian attributes, with the rules that `choices.print_best` found for each mechanism."""
-ALONE = {
-    "normal, of each": {
-        False: Way(normal_of_each, Rule(cells=1, classes=2, evenly=6)),
-        True: Way(normal_of_each, Rule(cells=0.25, classes=4, evenly=6)),
-    },
-    "geometric, of each": {
-        False: Way(geometric_of_each, Rule(cells=1, classes=4, evenly=6)),
-        True: Way(geometric_of_each, Rule(cells=0.25, classes=4, evenly=6)),
-    },
-}
+"""By whether numbers are Gaussian attributes, the rules that `choices.print_best` found for each mechanism."""
+CURATOR: Mapping[str, Make] = {"normal": normal, "geometric": geometric}
+ALONE: Mapping[str, Make] = {"normal, of each": normal_of_each, "geometric, of each": geometric_of_each}
+RULES = ("its own rule", "our rule")
 SMOOTHED = "ours, with as much smoothing as theirs"
 LIKE_ALONE = {False: Rule(cells=2, classes=4, evenly=12), True: Rule(cells=0.5, classes=8, evenly=12)}
 """What four hospitals' normal noise, twice as large as ours, makes of their rule."""
@@ -64,11 +53,11 @@ class Figures:
         return self.noisy[OURS, epsilon]
 
     def curator(self, epsilon: float) -> Mean:
-        """The better mechanism."""
+        """The better mechanism, with the better of its own rule and ours."""
         return self._best(CURATOR, epsilon)
 
     def alone(self, epsilon: float) -> Mean:
-        """Hospitals that add noise themselves, with the better mechanism."""
+        """Hospitals that add noise themselves, also with the better of all these."""
         return self._best(ALONE, epsilon)
 
     def smoothed(self, epsilon: float) -> Mean:
@@ -76,16 +65,19 @@ class Figures:
         return self.noisy[SMOOTHED, epsilon]
 
     def better_curator(self, epsilon: float) -> str:
-        return max(CURATOR, key=lambda name: self.noisy[name, epsilon].value)
+        return max(CURATOR, key=lambda name: self._best([name], epsilon).value)
 
-    def _best(self, names: Mapping[str, object], epsilon: float) -> Mean:
-        return max((self.noisy[name, epsilon] for name in names), key=lambda mean: mean.value)
+    def _best(self, names: Iterable[str], epsilon: float) -> Mean:
+        ways = (self.noisy[f"{name}, {rule}", epsilon] for name in names for rule in RULES)
+        return max(ways, key=lambda mean: mean.value)
 
 
 def measured(folder: Path, form: Form, effort: Effort, epsilons: Sequence[float] = EPSILONS) -> Figures:
     patients = form.patients(folder)
     ways = {OURS: Way(of_coins, PROTOCOL), SMOOTHED: Way(of_coins, LIKE_ALONE[form.gaussian])}
-    ways |= {name: by_kind[form.gaussian] for name, by_kind in (CURATOR | ALONE).items()}
+    for name, make in {**CURATOR, **ALONE}.items():
+        for what, rule in zip(RULES, (OWN_RULES[make][form.gaussian], PROTOCOL), strict=True):
+            ways[f"{name}, {what}"] = Way(make, rule)
     exact, noisy = crossed(patients, ways, epsilons, _for(patients, effort))
     sums, labels = patients.sums, patients.labels
     return Figures(
