@@ -24,6 +24,7 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.discrete import Discrete
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.noise import IN_A_CLASS
 from mixbayes.protocol.circuits.logarithm import FRACTION, fixed_log2
 
 Integers = NDArray[np.int64]
@@ -61,7 +62,7 @@ def single_values(sizes: Sequence[int]) -> Values:
 
 def score_bits(layout: Layout) -> int:
     """A score of such a row is below 2^(bits − 1), up or down: it is the difference of two shares of a total."""
-    smoothing = layout.dictionary.smoothing
+    smoothing = layout.smoothing
     largest = smoothing.denominator * layout.dictionary.max_rows + smoothing.numerator * max(values_of(layout))
     return 1 + FRACTION + (2 + largest.bit_length()).bit_length()
 
@@ -107,13 +108,14 @@ def reconstructed(scores: Integers, layout: Layout, rows: int, spread: int = 0) 
     Without a spread, every attribute's counts add up to the class counts, as in a table without missing cells and
     noise. With it every attribute has totals of its own, which are at most so far from the class counts.
     """
-    smoothing, sizes = layout.dictionary.smoothing, values_of(layout)
+    smoothing, sizes = layout.smoothing, values_of(layout)
     parts = np.split(scores[1:], np.cumsum(sizes)[:-1])
-    of_class = class_counts_with(int(scores[0]), _MOST_TIMES * rows)
+    imagined = IN_A_CLASS * layout.spread
+    of_class = class_counts_with(int(scores[0]), _MOST_TIMES * rows + 2 * imagined)
     if not len(of_class):
         return None
     if spread:
-        return _independent(parts, of_class, smoothing, rows, spread)
+        return _independent(parts, of_class, smoothing, rows, spread, imagined)
     found = [one for totals in of_class if (one := _with_totals(parts, totals, smoothing))]
     if not found:
         return None
@@ -133,12 +135,12 @@ def _with_totals(parts: list[Integers], totals: Integers, smoothing: Fraction) -
 
 
 def _independent(
-    parts: list[Integers], of_class: Integers, smoothing: Fraction, rows: int, spread: int
+    parts: list[Integers], of_class: Integers, smoothing: Fraction, rows: int, spread: int, imagined: int
 ) -> Found | None:
-    centre = np.rint(of_class[0] * rows / of_class[0].sum()).astype(np.int64)
+    centre = np.rint(of_class[0] * (rows + 2 * imagined) / of_class[0].sum()).astype(np.int64) - imagined
     found = [_likeliest(part, _possible(part, centre, smoothing, spread), smoothing) for part in parts]
     # Of the class counts with this prior, those that are nearest to the attributes' totals.
-    far = np.abs(of_class - np.median([own.sum(axis=0) for _, own in found], axis=0)).max(axis=1)
+    far = np.abs(of_class - imagined - np.median([own.sum(axis=0) for _, own in found], axis=0)).max(axis=1)
     fitting = prod(ways for ways, _ in found) * int((far <= spread).sum())
     return Found(of_class[far.argmin()], tuple(own for _, own in found), fitting)
 

@@ -29,7 +29,7 @@ from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import LocalError
 from mixbayes.protocol.randomness import Randomness
 
-_IN_A_CLASS = 4
+IN_A_CLASS = 4
 """Imagined patients of every class, times the noise's standard deviation; `benchmarks/noise.py` measures it."""
 _AT_ONCE = 1 << 13
 """Numbers that get their noise at a time, or that are clamped."""
@@ -118,7 +118,7 @@ def _spread(layout: Layout, vector: Words, noise: Words) -> Words:
 def _clamped(layout: Layout, vector: Words, positive: Callable[[int], Positive], one: int) -> Words:
     found, bits = np.empty_like(vector), layout.most.bit_length() + 1
     # No class is left without patients, which would decide against it alone.
-    imagined = np.uint64(_IN_A_CLASS * layout.spread * one)
+    imagined = np.uint64(IN_A_CLASS * layout.spread * one)
     layout.class_counts(found)[:] = positive(bits)(layout.class_counts(vector)) + imagined
     blocks, into = list(layout.blocks(vector)), list(layout.blocks(found))
     for kind, positions in layout.by_kind():

@@ -103,7 +103,8 @@ def federation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     mixers = [{"name": name, "address": f"127.0.0.1:{free_port()}"} for name in "ab"]
     content = HEART | {"parties": [{"name": "north"}, {"name": "south"}], "mixers": mixers}
     (folder / "federation.toml").write_text(written(federation_from(content)))
-    (folder / "patients.csv").write_text(TABLE)
+    head, *rows = TABLE.splitlines(keepends=True)
+    (folder / "patients.csv").write_text("".join([head, *rows, *rows, *rows]))  # as many as agreements usually ask for
     (folder / "new.csv").write_text("sex,age,chol\nf,35,200\nm,66,300\n")
     for name in ("a", "b", "north", "south"):
         with_keys(folder / "keys", name, folder / "authority")

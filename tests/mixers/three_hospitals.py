@@ -86,4 +86,4 @@ class Clock:
 def rounds_in(folder: Path, clock: Clock, me: str = "mixer a", **policy: object) -> Iterator[Rounds]:
     """The rounds of one computing party, as they lie in this folder."""
     with Database.open(folder, COMPUTING_PARTY, Seal(me.encode().ljust(32)), me) as database:
-        yield Rounds(database, agreement(**policy), me, clock)
+        yield Rounds(database, agreement(None, **policy), me, clock)

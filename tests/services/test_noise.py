@@ -28,7 +28,7 @@ FRAME = pd.DataFrame({name: ROWS.texts(name) for name in ROWS.names})
 
 def exact(site: Site) -> Words:
     vectors = [counted(site.federation.layout, table).vector for table in site.tables.values()]
-    return np.sum(np.stack(vectors), axis=0, dtype=np.uint64)
+    return np.asarray(np.stack(vectors).sum(axis=0, dtype=np.uint64))
 
 
 def assert_noisy(site: Site, counts: Words) -> None:

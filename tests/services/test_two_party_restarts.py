@@ -11,6 +11,7 @@ import pytest
 
 from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.errors import PeerGone
 from mixbayes.protocol.paillier.key import SecretKey
 from mixbayes.transport.errors import DifferentSets
@@ -62,11 +63,11 @@ def test_a_model_that_only_one_has_is_trained_again(couple: Couple, name: str, m
     kept: dict[str, bytes] = {}
     really = PartnerStore.keep
 
-    def keep(store: PartnerStore, number: int, run: bytes, engine: Engine) -> None:
+    def keep(store: PartnerStore, number: int, run: bytes, engine: Engine, counts: Words | None) -> None:
         if store.name == name and not lost:
             lost.append(run)
             raise PeerGone("this node", "keeping the model", "it was stopped")
-        really(store, number, run, engine)
+        really(store, number, run, engine, counts)
         kept[store.name] = run
 
     monkeypatch.setattr(PartnerStore, "keep", keep)

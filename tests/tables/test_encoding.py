@@ -191,7 +191,7 @@ def test_training_lists_every_column_and_value_that_breaks_the_dictionary() -> N
     with pytest.raises(TableMismatch) as caught:
         trained(dictionary_of(SEX, AGE, CHOL, max_rows=3), broken)
     assert str(caught.value).splitlines()[1:] == [
-        "  it has 4 rows, all hospitals together may have 3. Agree on more",
+        "  it has 4 rows, a hospital may have 3. Agree on more",
         "  column 'class': 2 rows (first row 2) have no class. Fill it in, or remove the row",
         f"  column 'class': 'maybe' not among the classes. {CORRECT}",
         f"  column 'sex': 'F', 'x' not in the list of values. {CORRECT}",

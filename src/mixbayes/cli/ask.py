@@ -217,7 +217,7 @@ def _said_only() -> Iterator[None]:
         typer.echo(said, err=True)
 
 
-def _privacy(agreed: Federation, found: Status) -> dict[str, object] | None:
+def _privacy(agreed: Federation, found: Status) -> dict[str, Any] | None:
     """What was agreed of noise, what is spent, and what is left; nothing without noise."""
     if not (privacy := agreed.privacy):
         return None

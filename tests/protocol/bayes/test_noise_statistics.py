@@ -72,7 +72,7 @@ def fits(found: Noise, law: NDArray[np.float64]) -> bool:
 
 def folded(coins: Coins, modulus: int) -> NDArray[np.float64]:
     values = np.arange(-coins.bound, coins.bound + 1)
-    return np.bincount(values % modulus, coins.distribution(), modulus)
+    return np.bincount(values % modulus, coins.distribution(), modulus).astype(np.float64)
 
 
 def related(one: Noise, other: Noise) -> bool:
