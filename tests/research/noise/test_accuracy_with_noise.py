@@ -27,6 +27,7 @@ from mixbayes.research.noise.crossing import EVEN, Effort, Mean, Split, Way, cro
 from mixbayes.research.noise.mechanisms import Geometric, Mechanism, Normal, OfCoins, OfEach, geometric, normal
 from mixbayes.research.noise.patients import Floats, Patients
 from mixbayes.research.noise.rules import PLAIN, PROTOCOL, Maker
+from mixbayes.research.noise.tables import REPORTED
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import infer
 
@@ -184,3 +185,25 @@ def test_what_runs_beside_diffprivlib(
     np.savez(file, numbers=np.zeros((4, 1)), labels=labels, folds=folds, epsilons=np.array([1.0]))
     in_diffprivlib.main(str(file))
     assert json.loads(capsys.readouterr().out) == [[0.75, 0.75]]
+
+
+def test_means_in_the_document_are_those_of_its_lines() -> None:
+    """Nobody has changed a line by hand, or taken lines from different runs."""
+    document = Path(__file__).parents[3] / "docs" / "noise.md"
+    lines = [line.strip("| ").split(" | ") for line in document.read_text(encoding="utf-8").splitlines()]
+    compared: list[list[float]] = []
+    tables = 0
+    for name, *cells in lines:
+        if name == "ours less theirs, points":
+            compared = []
+        elif name == "mean":
+            tables += 1
+            assert len(compared) == len(REPORTED)
+            np.testing.assert_allclose(np.mean(compared, axis=0), [*map(points, cells)], atol=0.011)
+        elif len(cells) == 5 and "±" in cells[0] and cells[0][0] in "+−0":
+            compared.append([points(cell.split()[0]) for cell in cells])
+    assert tables == 3
+
+
+def points(text: str) -> float:
+    return float(text.replace("−", "-"))
