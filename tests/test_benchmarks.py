@@ -19,7 +19,10 @@ import pytest
 
 from mixbayes.local_methods import DMPD
 from mixbayes.protocol.paillier.key import obfuscators
+from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.research.noise import choices, reported
+from mixbayes.research.noise.mechanisms import OfCoins
 from mixbayes.simulation.links import Link
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -145,6 +148,37 @@ def test_nodes(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "argv", ["nodes.py", *small])
     load("nodes").main()
     assert [line.partition(" in ")[0] for line in lines()] == ["2 hospitals contributed 90 cells each"]
+
+
+def test_noise(load: Load, lines: Lines, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = load("noise")
+    forms = [noise.Form("german_credit"), noise.Form("german_credit", gaussian=True)]
+    monkeypatch.setattr(noise, "REPORTED", forms)
+    monkeypatch.setattr(noise, "EFFORT", noise.Effort(2, 1))
+    monkeypatch.setattr(reported, "of_coins", lambda *_: OfCoins(Coins((4, 4))))
+    drawn = tmp_path / "noise.svg"
+    monkeypatch.setattr(sys, "argv", ["noise.py", str(tables), "--plot", str(drawn)])
+    noise.main()
+    printed = lines()
+    assert [sum(line.startswith(f"| {form.name} |") for line in printed) for form in forms] == [5, 5]
+    assert "diffprivlib's column is left out" in printed[-1]
+    assert "<svg" in drawn.read_text()
+
+
+def test_choices_of_noise(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = load("noise")
+    forms = [noise.Form("german_credit"), noise.Form("german_credit", gaussian=True)]
+    monkeypatch.setattr(choices, "CHOSEN_BY", forms)
+    monkeypatch.setattr(choices, "of_coins", lambda *_: OfCoins(Coins((4, 4))))
+    monkeypatch.setattr(choices, "MECHANISMS", {"normal": choices.normal})
+    monkeypatch.setattr(noise, "EPSILONS", (1.0,))
+    monkeypatch.setattr(noise, "VARIANTS", noise.Effort(2, 1))
+    monkeypatch.setattr(noise, "BEST", noise.Effort(2, 1))
+    monkeypatch.setattr(sys, "argv", ["noise.py", str(tables), "--choices"])
+    noise.main()
+    printed = lines()
+    assert sum(line.startswith(choices.HEAD) for line in printed) == 2
+    assert [line.split()[:2] for line in printed[-2:]] == [["binned", "normal"], ["Gaussian", "normal"]]
 
 
 def test_paillier(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
