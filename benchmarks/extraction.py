@@ -33,7 +33,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.noise import blurred_in_clear, clamped_in_clear
+from mixbayes.protocol.bayes.noise import IN_A_CLASS, blurred_in_clear, clamped_in_clear
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.circuits.logarithm import FRACTION
@@ -116,6 +116,7 @@ def trained(problem: Problem, epsilon: float | None) -> Trained:
     terms = Terms(hospitals=len(problem.tables), coins=coins(epsilon, problem.layout.coordinates))
     layout = Layout(problem.layout.dictionary, terms)
     held = clamped_in_clear(layout, blurred_in_clear(layout, problem.joint, *map(Randomness, COIN_SEEDS)))
+    layout.class_counts(held)[:] -= np.uint64(IN_A_CLASS * layout.spread)  # these patients are public
     return Trained(layout, epsilon, held, run_training(layout, problem.tables, SEEDS, COIN_SEEDS))
 
 
@@ -163,14 +164,14 @@ def run_legal(model: Trained, most: int) -> list[Estimate]:
     return run_attack(model.layout, model.models, SEEDS, attack)
 
 
-def counts_behind(problem: Problem, weights: Floats, deviation: float) -> Found | None:
+def counts_behind(problem: Problem, model: Trained, weights: Floats) -> Found | None:
     """From exact weights. An asker knows what the noise is, about how many rows there are, and how many are missing.
 
     So it knows that the totals of an attribute are off by the noise of its values and of the class count.
     """
-    layout, joint = problem.layout, problem.joint
+    layout, joint = model.layout, problem.joint
     missing = max(int(block[-1].max()) for _, block in layout.blocks(joint))
-    noise = ceil(DEVIATIONS * deviation * sqrt(max(values_of(layout)) + 1))
+    noise = ceil(DEVIATIONS * model.deviation * sqrt(max(values_of(layout)) + 1))
     scores = np.rint(weights * 2.0**FRACTION).astype(np.int64)
     return reconstructed(scores, layout, int(layout.class_counts(joint).sum()), missing + noise)
 
@@ -203,7 +204,7 @@ class Seen:
 def lied(problem: Problem, epsilon: float | None) -> Seen:
     model = trained(problem, epsilon)
     estimates = run_lying(model)
-    return Seen(LYING, problem, model, estimates, counts_behind(problem, estimates[-1].weights, model.deviation))
+    return Seen(LYING, problem, model, estimates, counts_behind(problem, model, estimates[-1].weights))
 
 
 def followed(problem: Problem, epsilon: float | None, labels: int) -> Seen:

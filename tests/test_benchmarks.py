@@ -105,6 +105,11 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
     assert len(lines()) == 2 + 2 * 2
 
 
+def test_drawing(load: Load, lines: Lines) -> None:
+    load("drawing").main(8.0, 1, [(2, 3)])
+    assert [" cells, " in line and "with noise" in line for line in lines()] == [True, True]
+
+
 def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = ["--lying", "2", "--legal", "3", "--labels", "5", "15", "--epsilon", "5"]
     monkeypatch.setattr(sys, "argv", ["extraction.py", *small, "--plot", str(tmp_path / "drawn.svg")])

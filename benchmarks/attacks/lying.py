@@ -142,7 +142,7 @@ def _independent(
     # Of the class counts with this prior, those that are nearest to the attributes' totals.
     far = np.abs(of_class - imagined - np.median([own.sum(axis=0) for _, own in found], axis=0)).max(axis=1)
     fitting = prod(ways for ways, _ in found) * int((far <= spread).sum())
-    return Found(of_class[far.argmin()], tuple(own for _, own in found), fitting)
+    return Found(of_class[far.argmin()] - imagined, tuple(own for _, own in found), fitting)
 
 
 def _likeliest(part: Integers, totals: Integers, smoothing: Fraction) -> tuple[int, Integers]:

@@ -56,7 +56,7 @@ OUTSIDE = 1e-15
 """How much of the tilted distribution may lie below the window, and how much above."""
 STEEPEST = 4096.0
 """The largest θ."""
-TOLERANCE = 1e-9
+TOLERANCE = 1e-6
 """Two machines may find a δ that differs by this part of it."""
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release, delta_of, epsilon_of
+from mixbayes.protocol.privacy.loss import TOLERANCE, Release, delta_of, epsilon_of
 
 UNIT = "one row more or less in one hospital's table"
 """What the promise is about. A patient with rows in two hospitals counts twice."""
-TOLERANCE = 1e-6
-"""By this part of it δ may be exceeded: another machine rounds otherwise."""
 SHOWN_DIGITS = 4
 
 
