@@ -6,6 +6,7 @@ Read it in this order. Each room names what it gives to the next ones.
   additive secret sharing.
 - `channel`: messages between two roles that both know the next step and its size. `memory` connects roles in one
   process, in threads that end with the call, for the functions `run_…` and for tests.
+- `privacy`: the coins that noise on a count is made of, and what they promise.
 - `transfer`: oblivious transfer (OT), from 128 base transfers to pools of random transfers. It gives the circuits pads.
 - `computing_party`: A or B with its channel, its pool and its randomness. All steps below take one as `me`.
 - `circuits`: arithmetic on shared words and bits, from one product to log2 and argmax, each built on pads.

@@ -4,6 +4,7 @@ Read in this order:
 
 - `counts`: what a hospital sums up of its table.
 - `validity`: mixers check on shares that a contribution is the counts of some table.
+- `noise`: the joint counts get noise that neither computing party knows, and are clamped before training takes them.
 - `precision`, `model`, `training`: the width of scores, the table θ of log-probabilities, and how θ is made on shares.
 - `reference`: the same classifier in the clear, which the labels must equal.
 - `question`, `public_rows`: rows that nobody sees, and rows that the mixers see.
