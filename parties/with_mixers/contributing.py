@@ -74,12 +74,15 @@ class Outbox:
         self._privacy = privacy
         self._release = release
 
-    def due(self, number: int, make: Callable[[], Messages]) -> dict[str, bytes]:
-        """The messages that are not acknowledged, by mixer. They are made once for a round, and lie on disk first."""
+    def due(self, number: int, make: Callable[[], Messages], drawn: int = 0) -> dict[str, bytes]:
+        """The messages that are not acknowledged, by mixer. They are made once for a round, and lie on disk first.
+
+        `drawn` is how often the mixers have charged noise under this agreement, by the larger of their ledgers.
+        """
         with self._datastore.write() as tables:
             if not tables.has_contribution(self._agreement, number):
                 self._refuse_too_many(tables)
-                self._charge_noise(tables, number)
+                self._charge_noise(tables, number, drawn)
                 made = make()
                 for mixer, message in (("a", made.to_a), ("b", made.to_b)):
                     tables.add_message(self._agreement, number, mixer, made.id, message)
@@ -102,6 +105,7 @@ class Outbox:
         """The mixers have fixed the set of this round: it counts among the rounds that the agreement allows."""
         with self._datastore.write() as tables:
             tables.count_as_sealed(self._agreement, number)
+            tables.delete_messages(self._agreement, number)
 
     def asked(self, number: int, rows: int, *, shown: bool) -> None:
         """An application of this hospital has had rows classified."""
@@ -119,9 +123,13 @@ class Outbox:
         with self._datastore.read() as tables:
             return spent(tables.releases(), privacy)
 
-    def _charge_noise(self, tables: ContributionTables, number: int) -> None:
-        """A contribution may be drawn noise on as soon as it has left: it is charged before."""
-        if not self._release or not self._privacy:
+    def _charge_noise(self, tables: ContributionTables, number: int, drawn: int) -> None:
+        """A contribution may get its noise as soon as it has left: that is charged before.
+
+        A round that ended before anything was drawn leaves its charge to the next one. Else whoever closes rounds
+        could use up everybody's ledger.
+        """
+        if not self._release or not self._privacy or tables.noise_charges(self._agreement) > drawn:
             return
         if why := too_much(tables.releases(), self._release, self._privacy):
             raise RefusedByPolicy(f"{self._me} does not contribute: {why}. Agree on a larger total.")
@@ -158,7 +166,7 @@ class Contributor:
             if isinstance(error, HOPELESS):
                 raise error
         for mixer, status in answered.items():
-            self._contribute(mixer, status)
+            self._contribute(mixer, status, max(one.noise_charges for one in answered.values()))
         if len(answered) < 2:
             self._log_once("waiting", why="; ".join(str(error) for error in silent.values()))
             return ""
@@ -176,10 +184,10 @@ class Contributor:
         except MixbayesError as error:
             logged(self._log, error, "tried in vain")
 
-    def _contribute(self, mixer: str, status: Status) -> None:
+    def _contribute(self, mixer: str, status: Status, drawn: int) -> None:
         """Send this mixer its message, if its round collects and it has none."""
         if status.state == COLLECTING and self._name not in status.contributed:
-            self._send(mixer, status.round)
+            self._send(mixer, status.round, drawn)
         elif self._name in status.contributed and self._sent != status.round:
             self._sent = status.round
             self._log.info("counted already", round=status.round, why="what was sent before counts in this round")
@@ -195,8 +203,8 @@ class Contributor:
         why = "its contribution was not at both mixers when the round was sealed; the next round counts it again"
         self._log.warning("left out of the round", round=status.round, why=why)
 
-    def _send(self, mixer: str, number: int) -> None:
-        due = self._outbox.due(number, lambda: self._make(number))
+    def _send(self, mixer: str, number: int, drawn: int) -> None:
+        due = self._outbox.due(number, lambda: self._make(number), drawn)
         if mixer not in due:
             self._warn_of_loss(mixer, number)
             return

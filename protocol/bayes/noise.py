@@ -8,8 +8,9 @@ of all weights; `coins.py` says why several weights, and `gaussian_noise.py` how
 The same two seeds give the same noise for ever, however often it is drawn: the shares differ, the noise does not. N~ is
 kept as it is. What needs counts that a table may have, as logarithms do, clamps them first.
 
-Both parties are semi-honest here. The sender of a correlated transfer can choose what becomes of its own coins there;
-each party sends half of them, so half of the noise is left against a party that cheats in the draw itself.
+Both parties are semi-honest here. The sender of a correlated transfer can cancel the coin that it sends, and then knows
+it. Each party sends about half of the coins of every weight, and one of the two uniform parts below a unit. So against
+a party that cheats in the draw about half of the noise is left, down to the lowest bit; the agreed ε and δ are not.
 """
 
 from __future__ import annotations
@@ -78,14 +79,16 @@ def _noise(layout: Layout, bits: Callable[..., Bits], weigh: Weigh, one: int) ->
     units, coins = _units(layout), layout.terms.coins
     if coins is None:
         raise LocalError("There is no noise without coins.")
-    noise = np.concatenate([_coins(bits, weigh, coins.weights, part) for part in _parts(units.size)])
+    # A transfers the first half of the rows and B the second: so each transfers about half of the coins of a weight.
+    weights = coins.weights[::2] + coins.weights[1::2]
+    noise = np.concatenate([_coins(bits, weigh, weights, part) for part in _parts(units.size)])
     noise = noise - np.uint64(one * coins.bound) << units.astype(np.uint64)
     for unit in np.unique(units[units > 0]).tolist():
-        # Below the unit the noise is uniform.
+        # Below the unit the noise is uniform; twice, so that each party sends one whole uniform part.
         of_unit = np.flatnonzero(units == unit)
-        weights = [1 << place for place in range(unit)]
+        weights = [1 << place for place in range(unit)] * 2
         below = [_coins(bits, weigh, weights, part) for part in _parts(of_unit.size)]
-        noise[of_unit] += np.concatenate(below) - np.uint64(one << unit - 1)
+        noise[of_unit] += np.concatenate(below) - np.uint64(one << unit)
     return noise
 
 
@@ -122,7 +125,7 @@ def _clamped(layout: Layout, vector: Words, positive: Callable[[int], Positive],
     layout.class_counts(found)[:] = positive(bits)(layout.class_counts(vector)) + imagined
     blocks, into = list(layout.blocks(vector)), list(layout.blocks(found))
     for kind, positions in layout.by_kind():
-        own = positive(bits + kind.extra_bits)
+        own = positive(min(ring.WORD, bits + kind.extra_bits))
         done = kind.clamped([blocks[at][1] for at in positions], own, one, layout.spread)
         for at, block in zip(positions, done, strict=True):
             into[at][1][:] = block

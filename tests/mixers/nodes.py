@@ -75,6 +75,7 @@ class MixerNode:
         except BaseException:
             self.held.close()
             raise
+        self.rounds.charge_noise = world.noted(name, self.rounds)  # type: ignore[method-assign]
         self.store = Store(self.rounds, name)
         reception = Reception(self.store, cast("Conversations", None), cast("Watch", None))
         self.services: dict[str, object] = {}

@@ -73,7 +73,10 @@ class Promises:
         if before.state == SERVING:
             assert now.run == before.run, "a model that answers was replaced"
         assert before.questions.items() <= now.questions.items(), "a question was forgotten"
-        assert before.noise.items() <= now.noise.items(), "noise was forgotten, or drawn twice"
+        assert before.noise.keys() <= now.noise.keys(), "noise was forgotten"
+        kept = {chosen: seed for chosen, seed in now.noise.items() if seed}
+        assert kept.items() <= before.noise.items() or not before.noise, "noise of one set was drawn twice"
+        assert not kept or now.state in (SEALED, TRAINED), "a seed that nobody needs"
         assert len(now.noise) <= 1, "noise of two sets of one round"
         assert all(now.spent[name] >= rows for name, rows in before.spent.items()), "a budget was given back"
 

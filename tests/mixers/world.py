@@ -25,6 +25,7 @@ from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.log import Log, logger
 from mixbayes.node.questions import ID_BYTES, Kind
 from mixbayes.node.rounds.record import COUNTED, LEFT_OUT, set_digest
+from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.serving.conversations import Channels
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.contributing import Messages, messages
@@ -56,8 +57,8 @@ class OnDisk:
     """By hospital: id, digest and verdict."""
     questions: dict[bytes, tuple[str, int]] = field(default_factory=dict)
     """By id: who asked, and how many rows."""
-    noise: dict[str, bytes] = field(default_factory=dict)
-    """By set of contributions, the sealed seed of this mixer's coins."""
+    noise: dict[str, bytes | None] = field(default_factory=dict)
+    """By set of contributions, the sealed seed of this mixer's coins, until the round needs it no more."""
     spent: dict[str, int] = field(default_factory=dict)
     """By hospital."""
 
@@ -93,6 +94,7 @@ class World:
         self.nodes: dict[str, Node] = {}
         self._dying: set[str] = set()
         self._joining: dict[tuple[str, str], dict[str, Wire]] = {}
+        self.seeds: dict[tuple[str, int, str], set[bytes]] = {}
         self._numbers = count()
         self._working: dict[str, list[threading.Thread]] = {}
         self._mistakes: list[BaseException] = []
@@ -196,14 +198,25 @@ class World:
         return blurred_in_clear(self.layout, pooled, of_a, of_b)
 
     def _seed(self, mixer: str, number: int, counted: frozenset[str]) -> bytes:
-        self.start(mixer)
-        node = self.nodes[mixer]
-        assert isinstance(node, MixerNode)
-        with node.rounds.datastore.read() as tables:
-            ids = {name: held.id for name, held in tables.contributions(number).items() if name in counted}
-            seed = tables.coin_seed(self.federation.digest(), number, set_digest(number, ids))
-        assert seed, "noise was drawn that nobody paid for"
-        return seed
+        ids = {name: id for name, (id, _, _) in self.on_disk(mixer)[number].held.items() if name in counted}
+        chosen = set_digest(number, ids)
+        assert chosen in self.on_disk(mixer)[number].noise, "noise was drawn that nobody paid for"
+        seeds = self.seeds[mixer, number, chosen]
+        assert len(seeds) == 1, "noise of one set from different coins"
+        return next(iter(seeds))
+
+    def noted(self, mixer: str, rounds: Rounds) -> Callable[[int, Mapping[str, bytes]], bytes]:
+        """The mixer's charge of noise, and a note of the seed, which the mixer deletes."""
+
+        def charge(number: int, counted: Mapping[str, bytes]) -> bytes:
+            drawn, chosen = Rounds.charge_noise(rounds, number, counted), set_digest(number, counted)
+            with rounds.datastore.read() as tables:
+                kept = tables.coin_seed(self.federation.digest(), number, chosen)
+            assert kept, "nothing was charged"
+            self.seeds.setdefault((mixer, number, chosen), set()).add(kept)
+            return drawn
+
+        return charge
 
     def on_disk(self, mixer: str) -> dict[int, OnDisk]:
         """Every round that a mixer knows of, whether it is up or not."""

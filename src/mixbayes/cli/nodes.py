@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 from mixbayes.agreement.files import read_federation
+from mixbayes.agreement.noise import refuse_protected_and_noisy
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables, tell_unmet
 from mixbayes.cli.tenths import Tenths
@@ -120,6 +121,8 @@ def party(
 
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
+    if protect and agreed.privacy:
+        refuse_protected_and_noisy()
     layout = agreed.layout
     counts = _when_it_answers(lambda: _counts(layout, data, how))
     if protect:

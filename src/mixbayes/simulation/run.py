@@ -11,7 +11,14 @@ from functools import partial
 import numpy as np
 
 from mixbayes.agreement.agreement import Given, Privacy
-from mixbayes.agreement.noise import USUAL_DELTA, document, in_words, promised, without_noise
+from mixbayes.agreement.noise import (
+    USUAL_DELTA,
+    document,
+    in_words,
+    promised,
+    refuse_protected_and_noisy,
+    without_noise,
+)
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
@@ -104,6 +111,8 @@ def simulate(
         raise Unsupported(
             "The Paillier protocol is for two hospitals alone: add --two-party, or use --protocol shares."
         )
+    if protect and epsilon is not None:
+        refuse_protected_and_noisy()
     if protocol == PAILLIER and epsilon is not None:
         raise Unsupported("The Paillier protocol is exact and takes no noise: leave out epsilon, or take shares.")
     _refuse_unfit_tables(tables, class_column)

@@ -28,6 +28,7 @@ statuses = st.builds(
     sizes,
     texts,
     st.floats(0, 100),
+    st.integers(0, 2**32 - 1),
 )
 
 
@@ -37,7 +38,7 @@ def test_status_comes_back_from_its_message(status: Status) -> None:
 
 
 def test_message_has_every_field_and_the_clock_of_whoever_tells_it() -> None:
-    status = Status(7, SERVING, "why", ["north"], ["south"], ["west"], 12, 5, "condensation:k=20", 0.5)
+    status = Status(7, SERVING, "why", ["north"], ["south"], ["west"], 12, 5, "condensation:k=20", 0.5, 3)
     message = encode(status, 1.5)
     assert {field.name for field, _ in message.ListFields()} == set(RoundReport.DESCRIPTOR.fields_by_name)
     assert (message.state, message.clock) == ("serving", 1.5)

@@ -8,18 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.agreement.agreement import Privacy
 from mixbayes.node.disk import audit
 from mixbayes.node.disk.database import Database, Fault
 from mixbayes.node.disk.datastore import HOSPITAL
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.parties.with_mixers.contributing import Messages, Outbox
 from mixbayes.protocol.errors import OutOfRange
+from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.privacy.loss import Release
 from mixbayes.transport.errors import BadState, RefusedByPolicy
 from tests.mixers.misfortune import Fuse, Killed
 from tests.mixers.three_hospitals import Clock
 
 AGREEMENT = "ab" * 32
 KEY = b"north".ljust(32)
+PRIVACY = Privacy(epsilon=4.0, delta=1e-6, total_epsilon=4.0, total_delta=1e-6, coins=(24,))
 
 
 class Maker:
@@ -39,6 +43,13 @@ def outbox_in(
 ) -> Iterator[Outbox]:
     with Database.open(folder, HOSPITAL, Seal(KEY), "party north", fault) as database:
         yield Outbox(database, "party north", agreement, Clock(), most)
+
+
+@contextmanager
+def noisy_outbox_in(folder: Path, agreement: str = AGREEMENT) -> Iterator[Outbox]:
+    """Of an agreement whose total pays for one round."""
+    with Database.open(folder, HOSPITAL, Seal(KEY), "party north") as database:
+        yield Outbox(database, "party north", agreement, Clock(), 9, PRIVACY, Release(Coins((24,)), 3))
 
 
 def raw(folder: Path) -> bytes:
@@ -150,6 +161,30 @@ def test_only_rounds_that_were_sealed_count_against_the_agreed_number(tmp_path: 
         outbox.sealed(3)
         outbox.due(5, Maker())
         outbox.sealed(5)
-        assert outbox.due(5, Maker())
+        assert outbox.due(5, Maker()) == {}, "what is sealed is not sent again, not even to mixers that have lost it"
         with pytest.raises(RefusedByPolicy, match="2 rounds, as many as the agreement allows"):
             outbox.due(6, Maker())
+
+
+def test_noise_is_charged_before_a_contribution_leaves_and_refused_beyond_the_total(tmp_path: Path) -> None:
+    with noisy_outbox_in(tmp_path) as outbox:
+        assert outbox.noise_spent() == 0
+        assert outbox.due(1, Maker(), drawn=0)
+        once = outbox.noise_spent()
+        assert 0 < once <= PRIVACY.total_epsilon
+        with pytest.raises(RefusedByPolicy, match=r"does not contribute: the noise of 1 rounds has used"):
+            outbox.due(2, Maker(), drawn=1)
+        assert outbox.noise_spent() == once
+    with noisy_outbox_in(tmp_path, agreement="another") as outbox:
+        with pytest.raises(RefusedByPolicy, match="does not contribute"):
+            outbox.due(3, Maker(), drawn=0)
+        assert outbox.noise_spent() == once
+
+
+def test_rounds_that_end_before_anything_is_drawn_use_up_nothing(tmp_path: Path) -> None:
+    """Whoever closes rounds cannot use up the ledgers of others."""
+    with noisy_outbox_in(tmp_path) as outbox:
+        for number in range(1, 6):
+            assert outbox.due(number, Maker(), drawn=0)
+        with pytest.raises(RefusedByPolicy, match="the noise of 1 rounds has used"):
+            outbox.due(6, Maker(), drawn=1)

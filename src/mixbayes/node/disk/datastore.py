@@ -146,11 +146,19 @@ class Tables:
             sealed,
         )
 
+    def noise_charges(self, agreement: str) -> int:
+        """How many releases are charged under this agreement."""
+        return int(self._one("SELECT COUNT(*) FROM noise WHERE agreement = ?", agreement)[0])
+
+    def delete_seeds(self) -> None:
+        """Of all rounds: whoever had both parties' seeds later could take the noise away. What is charged stays."""
+        self._do("UPDATE noise SET seed = NULL")
+
     def coin_seed(self, agreement: str, number: int, contributions: str) -> bytes | None:
         """The seed of this party's half of the coins for this set; nothing if they were never charged."""
         query = "SELECT seed FROM noise WHERE agreement = ? AND round = ? AND contributions = ?"
         row = self._one(query, agreement, number, contributions)
-        return row and self._seal.open(row[0], _place_of_seed(agreement, number, contributions))
+        return self._seal.open(row[0], _place_of_seed(agreement, number, contributions)) if row and row[0] else None
 
     def _one(self, query: str, *values: object) -> Any:
         """The first row, or None."""
@@ -400,7 +408,7 @@ class ContributionTables(Tables):
     def due_messages(self, agreement: str, number: int) -> dict[str, bytes]:
         """What is not acknowledged, by mixer."""
         rows = self._all(
-            "SELECT mixer, message FROM outbox WHERE agreement = ? AND round = ? AND NOT acknowledged",
+            "SELECT mixer, message FROM outbox WHERE agreement = ? AND round = ? AND NOT acknowledged AND NOT sealed",
             agreement,
             number,
         )

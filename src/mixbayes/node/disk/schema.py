@@ -92,7 +92,8 @@ def _check_owner(path: Path, kind: str, due_kind: str, owner: str, due_owner: st
     if (kind, node_of(owner)) != (due_kind, node_of(due_owner)):
         raise BadState(
             f"{path} holds the state of {owner} (a {kind}), not of {due_owner} (a {due_kind}). "
-            "Give each node and each federation a --state folder of its own."
+            "Give each node a --state folder of its own. A node keeps its folder when its agreement changes or gets "
+            "another name: the ledgers of what was given away are in it."
         )
 
 

@@ -90,7 +90,7 @@ class Rounds:
         """How the current round stands, for one hospital. `waiting` says what the round waits for."""
         now = self.current()
         found = status_of(now, self.federation.names, *self.budget_of(now.number, hospital), waiting)
-        return replace(found, epsilon_spent=self.noise_spent())
+        return replace(found, epsilon_spent=self.noise_spent(), noise_charges=self._noise_charges())
 
     def hold(self, number: int, hospital: str, id: bytes, message: bytes) -> None:
         """Write down a contribution, or recognise it. A hospital's second, different one to a round is refused."""
@@ -156,6 +156,10 @@ class Rounds:
         with self.datastore.read() as tables:
             return spent(tables.releases(), privacy)
 
+    def _noise_charges(self) -> int:
+        with self.datastore.read() as tables:
+            return tables.noise_charges(self.federation.digest())
+
     def counts(self, number: int) -> bytes:
         """What this party keeps of the round's noisy counts."""
         with self.datastore.read() as tables:
@@ -187,6 +191,7 @@ class Rounds:
             after = now.confirm(number, run)
             if after != now:
                 self._delete_messages(tables, number)  # both have the model: nobody trains this round again
+                tables.delete_seeds()
                 self._save(tables, now, after)
                 tables.note(self.me, "serves", f"round {number}", {"round": number})
             return after.state is SERVING and after.run == run
@@ -290,6 +295,7 @@ class Rounds:
         """Save the end of a round, and delete what it needs no more: shares of counts, model and answers."""
         tables.delete_answers()
         tables.delete_model(now.number)
+        tables.delete_seeds()
         self._delete_messages(tables, now.number)
         self._save(tables, now, after)
 

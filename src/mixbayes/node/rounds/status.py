@@ -42,6 +42,8 @@ class Status:
     """What the hospital's own node did to its table before it counted it."""
     epsilon_spent: float = 0.0
     """By the largest ledger of the nodes that answered, what the noise of all rounds has used of the agreed total."""
+    noise_charges: int = 0
+    """How often noise was charged under this agreement, by the larger of these ledgers."""
     unreachable: Mapping[str, MixbayesError] = field(default_factory=dict)
     """The computing parties that did not answer, and why."""
 
@@ -99,6 +101,7 @@ def encode(status: Status, clock: float = 0.0) -> RoundReport:
         software=SOFTWARE,
         protection=status.protection,
         epsilon_spent=status.epsilon_spent,
+        noise_charges=status.noise_charges,
     )
 
 
@@ -117,6 +120,7 @@ def decode(report: RoundReport, peer: str) -> Status:
         budget_left=report.budget_left,
         protection=report.protection,
         epsilon_spent=max(0.0, report.epsilon_spent),
+        noise_charges=report.noise_charges,
     )
 
 
@@ -145,6 +149,7 @@ def combined(reported: Sequence[Status], unreachable: Mapping[str, MixbayesError
         budget_left=min(status.budget_left for status in reported),
         protection=reported[0].protection,
         epsilon_spent=max(status.epsilon_spent for status in reported),
+        noise_charges=max(status.noise_charges for status in reported),
         unreachable=unreachable,
     )
 

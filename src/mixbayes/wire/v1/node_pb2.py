@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bmixbayes/wire/v1/node.proto\x12\x10mixbayes.wire.v1\"\x15\n\x05\x43hunk\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"$\n\x07Receipt\x12\r\n\x05round\x18\x01 \x01(\r\x12\n\n\x02id\x18\x02 \x01(\x0c\"-\n\rReportRequest\x12\r\n\x05round\x18\x01 \x01(\r\x12\r\n\x05state\x18\x02 \x01(\t\"+\n\x0bRoundNumber\x12\r\n\x05round\x18\x01 \x01(\r\x12\r\n\x05\x61\x63tor\x18\x02 \x01(\t\"\xe3\x01\n\x0bRoundReport\x12\r\n\x05round\x18\x01 \x01(\r\x12\r\n\x05state\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x13\n\x0b\x63ontributed\x18\x04 \x03(\t\x12\x0f\n\x07missing\x18\x05 \x03(\t\x12\x0f\n\x07refused\x18\x06 \x03(\t\x12\x0e\n\x06\x62udget\x18\x07 \x01(\x04\x12\x13\n\x0b\x62udget_left\x18\x08 \x01(\x04\x12\r\n\x05\x63lock\x18\t \x01(\x01\x12\x10\n\x08software\x18\n \x01(\t\x12\x12\n\nprotection\x18\x0b \x01(\t\x12\x15\n\repsilon_spent\x18\x0c \x01(\x01\"$\n\x04Held\x12\x10\n\x08hospital\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\x0c\"O\n\x08Holdings\x12\r\n\x05round\x18\x01 \x01(\r\x12$\n\x04held\x18\x02 \x03(\x0b\x32\x16.mixbayes.wire.v1.Held\x12\x0e\n\x06sealed\x18\x03 \x01(\x08\"%\n\x07Trained\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\x0c\"(\n\x07\x46\x61ilure\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0e\n\x06reason\x18\x02 \x01(\t\"%\n\x06\x43olumn\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63\x65lls\x18\x02 \x03(\t\"\\\n\x04Rows\x12\n\n\x02id\x18\x01 \x01(\x0c\x12)\n\x07\x63olumns\x18\x02 \x03(\x0b\x32\x18.mixbayes.wire.v1.Column\x12\x0e\n\x06public\x18\x03 \x01(\x08\x12\r\n\x05renew\x18\x04 \x01(\x08\"\x18\n\x06Labels\x12\x0e\n\x06labels\x18\x01 \x03(\t2\xad\x03\n\x05Mixer\x12\x42\n\nContribute\x12\x17.mixbayes.wire.v1.Chunk\x1a\x19.mixbayes.wire.v1.Receipt(\x01\x12H\n\x06Report\x12\x1f.mixbayes.wire.v1.ReportRequest\x1a\x1d.mixbayes.wire.v1.RoundReport\x12I\n\tOpenRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12J\n\nCloseRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12\x42\n\x06\x43ounts\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x17.mixbayes.wire.v1.Chunk0\x01\x12;\n\x03\x41sk\x12\x17.mixbayes.wire.v1.Chunk\x1a\x17.mixbayes.wire.v1.Chunk(\x01\x30\x01\x32\xed\x03\n\x04Pair\x12>\n\x04Seal\x12\x1a.mixbayes.wire.v1.Holdings\x1a\x1a.mixbayes.wire.v1.Holdings\x12?\n\x07\x43onfirm\x12\x19.mixbayes.wire.v1.Trained\x1a\x19.mixbayes.wire.v1.Trained\x12I\n\tOpenRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12J\n\nCloseRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12\x45\n\tFailRound\x12\x19.mixbayes.wire.v1.Failure\x1a\x1d.mixbayes.wire.v1.RoundReport\x12H\n\x06Report\x12\x1f.mixbayes.wire.v1.ReportRequest\x1a\x1d.mixbayes.wire.v1.RoundReport\x12<\n\x04Talk\x12\x17.mixbayes.wire.v1.Chunk\x1a\x17.mixbayes.wire.v1.Chunk(\x01\x30\x01\x32\xee\x02\n\x05Party\x12@\n\x08\x43lassify\x12\x16.mixbayes.wire.v1.Rows\x1a\x18.mixbayes.wire.v1.Labels(\x01\x30\x01\x12H\n\x06Report\x12\x1f.mixbayes.wire.v1.ReportRequest\x1a\x1d.mixbayes.wire.v1.RoundReport\x12I\n\tOpenRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12J\n\nCloseRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12\x42\n\x06\x43ounts\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x17.mixbayes.wire.v1.Chunk0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1bmixbayes/wire/v1/node.proto\x12\x10mixbayes.wire.v1\"\x15\n\x05\x43hunk\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"$\n\x07Receipt\x12\r\n\x05round\x18\x01 \x01(\r\x12\n\n\x02id\x18\x02 \x01(\x0c\"-\n\rReportRequest\x12\r\n\x05round\x18\x01 \x01(\r\x12\r\n\x05state\x18\x02 \x01(\t\"+\n\x0bRoundNumber\x12\r\n\x05round\x18\x01 \x01(\r\x12\r\n\x05\x61\x63tor\x18\x02 \x01(\t\"\xfa\x01\n\x0bRoundReport\x12\r\n\x05round\x18\x01 \x01(\r\x12\r\n\x05state\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x13\n\x0b\x63ontributed\x18\x04 \x03(\t\x12\x0f\n\x07missing\x18\x05 \x03(\t\x12\x0f\n\x07refused\x18\x06 \x03(\t\x12\x0e\n\x06\x62udget\x18\x07 \x01(\x04\x12\x13\n\x0b\x62udget_left\x18\x08 \x01(\x04\x12\r\n\x05\x63lock\x18\t \x01(\x01\x12\x10\n\x08software\x18\n \x01(\t\x12\x12\n\nprotection\x18\x0b \x01(\t\x12\x15\n\repsilon_spent\x18\x0c \x01(\x01\x12\x15\n\rnoise_charges\x18\r \x01(\r\"$\n\x04Held\x12\x10\n\x08hospital\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\x0c\"O\n\x08Holdings\x12\r\n\x05round\x18\x01 \x01(\r\x12$\n\x04held\x18\x02 \x03(\x0b\x32\x16.mixbayes.wire.v1.Held\x12\x0e\n\x06sealed\x18\x03 \x01(\x08\"%\n\x07Trained\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0b\n\x03run\x18\x02 \x01(\x0c\"(\n\x07\x46\x61ilure\x12\r\n\x05round\x18\x01 \x01(\r\x12\x0e\n\x06reason\x18\x02 \x01(\t\"%\n\x06\x43olumn\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63\x65lls\x18\x02 \x03(\t\"\\\n\x04Rows\x12\n\n\x02id\x18\x01 \x01(\x0c\x12)\n\x07\x63olumns\x18\x02 \x03(\x0b\x32\x18.mixbayes.wire.v1.Column\x12\x0e\n\x06public\x18\x03 \x01(\x08\x12\r\n\x05renew\x18\x04 \x01(\x08\"\x18\n\x06Labels\x12\x0e\n\x06labels\x18\x01 \x03(\t2\xad\x03\n\x05Mixer\x12\x42\n\nContribute\x12\x17.mixbayes.wire.v1.Chunk\x1a\x19.mixbayes.wire.v1.Receipt(\x01\x12H\n\x06Report\x12\x1f.mixbayes.wire.v1.ReportRequest\x1a\x1d.mixbayes.wire.v1.RoundReport\x12I\n\tOpenRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12J\n\nCloseRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12\x42\n\x06\x43ounts\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x17.mixbayes.wire.v1.Chunk0\x01\x12;\n\x03\x41sk\x12\x17.mixbayes.wire.v1.Chunk\x1a\x17.mixbayes.wire.v1.Chunk(\x01\x30\x01\x32\xed\x03\n\x04Pair\x12>\n\x04Seal\x12\x1a.mixbayes.wire.v1.Holdings\x1a\x1a.mixbayes.wire.v1.Holdings\x12?\n\x07\x43onfirm\x12\x19.mixbayes.wire.v1.Trained\x1a\x19.mixbayes.wire.v1.Trained\x12I\n\tOpenRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12J\n\nCloseRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12\x45\n\tFailRound\x12\x19.mixbayes.wire.v1.Failure\x1a\x1d.mixbayes.wire.v1.RoundReport\x12H\n\x06Report\x12\x1f.mixbayes.wire.v1.ReportRequest\x1a\x1d.mixbayes.wire.v1.RoundReport\x12<\n\x04Talk\x12\x17.mixbayes.wire.v1.Chunk\x1a\x17.mixbayes.wire.v1.Chunk(\x01\x30\x01\x32\xee\x02\n\x05Party\x12@\n\x08\x43lassify\x12\x16.mixbayes.wire.v1.Rows\x1a\x18.mixbayes.wire.v1.Labels(\x01\x30\x01\x12H\n\x06Report\x12\x1f.mixbayes.wire.v1.ReportRequest\x1a\x1d.mixbayes.wire.v1.RoundReport\x12I\n\tOpenRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12J\n\nCloseRound\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x1d.mixbayes.wire.v1.RoundReport\x12\x42\n\x06\x43ounts\x12\x1d.mixbayes.wire.v1.RoundNumber\x1a\x17.mixbayes.wire.v1.Chunk0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,25 +40,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ROUNDNUMBER']._serialized_start=157
   _globals['_ROUNDNUMBER']._serialized_end=200
   _globals['_ROUNDREPORT']._serialized_start=203
-  _globals['_ROUNDREPORT']._serialized_end=430
-  _globals['_HELD']._serialized_start=432
-  _globals['_HELD']._serialized_end=468
-  _globals['_HOLDINGS']._serialized_start=470
-  _globals['_HOLDINGS']._serialized_end=549
-  _globals['_TRAINED']._serialized_start=551
-  _globals['_TRAINED']._serialized_end=588
-  _globals['_FAILURE']._serialized_start=590
-  _globals['_FAILURE']._serialized_end=630
-  _globals['_COLUMN']._serialized_start=632
-  _globals['_COLUMN']._serialized_end=669
-  _globals['_ROWS']._serialized_start=671
-  _globals['_ROWS']._serialized_end=763
-  _globals['_LABELS']._serialized_start=765
-  _globals['_LABELS']._serialized_end=789
-  _globals['_MIXER']._serialized_start=792
-  _globals['_MIXER']._serialized_end=1221
-  _globals['_PAIR']._serialized_start=1224
-  _globals['_PAIR']._serialized_end=1717
-  _globals['_PARTY']._serialized_start=1720
-  _globals['_PARTY']._serialized_end=2086
+  _globals['_ROUNDREPORT']._serialized_end=453
+  _globals['_HELD']._serialized_start=455
+  _globals['_HELD']._serialized_end=491
+  _globals['_HOLDINGS']._serialized_start=493
+  _globals['_HOLDINGS']._serialized_end=572
+  _globals['_TRAINED']._serialized_start=574
+  _globals['_TRAINED']._serialized_end=611
+  _globals['_FAILURE']._serialized_start=613
+  _globals['_FAILURE']._serialized_end=653
+  _globals['_COLUMN']._serialized_start=655
+  _globals['_COLUMN']._serialized_end=692
+  _globals['_ROWS']._serialized_start=694
+  _globals['_ROWS']._serialized_end=786
+  _globals['_LABELS']._serialized_start=788
+  _globals['_LABELS']._serialized_end=812
+  _globals['_MIXER']._serialized_start=815
+  _globals['_MIXER']._serialized_end=1244
+  _globals['_PAIR']._serialized_start=1247
+  _globals['_PAIR']._serialized_end=1740
+  _globals['_PARTY']._serialized_start=1743
+  _globals['_PARTY']._serialized_end=2109
 # @@protoc_insertion_point(module_scope)

@@ -123,6 +123,7 @@ class RoundReport(_message.Message):
     SOFTWARE_FIELD_NUMBER: _builtins.int
     PROTECTION_FIELD_NUMBER: _builtins.int
     EPSILON_SPENT_FIELD_NUMBER: _builtins.int
+    NOISE_CHARGES_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     state: _builtins.str
     """collecting, sealed, trained, serving, closed or failed"""
@@ -138,6 +139,8 @@ class RoundReport(_message.Message):
     """Of a hospital's own node: what it did to its table before it counted, and what it verified of that."""
     epsilon_spent: _builtins.float
     """Of the agreed total ε, what the noise of all rounds has used, by this node's ledger."""
+    noise_charges: _builtins.int
+    """How often noise was charged under this agreement, by this node's ledger."""
     @_builtins.property
     def contributed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -161,10 +164,11 @@ class RoundReport(_message.Message):
         software: _builtins.str = ...,
         protection: _builtins.str = ...,
         epsilon_spent: _builtins.float = ...,
+        noise_charges: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "budget_left", b"budget_left", "clock", b"clock", "contributed", b"contributed", "epsilon_spent", b"epsilon_spent", "missing", b"missing", "protection", b"protection", "reason", b"reason", "refused", b"refused", "round", b"round", "software", b"software", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "budget_left", b"budget_left", "clock", b"clock", "contributed", b"contributed", "epsilon_spent", b"epsilon_spent", "missing", b"missing", "noise_charges", b"noise_charges", "protection", b"protection", "reason", b"reason", "refused", b"refused", "round", b"round", "software", b"software", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
