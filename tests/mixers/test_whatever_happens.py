@@ -298,6 +298,6 @@ class WhateverHappensWithNoise(WhateverHappens):
 
 
 TestWhateverHappensWithNoise = WhateverHappensWithNoise.TestCase
-TestWhateverHappensWithNoise.settings = settings(max_examples=30, stateful_step_count=20)
+TestWhateverHappensWithNoise.settings = settings(max_examples=50, stateful_step_count=20)
 TestWhateverHappens = WhateverHappens.TestCase
-TestWhateverHappens.settings = settings(max_examples=100, stateful_step_count=20)
+TestWhateverHappens.settings = settings(max_examples=50, stateful_step_count=20)

@@ -350,7 +350,7 @@ def test_silence_of_the_other_leaves_the_service_as_it_is(scene: Scene) -> None:
         (NotAdmitted("mixer b", "greeting", "a certificate for 'somebody' was shown"), "somebody"),
         (PeerError("mixer b", "its own work", "its program made a mistake"), "its program made a mistake"),
         (RefusedByPolicy("mixer b says: not now."), "not now"),
-        (RuntimeError("cell 4711"), "this program made a mistake"),
+        (RuntimeError("cell hypertension"), "this program made a mistake"),
     ],
     ids=["a wrong certificate", "a mistake there", "a refusal", "a mistake here"],
 )
@@ -362,7 +362,7 @@ def test_what_is_wrong_for_a_while_takes_no_model_away(scene: Scene, error: Exce
     assert scene.state == SERVING
     assert said in scene.leader.waiting
     assert scene.said.getvalue().count('"waiting"') == 1
-    assert "4711" not in scene.said.getvalue()
+    assert "hypertension" not in scene.said.getvalue()
     scene.other.error = None
     scene.run()
     assert (scene.state, scene.leader.waiting) == (SERVING, "")

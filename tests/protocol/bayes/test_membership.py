@@ -25,7 +25,7 @@ from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.privacy.loss import Release, epsilon_of
 from mixbayes.protocol.randomness import Randomness
 
-TRAININGS = 2000
+TRAININGS = 1000
 DELTA = 1e-3
 ATTRIBUTES = tuple(Nominal(name=f"a{at}", values=("x", "y")) for at in range(3))
 DICTIONARY = Dictionary(class_column="class", classes=("ill", "well"), attributes=ATTRIBUTES)
