@@ -47,7 +47,7 @@ def test_results_are_possible(results: list[Result]) -> None:
         assert 0 <= result.bytes_ahead <= result.bytes, task
         assert result.bytes > 0, task
         assert (result.rounds > 0) == (task.kind != "transfers"), task
-        assert 10 < result.peak_megabytes < 10_000, task
+        assert result.peak_megabytes > 10, task  # of the whole process, whatever it did before
 
 
 def run(results: list[Result], monkeypatch: pytest.MonkeyPatch, *flags: str) -> Any:
