@@ -50,6 +50,7 @@ class Evaluation:
             "own": _result(self.own, classes),
             "recipes": [_result(one, classes) | _beside_own(one) for one in self.recipes],
             "recommended": self.recommendation.recipe,
+            "best": self.recommendation.best,
             "why": self.recommendation.why,
         }
 
