@@ -4,10 +4,9 @@
 McNemar test at 5 %, divided by the number of recipes that were compared. A few hundred patients seldom show that, so
 nothing is recommended most of the time.
 
-*Best* is what the node takes then. Nothing has to be proved for it, but it must not do harm: the hospital's own
-classifier, unless another recipe is really better with odds of three to one. These odds take it as known that real
-gains are small: before any patient is seen, a gain is a normal number around zero with a standard deviation of two
-points. Both numbers were chosen on tables that `docs/joining.md` names, and judged on others.
+*Best* is what the node takes then. Nothing has to be proved for it, but it must not do harm: it is the hospital's own
+classifier, unless another recipe is really better with odds of three to one. These odds weigh what the patients show
+against what is usual (`Usual`). Its numbers were chosen on tables that `docs/joining.md` names, and judged on others.
 """
 
 from __future__ import annotations
@@ -19,14 +18,33 @@ from statistics import NormalDist
 
 from mixbayes.evaluation.intervals import mcnemar
 from mixbayes.evaluation.opened import Opened
+from mixbayes.protocol.bayes.recipe import read_recipe
 
 OWN = "own"
 CHANCE = 0.05
-USUAL_GAIN = 0.02
-"""The standard deviation of gains in accuracy, of recipes at hospitals."""
 SURE_ENOUGH = 0.75
 COMPARED = ("joint", "personal:weight=0:prior=own", "personal:weight=10:prior=own")
 """What is compared with the own classifier unless somebody asks for other recipes; the rule was measured with these."""
+
+
+@dataclass(frozen=True)
+class Usual:
+    """Gains in accuracy before any patient is seen: a normal distribution."""
+
+    deviation: float = 0.02
+    """Gains are small: of one or two points."""
+    patients: float = 0.25
+    """A hospital with few patients has a weak classifier of its own. On average others' patients are worth so many
+    right labels to it, however few of its own it has; but only with a prior of its own, because joint priors mislead
+    the more the fewer patients it has to tell it so."""
+
+    def gain(self, recipe: str, rows: int) -> NormalDist:
+        read = read_recipe(recipe)
+        head_start = self.patients / rows if rows and read.personal and read.prior == "own" else 0.0
+        return NormalDist(head_start, self.deviation)
+
+
+USUAL = Usual()
 
 
 @dataclass(frozen=True)
@@ -64,22 +82,13 @@ class Difference:
         differ = self.only_own_right + self.only_this_right + 1
         return sqrt(differ - self.rows * self.gain**2) / self.rows
 
-    @property
-    def shrunk(self) -> float:
-        """The gain that is to be expected of new patients."""
-        return self.gain * self._weight if self.rows else 0.0
-
-    @property
-    def sure(self) -> float:
-        """How probable it is that the recipe is really better."""
+    def expected(self, usual: Usual = USUAL) -> NormalDist:
+        """The real gain, by what these patients show and what is usual."""
+        before = usual.gain(self.recipe, self.rows)
         if not self.rows:
-            return 0.5
-        return NormalDist().cdf(self.shrunk / (self.error * sqrt(self._weight)))
-
-    @property
-    def _weight(self) -> float:
-        """Of what these patients show, against what is usual."""
-        return USUAL_GAIN**2 / (USUAL_GAIN**2 + self.error**2)
+            return before
+        weight = before.variance / (before.variance + self.error**2)
+        return NormalDist(weight * self.gain + (1 - weight) * before.mean, self.error * sqrt(weight))
 
 
 @dataclass(frozen=True)
@@ -93,9 +102,9 @@ class Recommendation:
     why: str
 
 
-def recommend(recipes: Sequence[Opened]) -> Recommendation:
-    """From the counts of all recipes that were compared with the own classifier."""
-    found = [Difference.of(one) for one in recipes if one.recipe != OWN]
+def recommend(recipes: Sequence[Difference]) -> Recommendation:
+    """From all recipes that were compared with the own classifier."""
+    found = [one for one in recipes if one.recipe != OWN]
     shown = [one for one in found if one.p * len(found) < CHANCE]
     better = [one for one in shown if one.gain > 0]
     if better:
@@ -103,20 +112,25 @@ def recommend(recipes: Sequence[Opened]) -> Recommendation:
         return Recommendation(best.recipe, best.recipe, f"{_counted(best)} Chance alone would hardly do that.")
     if found and len(shown) == len(found):
         return Recommendation(OWN, OWN, f"{_counted(max(found, key=lambda one: one.gain))} {_ALL_WORSE}")
-    likely = [one for one in found if one.sure >= SURE_ENOUGH]
-    if likely:
-        best = max(likely, key=lambda one: one.shrunk)
-        return Recommendation(None, best.recipe, f"{_counted(best)} {_LIKELY}")
+    if probable := likely(found):
+        return Recommendation(None, probable.recipe, f"{_counted(probable)} {_LIKELY}")
     return Recommendation(None, OWN, _NOTHING)
+
+
+def likely(found: Sequence[Difference], sure: float = SURE_ENOUGH, usual: Usual = USUAL) -> Difference | None:
+    """Of the recipes that are so surely better than the own classifier, the one that promises most."""
+    enough = [one for one in found if 1 - one.expected(usual).cdf(0) >= sure]
+    return max(enough, key=lambda one: one.expected(usual).mean, default=None)
 
 
 _ALL_WORSE = "The own classifier is better than each of the others by more than chance."
 _LIKELY = (
-    "That can be chance, so nothing is recommended; `best` takes it, because it is more likely to help than to harm."
+    "That can be chance, so nothing is recommended. `best` takes it, because for a hospital of this size it is more "
+    "likely to help than to harm."
 )
 _NOTHING = (
-    "No recipe is better than the own classifier by more than chance: joining brings nothing for these patients that "
-    "they can show. `best` keeps the own classifier."
+    "No recipe is better than the own classifier by more than chance: joining brings nothing that these patients can "
+    "show. `best` keeps the own classifier."
 )
 
 
