@@ -18,6 +18,8 @@ class Terms:
     """The dictionary's `max_rows` if it is not agreed."""
     coins: Coins | None = None
     """The noise on a count."""
+    weight: int = 0
+    """How often one hospital's rows count beyond once, in a classifier of its own."""
 
 
 USUAL = Terms()
