@@ -7,9 +7,10 @@ there is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from math import inf
 from unicodedata import east_asian_width
 
@@ -23,6 +24,7 @@ _LEADING = 1.25
 """From line to line, in sizes of the letters."""
 _BOLD = 1.12
 """So much wider are bold letters."""
+_AT_COLONS = re.compile("[^:]+:*|:+")
 _NARROW_LETTERS, _BROAD = set("ijltfrI.,:;'!|()[] -"), set("mwMW@%")
 
 
@@ -79,14 +81,15 @@ def extra(words: str, room: float, size: float = LETTERS, weight: str | None = N
 
 
 def lines(words: str, room: float, size: float = LETTERS) -> list[str]:
-    """The words on lines that fit; only a word that is longer than a line is broken."""
+    """The words on lines that fit, broken between words and behind colons; a longer part alone is broken in itself."""
     found = [""]
     for word in words.split():
-        longer = f"{found[-1]} {word}".lstrip()
-        if length(longer, size) <= room:
-            found[-1] = longer
-        else:
-            found += _broken(word, room, size)
+        for glue, part in zip(chain(" ", repeat("")), _AT_COLONS.findall(word), strict=False):
+            longer = (found[-1] + glue + part).lstrip()
+            if length(longer, size) <= room:
+                found[-1] = longer
+            else:
+                found += _broken(part, room, size)
     return [line for line in found if line] or [""]
 
 
@@ -137,10 +140,12 @@ def diamond(x: float, y: float, colour: str, radius: float = 7) -> Markup:
     )
 
 
-def path_through(points: Sequence[tuple[float, float]], colour: str, dashes: str = "") -> Markup:
+def path_through(
+    points: Sequence[tuple[float, float]], colour: str, dashes: str = "", thickness: float = 1.5
+) -> Markup:
     """Straight from point to point."""
     d = "M" + " L".join(f"{x:.2f},{y:.2f}" for x, y in points)
-    return element("path", d=d, fill="none", stroke=colour, stroke_width=1.5, stroke_dasharray=dashes or None)
+    return element("path", d=d, fill="none", stroke=colour, stroke_width=thickness, stroke_dasharray=dashes or None)
 
 
 def fitting(words: str, room: float, size: float = LETTERS) -> str:

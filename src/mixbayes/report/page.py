@@ -117,6 +117,8 @@ def _unbroken(line: str) -> Markup:
 
 def whole_words(cell: str) -> Markup:
     """Its short words whole; a name that somebody gave may be as long as it likes, and is broken."""
+    if isinstance(cell, Markup):
+        return cell
     words = (element("span", word) if len(word) <= _LONGEST_WHOLE else escaped(word) for word in cell.split(" "))
     return Markup(" ".join(words))
 
