@@ -14,15 +14,16 @@ from mixbayes.report.evaluated_words import (
     about_folds,
     about_many,
     compared,
+    equals,
     for_whom,
+    is_own,
     opened,
     points,
     predicted,
     probability,
-    read,
+    quoted,
     span,
     verdict,
-    why,
 )
 from mixbayes.report.evaluation_document import Evaluated, Result, read_evaluated
 from mixbayes.report.figures import many, share
@@ -32,6 +33,7 @@ from mixbayes.report.whiskers import Group, Kind, Whisker, whiskers
 
 _MOST_DRAWN = 24
 """Classes of a picture that is still read at a glance."""
+_SHORT = 12
 _COMMONEST = "share of the commonest class"
 Document = Mapping[str, Any]
 
@@ -73,8 +75,8 @@ def _lead(several: Sequence[Evaluated]) -> Iterator[str]:
 
 
 def _first_lines(found: Evaluated) -> Iterator[str]:
-    yield " ".join([verdict(found), *why(found)])
-    yield " ".join(compared(found))
+    yield verdict(found)
+    yield compared(found)
     yield from for_whom(found)
     yield predicted(found)
 
@@ -87,7 +89,7 @@ def _briefly(found: Evaluated) -> list[str]:
     return [
         f"{one.recipe} labels {share(one.accuracy)} rightly, the own classifier {share(found.own.accuracy)}: "
         f"{points(beside.points)} percentage points ({many(beside.only_this, 'patient')} only the recipe labels "
-        f"rightly, {beside.only_own:,} only the own classifier, p = {probability(beside.p)})."
+        f"rightly, {beside.only_own:,} only the own classifier, {equals('p', beside.p)})."
     ]
 
 
@@ -107,18 +109,24 @@ def _keys(several: Sequence[Evaluated]) -> Iterator[tuple[str, str]]:
 
 
 def _gains(found: Evaluated) -> bool:
-    return found.recommended is not None and not read(found.recommended, "own")
+    return found.recommended is not None and not is_own(found.recommended)
 
 
 def _of_one(found: Evaluated) -> Iterator[tuple[str, str]]:
     one = found.compared
-    yield share(found.own.accuracy), "of its labels are right: own"
+    yield share(found.own.accuracy), "right labels of the own classifier"
     if one is not None:
-        yield share(one.accuracy), f"{one.recipe}"
+        yield share(one.accuracy), f"right labels {_with(found, one)}"
         if one.difference is not None:
             yield points(one.difference.points), "percentage points more than own"
-            yield probability(one.difference.p), "chance of so large a difference by luck (p)"
-    yield share(found.commonest_share), f"are of the commonest class, {found.commonest}"
+            yield probability(one.difference.p), "probability of so much by chance (p)"
+
+
+def _with(found: Evaluated, one: Result) -> str:
+    """Its name if that is a short one."""
+    if len(one.recipe) <= _SHORT:
+        return f"with {one.recipe}"
+    return "with the recipe recommended" if one.recipe == found.recommended else "with the best other recipe"
 
 
 def _summary(several: Sequence[Evaluated]) -> list[Section]:
@@ -158,18 +166,21 @@ def _parts(found: Evaluated, intervals: Sequence[str]) -> list[Section]:
 
 
 def _kind(found: Evaluated, one: Result) -> Kind:
-    if one.recipe == found.recommended:
-        return Kind.CHOSEN
-    return Kind.OWN if one is found.own else Kind.RECIPE
+    if one is found.own:
+        return Kind.OWN
+    return Kind.CHOSEN if one.recipe == found.recommended else Kind.RECIPE
 
 
 def _accuracies(found: Evaluated) -> list[Whisker]:
-    return [
-        Whisker(
-            one.recipe, one.accuracy, one.interval, f"{share(one.accuracy)}, {span(one.interval)}", _kind(found, one)
-        )
-        for one in found.results
-    ]
+    return [Whisker(one.recipe, one.accuracy, one.interval, _short(one), _kind(found, one)) for one in found.results]
+
+
+def _short(one: Result) -> str:
+    """Beside a mark; the table has more digits."""
+    if one.accuracy is None or one.interval is None:
+        return share(one.accuracy)
+    low, high = one.interval
+    return f"{one.accuracy:.1%} ({low:.1%} to {high:.1%})"
 
 
 def _told_accuracies(found: Evaluated) -> str:
@@ -183,6 +194,7 @@ def _right(found: Evaluated, intervals: Sequence[str]) -> Section:
         [
             f"The share of {many(found.rows, 'patient')} who get the label that is known to be theirs."
             + " Unsure does not count as right." * any(one.unsure is not None for one in found.results),
+            f"Recommended: {found.recommended or 'nothing'}. {found.why}",
             *intervals,
             *about_many(found),
         ],
@@ -191,7 +203,7 @@ def _right(found: Evaluated, intervals: Sequence[str]) -> Section:
             f"Shares of right labels with intervals. {_told_accuracies(found)}.",
             _COMMONEST,
         ),
-        f"The broken line is at {share(found.commonest_share)}: what always naming {found.commonest} is right about.",
+        f"The broken line is at {share(found.commonest_share)}: so many are of class {quoted(found.commonest)}.",
         numbers.all_numbers(found),
     )
 
@@ -217,7 +229,7 @@ def _of_classes(found: Evaluated) -> Section:
         heading,
         words,
         whiskers([*groups, Group("balanced accuracy", balanced)], f"Shares of each class that are found. {told}."),
-        "Share of the class that is found, with 95 % intervals; the fewer patients, the wider.",
+        "Share of the class that is found, with 95% intervals; the fewer patients, the wider.",
         tables,
     )
 
@@ -288,9 +300,9 @@ def _scored(found: Evaluated) -> list[Section]:
             [
                 f"A patient's score says by how many bits {second} is more probable than {first}. Whoever wants to "
                 f"miss fewer of {second} can draw the line at a lower score, and pays with false alarms. The curve "
-                "shows all these lines at once; dots stand at the public thresholds, and between them it is drawn straight.",
+                "shows all these lines at once; dots stand at the public thresholds.",
                 f"The area under it is the chance that a patient of {second} has a higher score than one of {first}: "
-                "0.5 for guessing, 1 for no mistake. In brackets its 95 % interval.",
+                "0.5 for guessing, 1 for no mistake. In brackets its 95% interval.",
             ],
             roc_chart(
                 curves,
@@ -329,7 +341,7 @@ def _calibrated(found: Evaluated) -> list[Section]:
             "Whether probabilities are right at their word",
             [
                 f"Patients are put together by the probability of {second} that the classifier gives them. Of those "
-                f"with 20 %, one in five should be of {second}: then the mark is on the dotted diagonal. Below it the "
+                f"with 20%, one in five should be of {second}: then the mark is on the dotted diagonal. Below it the "
                 f"classifier says {second} too confidently, above it too seldom. Naive Bayes is often too confident at "
                 "both ends, which does not make its labels wrong.",
             ],
@@ -339,7 +351,7 @@ def _calibrated(found: Evaluated) -> list[Section]:
                 f"share of {second} found",
                 f"Calibration. {told}.",
             ),
-            "Each mark is as wide as its range of probabilities, and as high as the 95 % interval of what was found. "
+            "Each mark is as wide as its range of probabilities, and as high as the 95% interval of what was found. "
             "Below, the number of patients in each range.",
             [numbers.calibration_table(one, scores) for one, scores in scored],
         )

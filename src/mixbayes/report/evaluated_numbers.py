@@ -64,8 +64,8 @@ def _beside(found: Evaluated, kinds: Sequence[tuple[str, Cell]], some: Sequence[
 def _kinds(found: Evaluated) -> Iterator[tuple[str, Cell]]:
     yield "labelled rightly", lambda one: count(one.right)
     yield "accuracy", lambda one: shared(one.accuracy)
-    yield "95 % from", lambda one: shared(one.interval and one.interval[0])
-    yield "to", lambda one: shared(one.interval and one.interval[1])
+    yield "accuracy, 95% from", lambda one: shared(one.interval and one.interval[0])
+    yield "accuracy, 95% to", lambda one: shared(one.interval and one.interval[1])
     if any(one.unsure is not None for one in found.results):
         yield "unsure", lambda one: _none() if one.unsure is None else count(one.unsure)
     yield "balanced accuracy", lambda one: shared(one.balanced)
@@ -77,8 +77,8 @@ def _kinds(found: Evaluated) -> Iterator[tuple[str, Cell]]:
     yield "p", _p
     if any(one.scores for one in found.results):
         yield "area under ROC", lambda one: _area(one, lambda scores: scores.area)
-        yield "95 % from", lambda one: _area(one, lambda scores: scores.interval and scores.interval[0])
-        yield "to", lambda one: _area(one, lambda scores: scores.interval and scores.interval[1])
+        yield "area, 95% from", lambda one: _area(one, lambda scores: scores.interval and scores.interval[0])
+        yield "area, 95% to", lambda one: _area(one, lambda scores: scores.interval and scores.interval[1])
 
 
 def _found(name: str) -> Cell:
@@ -119,7 +119,7 @@ def found_of_classes(found: Evaluated) -> list[Table]:
 
 
 def _part(one: Result, at: int) -> Markup:
-    return joined(count(one.confusion[at][at]), " of ", count(sum(one.confusion[at])))
+    return element("span", count(one.confusion[at][at]), " of ", count(sum(one.confusion[at])))
 
 
 def confusion_table(found: Evaluated, one: Result) -> Table:
@@ -166,7 +166,7 @@ def calibration_table(one: Result, scores: Scores) -> Table:
     rows = [(_predicted(each), count(each.rows), shared(each.share), _sure(each)) for each in scores.calibration]
     return Table(
         f"Predicted and found with {one.recipe}",
-        ["predicted", "patients", "found", "95 % interval"],
+        ["predicted", "patients", "found", "95% interval"],
         rows,
         folded=True,
     )

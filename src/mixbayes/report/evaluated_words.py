@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import Unsupported
@@ -13,13 +13,14 @@ from mixbayes.report.markup import Markup, element, escaped
 MOST_CLASSES = 6
 """Of which the first lines speak one by one."""
 _LONGEST_WHOLE = 14
+_SMALL = 0.0001
 _PRIORS = {
     "joint": "how common the classes are among all patients",
     "own": "how common the classes are among the own patients",
     "mixed": "how common the classes are in the counts so weighted",
 }
 INTERVALS = (
-    "The line through a mark is its 95 % interval (Wilson's). Of a hundred evaluations on other patients of the same "
+    "The line through a mark is its 95% interval (Wilson's). Of a hundred evaluations on other patients of the same "
     "kind, about 95 have an interval that holds the true share. It says how far chance reaches in so few patients, and "
     "nothing of patients of another kind or another time. That two intervals overlap does not mean that there is no "
     "difference: all recipes labelled the same patients, and p compares them patient by patient."
@@ -38,37 +39,35 @@ def verdict(found: Evaluated) -> str:
     """The recommendation, in the first line."""
     if found.recommended is None:
         return f"{found.hospital}: these patients do not show that joining is worth it. No recipe is recommended."
-    if read(found.recommended, "own"):
+    if is_own(found.recommended):
         return f"{found.hospital}: joining is not worth it here. Recommended is to keep the own classifier."
     return f"{found.hospital}: joining is worth it. Recommended is {found.recommended}."
 
 
-def read(recipe: str, base: str) -> bool:
-    """Whether it is a recipe of this kind."""
-    return recipe.partition(":")[0] == base
+def is_own(recipe: str) -> bool:
+    """Whether nobody else is asked; costs may go with it."""
+    return recipe.partition(":")[0] == "own"
 
 
-def why(found: Evaluated) -> list[str]:
-    return [found.why] if found.why else []
-
-
-def compared(found: Evaluated) -> Iterator[str]:
+def compared(found: Evaluated) -> str:
     """How far apart the own classifier and the recipe are, and how likely chance alone does that."""
-    one = found.compared
+    one, own = found.compared, found.own
     if one is None:
-        yield f"The own classifier {rightly(found.own, found.rows)}. No other recipe was asked for."
-        return
-    yield f"{one.recipe} {rightly(one, found.rows)}; the own classifier {rightly(found.own, found.rows)}."
-    if one.difference is not None:
-        yield chance(one.difference)
+        return f"The own classifier labels {_rightly(own)} of {many(found.rows, 'patient')} rightly."
+    said = (
+        f"{_named(found, one)} labels {_rightly(one)} of {many(found.rows, 'patient')} rightly, the own classifier "
+        f"{_rightly(own)}."
+    )
+    return said if one.difference is None else f"{said} {chance(one.difference)}"
 
 
-def rightly(one: Result, rows: int) -> str:
-    return f"labels {share(one.accuracy)} of {many(rows, 'patient')} rightly{_between(one.interval)}"
+def _named(found: Evaluated, one: Result) -> str:
+    """In a sentence after the one that recommends it."""
+    return "It" if one.recipe == found.recommended else one.recipe
 
 
-def _between(interval: Shares) -> str:
-    return "" if interval is None else f" (95 % interval {span(interval)})"
+def _rightly(one: Result) -> str:
+    return share(one.accuracy) + (f" (95% interval {span(one.interval)})" if one.interval else "")
 
 
 def span(interval: Shares) -> str:
@@ -78,24 +77,28 @@ def span(interval: Shares) -> str:
 def chance(difference: Difference) -> str:
     """The difference in points, the patients whom only one of both labels rightly, and p."""
     return (
-        f"The difference is {points(difference.points)} percentage points: {many(difference.only_this, 'patient')} "
-        f"only the recipe labels rightly, {many(difference.only_own, 'patient')} only the own classifier. If the two "
-        f"were equally good, a difference of this size or larger would come with probability p = "
-        f"{probability(difference.p)} (McNemar's exact test on these {many(_discordant(difference), 'patient')})."
+        f"That is {points(difference.points)} percentage points: {many(difference.only_this, 'patient')} only the "
+        f"recipe labels rightly, {difference.only_own:,} only the own classifier. If both were equally good, chance "
+        f"alone would make a difference of this size or more with probability {equals('p', difference.p)} (McNemar's "
+        f"exact test on these {many(difference.only_this + difference.only_own, 'patient')})."
     )
 
 
-def _discordant(difference: Difference) -> int:
-    return difference.only_this + difference.only_own
-
-
 def points(value: float | None) -> str:
-    """With a sign of its own for less."""
+    """With a sign, also of more."""
     return UNKNOWN if value is None else f"{value:+.2f}".replace("-", "−")
 
 
 def probability(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.2g}"
+    """Two digits; nobody needs to know how small a very small one is."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:.2g}" if value >= _SMALL else f"< {_SMALL:g}"
+
+
+def equals(name: str, value: float | None) -> str:
+    said = probability(value)
+    return f"{name} {said}" if said.startswith("<") else f"{name} = {said}"
 
 
 def for_whom(found: Evaluated) -> list[str]:
@@ -104,22 +107,23 @@ def for_whom(found: Evaluated) -> list[str]:
     if one is None or len(found.classes) > MOST_CLASSES:
         return []
     told = "; ".join(
-        f"of {name}, {_found(one, at)} instead of {_found(found.own, at)}" for at, name in enumerate(found.classes)
+        f"of {many(number, 'patient')} of class {quoted(name)} {one.confusion[at][at]:,} "
+        f"(own classifier: {found.own.confusion[at][at]:,})"
+        for at, (name, number) in enumerate(zip(found.classes, found.patients, strict=True))
     )
-    return [f"For which patients: with {one.recipe} instead of the own classifier there are found {told}."]
+    return [f"For which patients? {_named(found, one)} finds, {told}."]
 
 
-def _found(one: Result, at: int) -> str:
-    total = sum(one.confusion[at])
-    return f"{one.confusion[at][at]:,} of {total:,}" if total else "nobody (there is none)"
+def quoted(name: str) -> str:
+    return f"“{name}”"
 
 
 def predicted(found: Evaluated) -> str:
     """The column that is predicted, its classes, what it is predicted from, and how far one answer for all goes."""
     return (
-        f"Predicted is the column {found.class_column} ({', '.join(found.classes)}), from "
+        f"Predicted is the column {found.class_column} ({', '.join(map(quoted, found.classes))}), from "
         f"{many(len(found.columns), 'column')}: {', '.join(found.columns)}. Whoever always answered "
-        f"{found.commonest}, the commonest class, would be right about {share(found.commonest_share)}."
+        f"{quoted(found.commonest)}, the commonest class, would be right about {share(found.commonest_share)}."
     )
 
 

@@ -26,7 +26,7 @@ from mixbayes.report.scale import Scale
 
 _ROW, _NAME, _BELOW, _AXIS, _LINE = 40.0, 24.0, 6.0, 20.0, 20.0
 _LEFT, _MARGIN = 12.0, 18.0
-_NAMES = 0.5
+_NAMES = 0.44
 """The share of the width that is for names; the rest is for values."""
 _END = 4.0
 _STEPS = 10
