@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mixbayes.report.drawing import SMALL, Drawing, Picture, box, extra, line, stacked, text
+from mixbayes.report.drawing import BOLD, LETTERS, SMALL, Drawing, Picture, box, extra, length, line, stacked, text
 from mixbayes.report.markup import Markup, joined
 from mixbayes.report.palette import BLACK, GREY, PALE, PLAIN, Fill
 from mixbayes.report.scale import Scale, up_to
 
 ROW, THICK, AXIS = 38.0, 14.0, 20.0
 _LEFT, _MARGIN, _TOP = 1.0, 18.0, 4.0
-_NAMES = 0.66
-"""The share of the width that is for names; the rest is for values."""
+_VALUES = 0.5
+"""At most this share of the width is for values; names have the rest."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,20 @@ def bars(
 
 def _deeper(row: Bar, width: float) -> float:
     """What the second and further lines of a name or a value need."""
-    return max(extra(row.name, _room(width)), extra(row.written, width - _room(width) - 8, weight="bold"))
+    name = extra(row.name, width - _beside(row, width))
+    return max(name, extra(row.written, _VALUES * width, weight="bold"))
 
 
-def _room(width: float) -> float:
-    return _NAMES * width
+def _beside(row: Bar, width: float) -> float:
+    """What the value and the space before it take."""
+    return min(length(row.written, LETTERS * BOLD), _VALUES * width) + 10
 
 
 def _row(row: Bar, y: float, scale: Scale, width: float, mark: float | None) -> Markup:
     bar = y + 18 + _deeper(row, width)
     return joined(
-        text(row.name, 1, y + 13, room=_room(width)),
-        text(row.written, width - 1, y + 13, anchor="end", weight="bold", room=width - _room(width) - 8),
+        text(row.name, 1, y + 13, room=width - _beside(row, width)),
+        text(row.written, width - 1, y + 13, anchor="end", weight="bold", room=_VALUES * width),
         box(_LEFT, bar, scale.at(row.value) - _LEFT, THICK, row.fill.paint) if row.value is not None else "",
         _mark(scale.at(mark), bar) if mark is not None else "",
     )

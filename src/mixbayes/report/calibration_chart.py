@@ -13,8 +13,8 @@ from mixbayes.report.palette import BLUE, GREY, PALE, SKY
 from mixbayes.report.roc_chart import squared
 from mixbayes.report.scale import Scale, up_to
 
-_LEFT, _MARGIN, _FOOT, _BARS, _LARGEST = 52.0, 14.0, 24.0, 56.0, 300.0
-_TITLE, _NAME = 18.0, 16.0
+_LEFT, _MARGIN, _FOOT, _BARS, _LARGEST = 52.0, 24.0, 24.0, 56.0, 300.0
+_TITLE, _NAME = 18.0, 24.0
 _GAP = 28.0
 _BESIDE = 500.0
 """Where there is so much room, two of them stand side by side."""

@@ -9,7 +9,7 @@ from mixbayes.report.bars import Bar, bars
 from mixbayes.report.drawing import LETTERS, SMALL, Drawing, Picture, box, extra, length, lines, moved, text
 from mixbayes.report.figures import share
 from mixbayes.report.markup import Markup, joined
-from mixbayes.report.palette import BLACK, BLUE, GREY, PALE, VERMILLION, WHITE, shade
+from mixbayes.report.palette import BLUE, GREY, PALE, VERMILLION, ink_on, shade
 
 MOST_SQUARES = 8
 UNSURE = "unsure"
@@ -166,16 +166,17 @@ class _Square:
     def _cell(self, count: int, total: int, right: bool, x: float, y: float, height: float) -> Markup:
         amount = count / total if total else 0.0
         written = f"{count:,}"
+        colour = shade(BLUE if right else VERMILLION, amount)
         size = max(min(LETTERS, LETTERS * (self._side - 2) / length(written)), _SMALLEST)
         return joined(
-            box(x, y, self._side, height, shade(BLUE if right else VERMILLION, amount), PALE),
+            box(x, y, self._side, height, colour, PALE),
             text(
                 written,
                 x + self._side / 2,
                 y + height / 2 + 4.5,
                 anchor="middle",
                 size=size,
-                colour=WHITE if amount > 0.6 else BLACK,
+                colour=ink_on(colour),
                 halo=False,
                 weight="bold" if right else None,
             ),

@@ -22,7 +22,7 @@ LETTERS = 13.0
 SMALL = 11.5
 _LEADING = 1.25
 """From line to line, in sizes of the letters."""
-_BOLD = 1.12
+BOLD = 1.12
 """So much wider are bold letters."""
 _AT_COLONS = re.compile("[^:]+:*|:+")
 _NARROW_LETTERS, _BROAD = set("ijltfrI.,:;'!|()[] -"), set("mwMW@%")
@@ -165,7 +165,7 @@ def length(words: str, size: float = LETTERS) -> float:
 
 
 def _size(size: float, weight: str | None) -> float:
-    return size * (_BOLD if weight else 1)
+    return size * (BOLD if weight else 1)
 
 
 def _em(letter: str) -> float:

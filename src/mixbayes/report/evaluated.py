@@ -13,13 +13,14 @@ from mixbayes.report.evaluated_words import (
     INTERVALS,
     about_folds,
     about_many,
+    briefly,
     compared,
-    equals,
     for_whom,
     is_own,
+    of_hospital,
+    one_answer,
     opened,
     points,
-    predicted,
     probability,
     quoted,
     span,
@@ -55,9 +56,10 @@ def evaluated(documents: Iterable[Document], *, joint: bool = False, notes: Sequ
 
 
 def evaluation_sections(documents: Iterable[Document]) -> list[Section]:
-    """The same for a page that tells more than an evaluation: a section for each hospital, and one before them."""
+    """One for a page that tells more than an evaluation; none where there is no document."""
     several = [read_evaluated(each) for each in documents]
-    return [*_summary(several), *(_hospital(found, [INTERVALS] * (len(several) == 1)) for found in several)]
+    parts = [*_summary(several), *(_hospital(found, [INTERVALS] * (len(several) == 1)) for found in several)]
+    return [Section("Is joining worth it?", [], parts=parts)] if parts else []
 
 
 def what_was_opened(documents: Iterable[Document]) -> list[str]:
@@ -70,31 +72,15 @@ def _lead(several: Sequence[Evaluated]) -> Iterator[str]:
         yield from _first_lines(several[0])
         return
     for found in several:
-        yield " ".join([verdict(found), *_briefly(found)])
-    yield from dict.fromkeys(map(predicted, several)) if _same_columns(several) else ()
+        yield " ".join([verdict(found), *briefly(found)])
+    yield from dict.fromkeys(map(of_hospital, several))
 
 
 def _first_lines(found: Evaluated) -> Iterator[str]:
     yield verdict(found)
     yield compared(found)
     yield from for_whom(found)
-    yield predicted(found)
-
-
-def _briefly(found: Evaluated) -> list[str]:
-    one = found.compared
-    if one is None or one.difference is None:
-        return []
-    beside = one.difference
-    return [
-        f"{one.recipe} labels {share(one.accuracy)} rightly, the own classifier {share(found.own.accuracy)}: "
-        f"{points(beside.points)} percentage points ({many(beside.only_this, 'patient')} only the recipe labels "
-        f"rightly, {beside.only_own:,} only the own classifier, {equals('p', beside.p)})."
-    ]
-
-
-def _same_columns(several: Sequence[Evaluated]) -> bool:
-    return len({(found.class_column, *found.classes, *found.columns) for found in several}) == 1
+    yield f"{of_hospital(found)} {one_answer(found)}"
 
 
 def _keys(several: Sequence[Evaluated]) -> Iterator[tuple[str, str]]:
@@ -140,7 +126,7 @@ def _summary(several: Sequence[Evaluated]) -> list[Section]:
             ["The share of right labels at every hospital, by its own classifier and by each recipe.", INTERVALS],
             whiskers(groups, f"Shares of right labels by hospital, with intervals. {told}.", _COMMONEST),
             "The broken line is the share of the hospital's commonest class: what always naming it is right about.",
-            [numbers.summary(several)],
+            numbers.summary(several),
         )
     ]
 
@@ -288,7 +274,7 @@ def _scored(found: Evaluated) -> list[Section]:
     scored = [(one, one.scores) for one in found.results if one.scores is not None]
     if not scored:
         return []
-    first, second = found.classes
+    first, second = map(quoted, found.classes)
     curves = [
         Curve(one.recipe, scores.curve(), f"area {numbers.area(scores.area)} ({_area_span(scores.interval)})")
         for one, scores in scored
@@ -306,8 +292,8 @@ def _scored(found: Evaluated) -> list[Section]:
             ],
             roc_chart(
                 curves,
-                f"{first}: false alarms",
-                f"{second}: found",
+                f"{found.classes[0]}: false alarms",
+                f"{found.classes[1]}: found",
                 f"ROC curves from histograms of the score. {told}.",
             ),
             f"ROC curves. Across: the share of {first} taken for {second}. Upwards: the share of {second} that is "
@@ -326,7 +312,7 @@ def _calibrated(found: Evaluated) -> list[Section]:
     scored = [(one, one.scores) for one in found.results if one.scores is not None]
     if not scored:
         return []
-    second = found.classes[-1]
+    second = quoted(found.classes[-1])
     told = "; ".join(
         f"{one.recipe}: "
         + ", ".join(
@@ -361,6 +347,6 @@ def _calibrated(found: Evaluated) -> list[Section]:
 def _compared(found: Evaluated) -> Section:
     return Section(
         "What was compared",
-        [predicted(found), about_folds(found)],
+        [of_hospital(found), one_answer(found), about_folds(found)],
         tables=[numbers.recipes(found), numbers.patients(found)],
     )

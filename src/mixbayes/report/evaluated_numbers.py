@@ -187,22 +187,26 @@ def _sure(one: Bin) -> Markup:
     return element("span", span(wilson(round(one.share * one.rows), one.rows)))
 
 
-def summary(several: Sequence[Evaluated]) -> Table:
+def summary(several: Sequence[Evaluated]) -> list[Table]:
     """A line for each hospital."""
-    rows = [
-        (
-            found.hospital,
-            count(found.rows),
-            shared(found.own.accuracy),
-            *_best(found),
-            breakable(found.recommended) if found.recommended else "none",
-        )
-        for found in several
+    right = [(found.hospital, count(found.rows), shared(found.own.accuracy), _right(found)) for found in several]
+    return [
+        Table("Right labels by hospital", ["hospital", "patients", "own", "recipe"], right),
+        Table(
+            "The recipe recommended, else the one that is right most often",
+            ["hospital", "recipe", "points", "p"],
+            [(found.hospital, *_best(found)) for found in several],
+        ),
     ]
-    columns = ["hospital", "patients", "own", "recipe", "points", "p", "recommended"]
-    return Table("Hospitals", columns, rows)
 
 
-def _best(found: Evaluated) -> tuple[Markup, Markup, Markup]:
+def _right(found: Evaluated) -> Markup:
+    return _none() if found.compared is None else shared(found.compared.accuracy)
+
+
+def _best(found: Evaluated) -> tuple[Markup, ...]:
     one = found.compared
-    return (_none(), _none(), _none()) if one is None else (shared(one.accuracy), _points(one), _p(one))
+    if one is None:
+        return (_none(),) * 3
+    recommended = " (recommended)" if one.recipe == found.recommended else ""
+    return joined(breakable(one.recipe), recommended), _points(one), _p(one)

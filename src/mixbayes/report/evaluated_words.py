@@ -49,6 +49,20 @@ def is_own(recipe: str) -> bool:
     return recipe.partition(":")[0] == "own"
 
 
+def briefly(found: Evaluated) -> list[str]:
+    """The same in a sentence, for one of many hospitals."""
+    one = found.compared
+    if one is None or one.difference is None:
+        return []
+    beside = one.difference
+    named = "It" if one.recipe == found.recommended else f"Of the others, {one.recipe} is right most often: it"
+    return [
+        f"{named} labels {share(one.accuracy)} rightly, the own classifier {share(found.own.accuracy)}: "
+        f"{points(beside.points)} percentage points ({many(beside.only_this, 'patient')} only the recipe labels "
+        f"rightly, {beside.only_own:,} only the own classifier, {equals('p', beside.p)})."
+    ]
+
+
 def compared(found: Evaluated) -> str:
     """How far apart the own classifier and the recipe are, and how likely chance alone does that."""
     one, own = found.compared, found.own
@@ -118,12 +132,21 @@ def quoted(name: str) -> str:
     return f"“{name}”"
 
 
-def predicted(found: Evaluated) -> str:
-    """The column that is predicted, its classes, what it is predicted from, and how far one answer for all goes."""
+def predicted(class_column: str, classes: Sequence[str], columns: Sequence[str]) -> str:
+    """The column that is predicted, its classes, and what it is predicted from."""
+    of_what = f"Predicted is the column {class_column} ({', '.join(map(quoted, classes))})"
+    return of_what + (f", from {many(len(columns), 'column')}: {', '.join(columns)}." if columns else ".")
+
+
+def of_hospital(found: Evaluated) -> str:
+    return predicted(found.class_column, found.classes, found.columns)
+
+
+def one_answer(found: Evaluated) -> str:
+    """How far one answer for all goes."""
     return (
-        f"Predicted is the column {found.class_column} ({', '.join(map(quoted, found.classes))}), from "
-        f"{many(len(found.columns), 'column')}: {', '.join(found.columns)}. Whoever always answered "
-        f"{quoted(found.commonest)}, the commonest class, would be right about {share(found.commonest_share)}."
+        f"Whoever always answered {quoted(found.commonest)}, the commonest class, would be right about "
+        f"{share(found.commonest_share)}."
     )
 
 
@@ -172,8 +195,12 @@ def _costs(found: Recipe) -> list[str]:
 
 def _unsure(found: Recipe) -> list[str]:
     return (
-        [] if found.unsure is None else [f"unsure where the best score leads by less than {float(found.unsure):g} bits"]
+        [] if found.unsure is None else [f"unsure where the best score leads by less than {_bits(float(found.unsure))}"]
     )
+
+
+def _bits(value: float) -> str:
+    return f"{value:g} {'bit' if value == 1 else 'bits'}"
 
 
 def opened(several: Sequence[Evaluated], joint: bool) -> list[str]:

@@ -12,7 +12,7 @@ from mixbayes.report.scale import Scale
 
 LINES = ((VERMILLION, "7 3"), (BLUE, ""), (GREEN, "2 3"), (PURPLE, "9 3 2 3"), (BLACK, "4 2"), (GREY, ""))
 """Colours with dashes of their own; those of the own classifier first."""
-_LEFT, _TOP, _FOOT, _MARGIN = 52.0, 8.0, 24.0, 14.0
+_LEFT, _TOP, _FOOT, _MARGIN = 52.0, 8.0, 24.0, 24.0
 _LARGEST = 380.0
 _BESIDE = 500.0
 """Where there is so much room, the legend stands beside the curves."""
@@ -50,7 +50,7 @@ def roc_chart(curves: Sequence[Curve], across: str, up: str, alt: str) -> Pictur
 
 def _up(up: str, side: float) -> float:
     """The height of what stands above the square."""
-    return _TOP + 18 + extra(up, side + _LEFT)
+    return _TOP + 24 + extra(up, side + _LEFT)
 
 
 def _square(curves: Sequence[Curve], across: str, up: str, side: float) -> Drawing:

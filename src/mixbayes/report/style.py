@@ -10,6 +10,7 @@ header { border-top: .4rem solid #0072B2; padding-top: 1.6rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .8rem; text-wrap: balance; overflow-wrap: break-word; }
 h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.8rem 0 .5rem; overflow-wrap: break-word; }
 h3 { font-size: 1.08rem; line-height: 1.3; margin: 1.9rem 0 .4rem; overflow-wrap: break-word; }
+h4 { font-size: 1rem; line-height: 1.3; margin: 1.5rem 0 .3rem; overflow-wrap: break-word; }
 details { margin: .8rem 0; }
 summary { cursor: pointer; font-weight: 650; font-size: .95rem; }
 summary:focus-visible { outline: 3px solid #0072B2; outline-offset: 2px; }
@@ -58,6 +59,8 @@ footer { color: #444; font-size: .88rem; padding-top: 1.6rem; padding-bottom: 2.
 @media (max-width: 30rem) {
   h1 { font-size: 1.4rem; }
   table { font-size: .86rem; }
+  details thead th { min-width: 2.6rem; }
+  details th[scope="row"] { min-width: 4.6rem; }
   .run div { grid-template-columns: 1fr; gap: 0; padding: .25rem 0; }
 }
 @media print {
@@ -69,6 +72,7 @@ footer { color: #444; font-size: .88rem; padding-top: 1.6rem; padding-bottom: 2.
   h1 { font-size: 18pt; }
   h2 { font-size: 13pt; margin-top: 7mm; break-after: avoid; }
   h3 { font-size: 11pt; margin-top: 5mm; break-after: avoid; }
+  h4 { break-after: avoid; }
   table { margin: 3mm 0; break-inside: avoid; }
   section > p:has(+ figure) { break-after: avoid; }
   p { break-inside: avoid; }
