@@ -230,6 +230,7 @@ def test_a_row_is_dealt_by_its_position_whatever_is_in_the_others() -> None:
 
 BROKEN = {
     "values": table(sex=["m", "x", "F", "m"] * 3, age=["1", "old", "nan", "?"] * 3, **{"class": ["no", "yes"] * 6}),
+    "often": table(sex=["m", "x", "F", "m"] * 9, age=["1", "old", "nan", "?"] * 9, **{"class": ["no", "yes"] * 18}),
     "many rows": table(sex=["m"] * 13, age=["1"] * 13, **{"class": ["no"] * 13}),
     "few rows": table(sex=["m"] * 3, age=["1"] * 3, **{"class": ["no"] * 3}),
     "no class": table(sex=["m"] * 6, age=["1"] * 6, **{"class": ["no", "yes", "no", "", "no", "?"]}),
@@ -253,12 +254,18 @@ def test_a_table_is_refused_as_without_folds(columns: Columns, listed: bool) -> 
     assert refusal(lambda: folded(layout, source, secret=SECRET)) == wanted
 
 
-@pytest.mark.parametrize("kind", ["values", "no class", "foreign class", "no column"])
+@pytest.mark.parametrize("kind", ["values", "often", "no class", "foreign class", "no column"])
 def test_rows_kept_aside_must_fit_too(kind: str) -> None:
     wanted = refusal(lambda: counted(layout_of(*KINDS[:2]), InParts(BROKEN[kind])))
-    layout = layout_of(*KINDS[:2], folds=2)
+    layout, source = layout_of(*KINDS[:2], folds=2), InParts(BROKEN[kind], (0, 1), listed=False)
     share = 1 - Fraction(1, 10**9)
-    assert refusal(lambda: folded(layout, InParts(BROKEN[kind]), test_share=share, secret=SECRET)) == wanted
+    assert refusal(lambda: folded(layout, source, test_share=share, secret=SECRET)) == wanted
+
+
+def test_values_of_rows_that_were_left_out_need_not_fit() -> None:
+    columns = BROKEN["often"].take(np.tile(np.arange(0, 36, 4), 3))
+    assert columns.column("sex").values.size > 1
+    assert folded(layout_of(*KINDS[:2], folds=2), columns, secret=SECRET).counted.rows == 27
 
 
 def test_agreed_are_the_rows_that_count() -> None:

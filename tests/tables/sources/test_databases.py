@@ -115,7 +115,7 @@ def test_a_query_in_order_is_dealt_into_folds_alike_wherever_its_rows_are(
     query.write_text("select sex, age, outcome from patients order by age desc")
     with duckdb.connect(tmp_path / "t.db") as there:
         there.execute(PATIENTS.format("patients", "range(1, 201)"))
-        rows = there.execute("select * from patients").fetchall()
+        rows = there.execute("select * replace (age::double as age) from patients").fetchall()
     with sqlite3.connect(tmp_path / "t.sqlite") as connection:
         connection.execute("create table patients (sex, smokes, age, name, code, outcome)")
         connection.executemany("insert into patients values (?, ?, ?, ?, ?, ?)", [*rows[90:], *rows[:90]])
