@@ -84,6 +84,7 @@ def test_pictures_are_as_wide_as_their_column_and_letters_as_those_of_the_text(w
     assert seen.width == width
     assert all(wide == pytest.approx(column, abs=1) for wide, _ in seen.pictures)
     assert 10 <= seen.letters <= 24
+    assert len(seen.pictures) == 5  # and not each of them twice
 
 
 def test_a_command_is_broken_between_words() -> None:

@@ -17,7 +17,7 @@ from mixbayes.report.calibration_chart import Calibrated, calibration_chart
 from mixbayes.report.confusion import answers, confusions
 from mixbayes.report.drawing import NARROW, WIDE, Picture
 from mixbayes.report.evaluated import evaluated
-from mixbayes.report.evaluated_words import meaning, points, probability
+from mixbayes.report.evaluated_words import breakable, meaning, points, probability
 from mixbayes.report.evaluation_document import Bin, read_evaluated
 from mixbayes.report.roc_chart import Curve, roc_chart
 from mixbayes.report.whiskers import Group, Kind, Whisker, whiskers
@@ -123,6 +123,15 @@ def test_each_recommendation_in_words(recommended: str | None, said: str) -> Non
     assert "So it is." in read(page).text
 
 
+def test_without_a_recommendation_the_best_recipe_is_compared() -> None:
+    told = found(None)
+    best = max(told["recipes"], key=lambda one: one["accuracy"])
+    assert f"{best['recipe']} labels {best['accuracy']:.2%} (95% interval" in first_lines(evaluation(told))
+    assert "It labels" not in first_lines(evaluation(told))
+    own_alone = first_lines(evaluation(found(None, recipes=[])))
+    assert "The own classifier labels" in own_alone
+
+
 def test_it_says_what_was_opened() -> None:
     text = read(evaluation(found("joint"))).text
     assert "Opened were only totals" in text
@@ -170,6 +179,11 @@ def test_a_recipe_in_words() -> None:
     assert "added 3 times more" in meaning("personal:weight=3:prior=mixed")
     assert "missing sick counts 5 times" in meaning("joint:costs=sick=5")
     assert "does not know" in meaning(EVIL)
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"])))
+def test_the_text_of_a_recipe_stays_whole(recipe: str) -> None:
+    assert read(breakable(recipe)).text == recipe
 
 
 def many_pictures(name: str) -> Iterator[Picture]:

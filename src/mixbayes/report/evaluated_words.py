@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
@@ -13,6 +14,7 @@ from mixbayes.report.markup import Markup, element, escaped
 MOST_CLASSES = 6
 """Of which the first lines speak one by one."""
 _LONGEST_WHOLE = 14
+_PARTS = re.compile("[^:=]*[:=]|[^:=]+")
 _SMALL = 0.0001
 _PRIORS = {
     "joint": "how common the classes are among all patients",
@@ -28,8 +30,8 @@ INTERVALS = (
 
 
 def breakable(recipe: str) -> Markup:
-    """The text of a recipe, with ends of lines behind its colons."""
-    parts = recipe.replace(":", ":\0").split("\0")
+    """The text of a recipe, whose lines end behind a sign."""
+    parts = _PARTS.findall(recipe)
     return Markup(
         "<wbr/>".join(element("span", part) if len(part) <= _LONGEST_WHOLE else escaped(part) for part in parts)
     )
