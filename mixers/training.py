@@ -33,8 +33,8 @@ class Trained:
     run: bytes
     model: Model
     refused: list[str]
-    counts: Words | None = field(default=None, repr=False)
-    """This mixer's share of the noisy counts, where noise is agreed."""
+    counts: Words = field(repr=False)
+    """This mixer's share of the joint counts, with their noise where it is agreed."""
 
 
 Charge = Callable[[Mapping[str, bytes]], bytes]
@@ -74,13 +74,13 @@ def train_round(
     if len(accepted) < minimum:
         named = "; ".join(str(lie) for lie in lies)
         raise RoundFailed(f"only {len(accepted)} of the {minimum} contributions that are needed hold. {named}")
-    joint = joint_share(layout, accepted)
-    if noisy := layout.terms.coins is not None:
+    counts = joint_share(layout, accepted)
+    if layout.terms.coins:
         # The noise belongs to this set: it is charged first, and drawn again it is the same.
-        joint = blurred(me, layout, joint, Randomness(charge({one.hospital: one.id for one in accepted})))
-    model = train(me, layout, joint)
+        counts = blurred(me, layout, counts, Randomness(charge({one.hospital: one.id for one in accepted})))
+    model = train(me, layout, counts)
     run = label.common_blinding(me)[:RUN_BYTES]  # drawn by both, once both have the model
-    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], joint if noisy else None)
+    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], counts)
 
 
 def agree_on_set(me: ComputingParty, contributions: list[Contribution]) -> None:

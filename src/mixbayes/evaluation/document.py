@@ -50,6 +50,7 @@ class Evaluation:
             "own": _result(self.own, classes),
             "recipes": [_result(one, classes) | _beside_own(one) for one in self.recipes],
             "recommended": self.recommendation.recipe,
+            "best": self.recommendation.best,
             "why": self.recommendation.why,
         }
 
@@ -59,7 +60,7 @@ def document(hospital: str, table: Table, own: Opened, recipes: Sequence[Opened]
     for one in recipes:
         if not one.fits(own):
             raise LocalError(f"The counts of {one.recipe} are not of the patients of the own classifier's.")
-    return Evaluation(hospital, table, own, tuple(recipes), recommend(recipes))
+    return Evaluation(hospital, table, own, tuple(recipes), recommend([*map(Difference.of, recipes)]))
 
 
 def _result(one: Opened, classes: Sequence[str]) -> dict[str, Any]:

@@ -17,13 +17,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mixbayes.protocol.bayes.evaluation import THRESHOLDS, Totals
 from mixbayes.protocol.errors import LocalError
 
 Counts = NDArray[np.int64]
-
-_POSITIVE = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
-THRESHOLDS = (*(-t for t in reversed(_POSITIVE)), 0.0, *_POSITIVE)
-"""The public ones, in bits; denser where patients can be told apart with some doubt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +77,16 @@ class Opened:
         both = self.histogram is not None and other.histogram is not None
         histogram = self.histogram + other.histogram if both else None  # type: ignore[operator]  # `both` says so
         return type(self)(self.recipe, self.counts + other.counts, histogram, self.thresholds)
+
+
+def of_totals(recipe: str, totals: Totals) -> Opened:
+    """The counts that an evaluation on shares opens."""
+    histogram = None
+    if totals.above.size:
+        of_class = totals.answers.reshape(len(totals.above), -1).sum(axis=1)
+        reached = np.column_stack([of_class, totals.above, np.zeros_like(of_class)])
+        histogram = -np.diff(reached, axis=1)
+    return Opened(recipe, totals.answers, histogram)
 
 
 def opened(
