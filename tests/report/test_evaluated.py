@@ -113,7 +113,7 @@ def test_the_first_lines_recommend_with_the_difference_and_its_chance() -> None:
     [
         ("own", "joining is not worth it here. Recommended is to keep the own classifier."),
         ("own:costs=sick=5", "joining is not worth it here"),
-        (None, "these patients do not show that joining is worth it. No recipe is recommended."),
+        (None, "these patients do not show that joining is worth it. No recipe is recommended; left to choose"),
         ("joint", "joining is worth it. Recommended is joint."),
     ],
 )
@@ -124,12 +124,22 @@ def test_each_recommendation_in_words(recommended: str | None, said: str) -> Non
 
 
 def test_without_a_recommendation_the_best_recipe_is_compared() -> None:
-    told = found(None)
+    told = found(None, best="own")
     best = max(told["recipes"], key=lambda one: one["accuracy"])
     assert f"{best['recipe']} labels {best['accuracy']:.2%} (95% interval" in first_lines(evaluation(told))
     assert "It labels" not in first_lines(evaluation(told))
     own_alone = first_lines(evaluation(found(None, recipes=[])))
     assert "The own classifier labels" in own_alone
+
+
+def test_what_the_node_takes_is_told_where_nothing_is_recommended() -> None:
+    taken = found(None, best="joint")
+    assert "the node takes joint, which is more likely to help" in first_lines(evaluation(taken))
+    share = taken["recipes"][0]["accuracy"]
+    assert f"It labels {share:.2%}" in first_lines(evaluation(taken))
+    assert "the node keeps the own classifier." in first_lines(evaluation(found(None, best="own")))
+    without = {key: value for key, value in taken.items() if key != "best"}
+    assert "No recipe is recommended. " in first_lines(evaluation(without))
 
 
 def test_it_says_what_was_opened() -> None:

@@ -193,7 +193,7 @@ def summary(several: Sequence[Evaluated]) -> list[Table]:
     return [
         Table("Right labels by hospital", ["hospital", "patients", "own", "recipe"], right),
         Table(
-            "The recipe recommended, else the one that is right most often",
+            "The recipe recommended or taken, else the one that is right most often",
             ["hospital", "recipe", "points", "p"],
             [(found.hospital, *_best(found)) for found in several],
         ),
@@ -208,5 +208,5 @@ def _best(found: Evaluated) -> tuple[Markup, ...]:
     one = found.compared
     if one is None:
         return (_none(),) * 3
-    recommended = " (recommended)" if one.recipe == found.recommended else ""
-    return joined(breakable(one.recipe), recommended), _points(one), _p(one)
+    said = {found.best: " (taken)", found.recommended: " (recommended)"}.get(one.recipe, "")
+    return joined(breakable(one.recipe), said), _points(one), _p(one)
