@@ -105,6 +105,7 @@ def test_short_words_in_a_table_are_whole(width: int) -> None:
         built(tuned(replace(front, privacy="width of the 95% interval, in ranges", setting="group size")), RUN),
         built(tuned(front), RUN),
         release(["age", "sex"]),
+        evaluation(document("north", ["absent", "present"], ["joint", RECIPE])).replace("<details>", "<details open>"),
     ]
     for page in pages:
         seen = opened(page, width)

@@ -91,7 +91,7 @@ def _keys(several: Sequence[Evaluated]) -> Iterator[tuple[str, str]]:
     yield str(len(several)), "hospitals"
     yield f"{sum(found.rows for found in several):,}", "patients"
     yield str(worth), "for which a recipe is recommended"
-    yield str(sum(found.recommended is None for found in several)), "of which it cannot be said"
+    yield str(sum(found.recommended is None for found in several)), "for which nothing is recommended"
 
 
 def _gains(found: Evaluated) -> bool:
