@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -120,11 +121,12 @@ def show(found: Evaluation) -> None:
     commonest, classes = about["commonest_class"], about["classes"]
     console.print(Text(f"What is predicted: {printable(about['class_column'])}"), soft_wrap=True)
     title = f"{about['rows']} patients of {about['hospital']}, judged in {about['folds']} folds"
-    grid = Grid("", "right", "95 % interval", "balanced", *(f"found of {name}" for name in classes), title=title)
+    found_of = [Column(Text(f"found of {printable(name)}")) for name in classes]
+    grid = Grid(Column("", no_wrap=True), "right", "95 % interval", "balanced", *found_of, title=Text(title))
     for one in [about["own"], *about["recipes"]]:
         shares = [_percent(one["recall"][name]) for name in classes]
         low, high = one["interval"]
-        between = f"{low:.1%} to {high:.1%}"
+        between = f"{100 * low:.1f} to {100 * high:.1f}"
         grid.add_row(
             Text(one["recipe"]), _percent(one["accuracy"]), between, _percent(one["balanced_accuracy"]), *shares
         )
