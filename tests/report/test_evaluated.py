@@ -19,7 +19,7 @@ from mixbayes.report.drawing import NARROW, WIDE, Picture
 from mixbayes.report.evaluated import evaluated
 from mixbayes.report.evaluated_words import breakable, meaning, points, probability
 from mixbayes.report.evaluation_document import Bin, read_evaluated
-from mixbayes.report.roc_chart import Curve, roc_chart
+from mixbayes.report.roc_chart import Curve, line_of, roc_chart
 from mixbayes.report.whiskers import Group, Kind, Whisker, whiskers
 from tests.report.pages import EVIL, document, evaluation
 from tests.report.test_markup import read
@@ -230,6 +230,10 @@ def test_patients_are_whole_on_the_axis(rows: list[int]) -> None:
     assert len({value for value, _ in ticks}) == len(ticks)
     for (low, below), (high, above) in pairwise(ticks):
         assert (below - above) / (high - low) == pytest.approx(56 / max(*rows, 1), rel=0.05)
+
+
+def test_curves_differ_in_colour_or_dashes() -> None:
+    assert len({line_of(at) for at in range(20)}) == 20
 
 
 def test_marks_stand_where_their_values_are() -> None:
