@@ -219,7 +219,10 @@ def _bits(value: float) -> str:
 def opened(several: Sequence[Evaluated], joint: bool) -> list[str]:
     """What left the computation, and what did not."""
     if joint:
-        whose = "They are sums over all hospitals, the same for each of them, and not one hospital's own."
+        whose = (
+            "They are sums over all hospitals, the same for each of them, and not one hospital's own; the own "
+            "classifier is that of each patient's hospital."
+        )
     else:
         whose = "Each hospital's totals were opened to that hospital alone."
     scores = any(one.scores for found in several for one in found.results)
