@@ -75,6 +75,8 @@ class Sheet:
     """Whether there is a histogram of scores, where there are two classes."""
     kept_aside: bool = False
     """The rows are none of those that count: there is one model, and no fold."""
+    largest: int = 0
+    """What a total must have room for, if that is more than these rows: several sheets are added up, or noise."""
 
     @property
     def folds(self) -> int:
@@ -104,7 +106,7 @@ class Sheet:
     @property
     def counter_bits(self) -> int:
         """Of one total."""
-        return (self.folds * self.rows).bit_length()
+        return max(self.folds * self.rows, self.largest).bit_length()
 
     @property
     def in_a_word(self) -> int:
@@ -191,11 +193,16 @@ def announce(
 
 def receive_totals(mixers: tuple[Channel, Channel], sheet: Sheet, groups: Integers) -> Totals:
     """Both shares of the totals, put together; they must be totals of so many rows of every group."""
+    return checked(sheet, receive_words(mixers, sheet), groups, f"{mixers[0].peer} or {mixers[1].peer}")
+
+
+def receive_words(mixers: tuple[Channel, Channel], sheet: Sheet) -> Words:
+    """The words that both mixers' blinded shares add up to."""
     size = words_bytes(sheet.size, ring.WORD)
     of_a, of_b = (
         unpack_words(channel.receive(_TOTALS, size), sheet.size, ring.WORD, channel.peer, _TOTALS) for channel in mixers
     )
-    return checked(sheet, of_a + of_b, groups, f"{mixers[0].peer} or {mixers[1].peer}")
+    return of_a + of_b
 
 
 def send_totals(asker: Channel, share: Buffer) -> None:
@@ -278,6 +285,14 @@ def totals_of(sheet: Sheet, words: Words) -> Totals:
     answers = _unpacked(sheet, words[:at], sheet.groups)
     above = _unpacked(sheet, words[at:], sheet.layout.classes)
     return Totals(answers, above)
+
+
+def packed(sheet: Sheet, totals: Words) -> Words:
+    """Words that carry these totals (groups, answers) of a sheet without scores; of numbers or of shares of them."""
+    places = np.array(_places(sheet, len(totals)), np.uint64)[:, None]
+    parts = _parts(sheet, len(totals))
+    words = np.stack([(totals << places)[part].sum(axis=0, dtype=np.uint64) for part in parts])
+    return np.ascontiguousarray(words.T).reshape(-1)
 
 
 def _unpacked(sheet: Sheet, words: Words, groups: int) -> Integers:

@@ -28,6 +28,7 @@ from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.products import scale, weighted
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import LocalError
+from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 
 IN_A_CLASS = 4
@@ -60,6 +61,24 @@ def blurred_in_clear(layout: Layout, vector: Words, of_a: Randomness, of_b: Rand
         return bits * np.array(weights, np.uint64)[:, None]
 
     return _spread(layout, vector, _noise(layout, bits, weigh, 1))
+
+
+def tossed(me: ComputingParty, coins: Coins, count: int, own: Randomness) -> Words:
+    """This party's shares of noise on so many numbers, and half of all weights above it: the sums of their coins."""
+
+    def weigh(bits: Bits, weights: list[int]) -> Words:
+        return weighted(me, bits, weights, ring.WORD)
+
+    return _tossed(coins, count, own.bits, weigh)
+
+
+def tossed_in_clear(coins: Coins, count: int, of_a: Randomness, of_b: Randomness) -> Words:
+    """The same sums themselves, from both halves of the coins."""
+
+    def bits(*shape: int) -> Bits:
+        return of_a.bits(*shape) ^ of_b.bits(*shape)
+
+    return _tossed(coins, count, bits, lambda bits, weights: bits * np.array(weights, np.uint64)[:, None])
 
 
 def clamped(me: ComputingParty, layout: Layout, vectors: Words) -> Words:
@@ -95,9 +114,7 @@ def _noise(layout: Layout, bits: Callable[..., Bits], weigh: Weigh, one: int) ->
     units, coins = _units(layout), layout.terms.coins
     if coins is None:
         raise LocalError("There is no noise without coins.")
-    # A transfers the first half of the rows and B the second: so each transfers about half of the coins of a weight.
-    weights = coins.weights[::2] + coins.weights[1::2]
-    noise = np.concatenate([_coins(bits, weigh, weights, part) for part in _parts(units.size)])
+    noise = _tossed(coins, units.size, bits, weigh)
     noise = noise - np.uint64(one * coins.bound) << units.astype(np.uint64)
     for unit in np.unique(units[units > 0]).tolist():
         # Below the unit the noise is uniform; twice, so that each party sends one whole uniform part.
@@ -106,6 +123,12 @@ def _noise(layout: Layout, bits: Callable[..., Bits], weigh: Weigh, one: int) ->
         below = [_coins(bits, weigh, weights, part) for part in _parts(of_unit.size)]
         noise[of_unit] += np.concatenate(below) - np.uint64(one << unit)
     return noise
+
+
+def _tossed(coins: Coins, count: int, bits: Callable[..., Bits], weigh: Weigh) -> Words:
+    # A transfers the first half of the rows and B the second: so each transfers about half of the coins of a weight.
+    weights = coins.weights[::2] + coins.weights[1::2]
+    return np.concatenate([_coins(bits, weigh, weights, part) for part in _parts(count)])
 
 
 def _coins(bits: Callable[..., Bits], weigh: Weigh, weights: list[int], count: int) -> Words:

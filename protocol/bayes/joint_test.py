@@ -1,0 +1,182 @@
+"""The joint test: how often the joint classifier is right over all hospitals, by rows that count nowhere.
+
+Every hospital asks about the rows that it keeps aside as in an evaluation, once. Nothing is opened then: each mixer
+writes its share of the totals down. When all have done so, the mixers add their shares up, add noise where it is
+agreed, and open the sums to whoever asks: how many rows of each true class got each answer, over all hospitals.
+
+| | |
+|---|---|
+| hospital → mixers | the classes of its rows, as XOR shares; then its choices and sums as in a question |
+| mixer ↔ mixer | comparison; products of the answers with the classes |
+| mixer ↔ mixer, once all have given theirs | coins, where noise is agreed |
+| mixer → the hospital that asks | its blinded share of the sums |
+
+**What noise hides.** A row kept aside is one row of one class with one answer, and the joint counts do not depend on
+it. So a row more or less changes one of the sums by one: the noise is that of one number. This is why there are rows
+of their own for it. Given N~, a row more in a fold changes N~ − fold, and with it perhaps every label of that fold.
+Neither may the sums say whether a hospital's own classifier is right, which is made of exact counts: a row more can
+change every label of it, too.
+
+A hospital asks about a limited number of rows. Where it may have more aside, some are not asked about, and a row more
+can take the place of another one: then two of the sums change by one (`changed`).
+
+The classes are the hospital's word. One that lies adds what it likes to the sums, and learns no more than the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil, sqrt
+
+import numpy as np
+
+from mixbayes.protocol import memory
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.evaluation import (
+    Integers,
+    Sheet,
+    announce,
+    blinded,
+    judge,
+    packed,
+    receive_words,
+    send_totals,
+    totals_in_clear,
+    totals_of,
+)
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.noise import tossed, tossed_in_clear
+from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.recipe import JOINT
+from mixbayes.protocol.bayes.training import train
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.computing_party import A, B, ComputingParty
+from mixbayes.protocol.errors import OutOfRange
+from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
+
+MOST_ASIDE = 8192
+"""Rows that a hospital asks about, at most."""
+FEWEST = 3
+"""Hospitals of which sums without noise are opened: of two, each would read the other's by subtraction."""
+_DEVIATIONS, _MORE = 8.0, 30
+"""So many standard deviations and rows above the mean, no hospital has rows aside: the probability is below 1e-12."""
+_FIGURES = "figures of the joint test"
+
+
+def asked(most_rows: int, share: float) -> int:
+    """Of how many rows each hospital asks where noise hides how many it has: enough for whoever may count so many."""
+    return max(1, min(MOST_ASIDE, _nearly_certain(most_rows, share)))
+
+
+def changed(most_rows: int, share: float) -> int:
+    """How many of the sums a row more or less can change, each by one."""
+    return 1 if _nearly_certain(most_rows, share) <= MOST_ASIDE else 2
+
+
+def _nearly_certain(most_rows: int, share: float) -> int:
+    # Rows are kept aside independently, while so many are counted: their number is negative binomial.
+    mean = (most_rows + 1) * share / (1 - share)
+    return ceil(mean + _DEVIATIONS * sqrt(mean / (1 - share))) + _MORE
+
+
+def test_sheet(layout: Layout, rows: int, coins: Coins | None) -> Sheet:
+    """What is public about the rows aside of one hospital. Whatever their number, totals have the same places."""
+    largest = layout.terms.hospitals * MOST_ASIDE + (2 * coins.bound if coins else 0)
+    return Sheet(layout, JOINT, rows, split=1, scored=False, kept_aside=True, largest=largest)
+
+
+def summed(me: ComputingParty, sheet: Sheet, given: Iterable[Words], coins: Coins | None, own: Randomness) -> Words:
+    """A mixer's share of the sums with their noise, from its shares of what hospitals gave and its half of the coins."""
+    total = np.zeros(sheet.size, np.uint64)
+    for share in given:
+        total += share
+    return total + packed(sheet, _noise(sheet, tossed(me, coins, _numbers(sheet), own))) if coins else total
+
+
+def receive_figures(mixers: tuple[Channel, Channel], sheet: Sheet, coins: Coins | None) -> Integers:
+    """(classes, answers): rows of all hospitals by true class and answer. With noise they may be negative."""
+    words, senders = receive_words(mixers, sheet), f"{mixers[0].peer} or {mixers[1].peer}"
+    found = totals_of(sheet, words).answers
+    if (packed(sheet, found.astype(np.uint64)) != words).any() or (found > sheet.largest).any():
+        raise OutOfRange(senders, _FIGURES, "they are no sums of that many rows")
+    return found - (coins.bound if coins else 0)
+
+
+def _numbers(sheet: Sheet) -> int:
+    return sheet.groups * sheet.answers
+
+
+def _noise(sheet: Sheet, sums: Words) -> Words:
+    return sums.reshape(sheet.groups, sheet.answers)
+
+
+def figures_in_clear(
+    layout: Layout, model: Model, rows: Sequence[tuple[Values, Integers]], coins: Coins | None, *halves: Randomness
+) -> Integers:
+    """The same figures from a model and rows that one knows, with noise of both halves of the coins."""
+    sheets = [test_sheet(layout, codes.shape[1], coins) for codes, _ in rows]
+    parts = [
+        totals_in_clear(sheet, [model], codes, classes).answers
+        for sheet, (codes, classes) in zip(sheets, rows, strict=True)
+    ]
+    total = np.sum(parts, axis=0)
+    if not coins:
+        return total
+    of_a, of_b = halves
+    sums = tossed_in_clear(coins, _numbers(sheets[0]), of_a, of_b)
+    return total + _noise(sheets[0], sums).astype(np.int64) - coins.bound
+
+
+def run_joint_test(
+    layout: Layout,
+    counts: tuple[Words, Words],
+    rows: Sequence[tuple[Values, Integers]],
+    coins: Coins | None,
+    halves: tuple[bytes, bytes],
+    seeds: tuple[bytes, bytes, bytes],
+) -> Integers:
+    """All hospitals and the two mixers, all in memory. Seeds: of the hospitals, of A and of B.
+
+    Each mixer has a share of the joint counts, and its half of the coins. `rows` has for each hospital its rows aside
+    (columns, n) and their classes. The last hospital is the one that asks for the figures.
+    """
+    a_to_b, b_to_a = memory.channels("mixer a", "mixer b")
+    a_ahead, b_ahead = memory.channels("mixer a", "mixer b")
+    # Every hospital has a channel to each mixer, and one more for random transfers.
+    to_a = [[memory.channels("party", "mixer a") for _ in range(2)] for _ in rows]
+    to_b = [[memory.channels("party", "mixer b") for _ in range(2)] for _ in rows]
+    sheets = [test_sheet(layout, codes.shape[1], coins) for codes, _ in rows]
+
+    def mixer(role: int, other: Channel, ahead: Channel, hospitals: list[list[tuple[Channel, Channel]]]) -> None:
+        random = Randomness(seeds[1 + role])
+        me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
+        blinding = label.blinding_for(b"the only question", label.common_blinding(me))
+        # The mixers train one model, in which none of these rows counts.
+        model, given = train(me, layout, counts[role]), []
+        # Hospital after hospital gives its rows, and nothing is opened.
+        for sheet, ((_, now), (_, to_be)) in zip(sheets, hospitals, strict=True):
+            given.append(judge(me, Line(now, connect_answerer(to_be, random)), sheet, [model]))
+        # They add up what they wrote down, and the noise, and open the sums to one who asks.
+        sums = summed(me, sheets[-1], given, coins, Randomness(halves[role]))
+        send_totals(hospitals[-1][0][1], blinded(me, sums, blinding))
+
+    def hospital(at: int) -> tuple[Channel, Channel]:
+        random, ((now_a, _), (ahead_a, _)), ((now_b, _), (ahead_b, _)) = Randomness(seeds[0]), to_a[at], to_b[at]
+        lines = Line(now_a, connect_asker(ahead_a, random)), Line(now_b, connect_asker(ahead_b, random))
+        announce(lines, sheets[at], *rows[at], random)
+        return now_a, now_b
+
+    def hospitals() -> Integers:
+        last = [hospital(at) for at in range(len(rows))][-1]
+        return receive_figures(last, sheets[-1], coins)
+
+    figures, _, _ = memory.together(
+        hospitals,
+        lambda: mixer(A, a_to_b, a_ahead, to_a),
+        lambda: mixer(B, b_to_a, b_ahead, to_b),
+    )
+    return figures
