@@ -83,14 +83,14 @@ def _nearly_certain(most_rows: int, share: float) -> int:
     return ceil(mean + _DEVIATIONS * sqrt(mean / (1 - share))) + _MORE
 
 
-def test_sheet(layout: Layout, rows: int, coins: Coins | None) -> Sheet:
+def joint_sheet(layout: Layout, rows: int, coins: Coins | None) -> Sheet:
     """What is public about the rows aside of one hospital. Whatever their number, totals have the same places."""
     largest = layout.terms.hospitals * MOST_ASIDE + (2 * coins.bound if coins else 0)
     return Sheet(layout, JOINT, rows, split=1, scored=False, kept_aside=True, largest=largest)
 
 
 def summed(me: ComputingParty, sheet: Sheet, given: Iterable[Words], coins: Coins | None, own: Randomness) -> Words:
-    """A mixer's share of the sums with their noise, from its shares of what hospitals gave and its half of the coins."""
+    """A mixer's share of the sums, from its shares of what hospitals gave; with noise of its own half of the coins."""
     total = np.zeros(sheet.size, np.uint64)
     for share in given:
         total += share
@@ -118,7 +118,7 @@ def figures_in_clear(
     layout: Layout, model: Model, rows: Sequence[tuple[Values, Integers]], coins: Coins | None, *halves: Randomness
 ) -> Integers:
     """The same figures from a model and rows that one knows, with noise of both halves of the coins."""
-    sheets = [test_sheet(layout, codes.shape[1], coins) for codes, _ in rows]
+    sheets = [joint_sheet(layout, codes.shape[1], coins) for codes, _ in rows]
     parts = [
         totals_in_clear(sheet, [model], codes, classes).answers
         for sheet, (codes, classes) in zip(sheets, rows, strict=True)
@@ -149,7 +149,7 @@ def run_joint_test(
     # Every hospital has a channel to each mixer, and one more for random transfers.
     to_a = [[memory.channels("party", "mixer a") for _ in range(2)] for _ in rows]
     to_b = [[memory.channels("party", "mixer b") for _ in range(2)] for _ in rows]
-    sheets = [test_sheet(layout, codes.shape[1], coins) for codes, _ in rows]
+    sheets = [joint_sheet(layout, codes.shape[1], coins) for codes, _ in rows]
 
     def mixer(role: int, other: Channel, ahead: Channel, hospitals: list[list[tuple[Channel, Channel]]]) -> None:
         random = Randomness(seeds[1 + role])
@@ -164,15 +164,16 @@ def run_joint_test(
         sums = summed(me, sheets[-1], given, coins, Randomness(halves[role]))
         send_totals(hospitals[-1][0][1], blinded(me, sums, blinding))
 
-    def hospital(at: int) -> tuple[Channel, Channel]:
-        random, ((now_a, _), (ahead_a, _)), ((now_b, _), (ahead_b, _)) = Randomness(seeds[0]), to_a[at], to_b[at]
+    def hospital(at: int, random: Randomness) -> tuple[Channel, Channel]:
+        ((now_a, _), (ahead_a, _)), ((now_b, _), (ahead_b, _)) = to_a[at], to_b[at]
         lines = Line(now_a, connect_asker(ahead_a, random)), Line(now_b, connect_asker(ahead_b, random))
         announce(lines, sheets[at], *rows[at], random)
         return now_a, now_b
 
     def hospitals() -> Integers:
-        last = [hospital(at) for at in range(len(rows))][-1]
-        return receive_figures(last, sheets[-1], coins)
+        random = Randomness(seeds[0])
+        channels = [hospital(at, random) for at in range(len(rows))]
+        return receive_figures(channels[-1], sheets[-1], coins)
 
     figures, _, _ = memory.together(
         hospitals,
