@@ -12,11 +12,12 @@ from itertools import count
 
 import numpy as np
 
+from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
 from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
-from mixbayes.protocol.arrays import Bytes
+from mixbayes.protocol.arrays import Bytes, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, answer_public
@@ -40,6 +41,7 @@ def converse(
     layout: Layout,
     ledger: Ledger[Model],
     personal: Personal,
+    joint_test: JointTest,
     random: Randomness,
 ) -> None:
     """Answer until the hospital asks no more. `other` and `asker` are the channels to both, each for now and ahead."""
@@ -52,7 +54,7 @@ def converse(
                 me.pool.top_up()
             line.pool.top_up()
         else:
-            answer(me, line, layout, ledger, personal, question, blinding)
+            answer(me, line, layout, ledger, personal, joint_test, question, blinding)
 
 
 def answer(
@@ -61,11 +63,16 @@ def answer(
     layout: Layout,
     ledger: Ledger[Model],
     personal: Personal,
+    joint_test: JointTest,
     question: Question,
     blinding: bytes,
 ) -> None:
     """Answer one question, after its announcement, with this mixer's share of the labels or totals."""
     verdict = _common_verdict(me, line.channel, ledger, question)
+    if verdict is Verdict.GO and question.kind is Kind.ASIDE and joint_test.given_to_both(me, question):
+        verdict = Verdict.STORED
+    joint = verdict is Verdict.GO and question.kind is Kind.JOINT_TEST
+    own = joint_test.prepare(me, question) if joint else me.random
     if refused := refusal(verdict, line.channel.peer, question):
         raise refused
     if verdict is Verdict.GO:
@@ -75,6 +82,10 @@ def answer(
     if verdict is Verdict.STORED:
         for share in ledger.kept(question):
             _send(question, line.channel, share)
+    elif verdict is Verdict.GO and question.kind is Kind.ASIDE:
+        joint_test.give(me, line, question, ledger.trained(question.round)[1])
+    elif joint:
+        _open(me, line.channel, ledger, question, joint_test.figures(me, question, own), blinding)
     elif verdict is Verdict.GO and question.kind is Kind.EVALUATION:
         _evaluate(me, line, layout, ledger, personal, question, blinding)
     elif verdict is Verdict.GO:
@@ -164,10 +175,16 @@ def _evaluate(
     joint, folds = personal.joint(question.round), personal.folds(question.round)
     models = train_folds(me, layout, question.recipe, joint, folds)
     found = judge(me, line, Sheet(layout, question.recipe, question.rows), models)
+    _open(me, line.channel, ledger, question, found, blinding)
+
+
+def _open(
+    me: ComputingParty, asker: Channel, ledger: Ledger[Model], question: Question, found: Words, blinding: bytes
+) -> None:
     share = blinded(me, found, label.blinding_for(question.id, blinding))
     ledger.keep(question, 0, share)
-    send_totals(line.channel, share)
+    send_totals(asker, share)
 
 
 def _send(question: Question, asker: Channel, share: bytes) -> None:
-    (send_totals if question.kind is Kind.EVALUATION else label.send)(asker, share)
+    (send_totals if question.kind in (Kind.EVALUATION, Kind.JOINT_TEST) else label.send)(asker, share)

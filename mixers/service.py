@@ -106,5 +106,5 @@ class MixerService(MixerServicer, ABC):
         """Answer one hospital's questions until it has no more."""
         store = self.reception.store
         both = asker[NOW], asker[AHEAD]
-        page, personal = store.page(hospital), store.personal(hospital)
-        converse(store.role, other, both, store.layout, page, personal, Randomness.from_system())
+        page, personal, joint_test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
+        converse(store.role, other, both, store.layout, page, personal, joint_test, Randomness.from_system())

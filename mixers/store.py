@@ -6,6 +6,7 @@ import threading
 from functools import partial
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
 from mixbayes.mixers.training import Trained, checked, share_of, train_round
 from mixbayes.node.ledger import Page
@@ -93,8 +94,14 @@ class Store:
 
         return Personal(self.rounds, self.layout, hospital, share)
 
+    def joint_test(self, hospital: str) -> JointTest:
+        """What this mixer has for the joint test, in a conversation with this hospital."""
+        return JointTest(self.rounds, self.layout, hospital)
+
     def _pieces(self, question: Question) -> int:
-        if question.kind is Kind.EVALUATION:
+        if question.kind in (Kind.EVALUATION, Kind.JOINT_TEST):
             return 1
+        if question.kind is Kind.ASIDE:
+            return 0
         form = Form.of(self.layout, precision_for(self.layout, question.recipe).width)
         return sum(1 for _ in (form.pieces(question.rows) if question.private else rows.pieces(question.rows)))

@@ -27,7 +27,7 @@ from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.settings import Settings
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.cells import Texts
-from mixbayes.protocol.bayes.evaluation import Totals
+from mixbayes.protocol.bayes.evaluation import Integers, Totals
 from mixbayes.protocol.bayes.label import Labels as Positions
 from mixbayes.protocol.bayes.recipe import JOINT, OWN, UNSURE, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -41,6 +41,8 @@ from mixbayes.wire.v1.node_pb2 import (
     Column,
     Evaluated,
     Evaluation,
+    JointFigures,
+    JointTest,
     Labels,
     RecipeName,
     ReportRequest,
@@ -71,6 +73,8 @@ class Backend(Protocol):
     ) -> Iterator[Positions]: ...
 
     def totals(self, recipe: Recipe) -> Totals: ...
+
+    def figures(self) -> Integers: ...
 
     def best(self) -> Recipe | None: ...
 
@@ -125,6 +129,15 @@ class PartyService(PartyServicer):
         for recipe in [OWN, *(recipe for recipe in recipes if recipe != OWN)]:
             found = self._own.own_totals(recipe) if recipe.base == "own" else self._backend.totals(recipe)
             yield evaluated(recipe, found, self._own.judged)
+
+    def TestJointly(self, request: JointTest, context: Context) -> JointFigures:
+        if self._federation.two_party:
+            raise Unsupported(
+                "There is no joint test between two hospitals without mixers: each would read the other's figures by "
+                "subtraction. Evaluate your own patients without --joint."
+            )
+        figures = self._backend.figures()
+        return JointFigures(figures=figures.reshape(-1).tolist(), hospitals=self._backend.status().contributed)
 
     def Best(self, request: RecipeName, context: Context) -> RecipeName:
         if request.recipe:

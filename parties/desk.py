@@ -27,7 +27,7 @@ from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
-from mixbayes.protocol.bayes.evaluation import Sheet, Totals
+from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.recipe import JOINT, OWN, UNSURE, Recipe, read_recipe
 from mixbayes.protocol.errors import MixbayesError, PeerError
@@ -37,7 +37,7 @@ from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1 import node_pb2
 from mixbayes.wire.v1.node_pb2_grpc import PartyStub
 
-EVALUATION, REMEMBERING = "evaluation", "remembering the best recipe"
+EVALUATION, JOINT_TEST, REMEMBERING = "evaluation", "joint test", "remembering the best recipe"
 _LOOK_EVERY = 0.5
 _LATER = 15.0
 _MESSAGE = 1 << 19
@@ -173,6 +173,15 @@ class AtOwnNode:
         for reply in self._peer.answers(self._stub.Evaluate, request, EVALUATION):
             recipe = read_recipe(reply.recipe)
             yield recipe, _totals(self._federation, recipe, reply), reply.rows
+
+    def figures(self) -> tuple[Integers, list[str]]:
+        """Of the joint test: patients of all hospitals by true class and answer, and which hospitals these are."""
+        _settled(self.status, self._federation)
+        reply = self._peer.call(self._stub.TestJointly, node_pb2.JointTest(), JOINT_TEST)
+        classes = self._federation.layout.classes
+        if len(reply.figures) != classes**2:
+            raise PeerError(self._peer.title, JOINT_TEST, f"it gave {len(reply.figures)} figures")
+        return np.array(reply.figures, np.int64).reshape(classes, classes), list(reply.hospitals)
 
     def best(self) -> str:
         """The recipe that this node remembers as the best one; nothing if it remembers none."""

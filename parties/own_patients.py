@@ -34,6 +34,8 @@ class OwnPatients:
     layout: Layout
     vector: Words
     patients: Patients | None = None
+    aside: Patients | None = None
+    """Those who count nowhere."""
     _models: dict[Recipe, Model] = field(default_factory=dict)
 
     def labels(self, recipe: Recipe, codes: Values) -> Labels:
@@ -60,6 +62,15 @@ class OwnPatients:
     def groups(self) -> Integers:
         """By row its true class, and whether the hospital's own classifier is right about it."""
         return self._groups
+
+    def rows_aside(self, asked: range) -> tuple[Values, Integers]:
+        """The rows (columns, n) that count nowhere and their classes: as many as may be asked about, with padding."""
+        found = self.aside or Patients.none(self.layout)
+        rows = min(max(found.rows, asked[0]), asked[-1])
+        codes, classes = self._padding(rows)
+        some = min(rows, found.rows)
+        codes[:, :some], classes[:some] = found.codes[:, :some], found.labels[:some]
+        return codes, classes
 
     def own_totals(self, recipe: Recipe) -> Totals:
         """The totals of the hospital's own classifier, for which nobody is asked."""
@@ -101,14 +112,17 @@ class OwnPatients:
     def _dealt(self) -> tuple[Values, Integers]:
         """Codes, and true classes, of as many rows in each fold."""
         patients, folds, each = self._patients, self.layout.terms.folds, self._each
-        missing = [np.full(a.columns, a.codes - 1, np.int32) for a in self.layout.dictionary.attributes]
-        codes = np.repeat(np.concatenate(missing)[:, None], folds * each, axis=1)
-        classes = np.full(folds * each, PADDING, np.int64)
+        codes, classes = self._padding(folds * each)
         for fold in range(folds):
             rows = np.flatnonzero(patients.folds == fold)[:each]
             at = slice(fold * each, fold * each + rows.size)
             codes[:, at], classes[at] = patients.codes[:, rows], patients.labels[rows]
         return codes, classes
+
+    def _padding(self, rows: int) -> tuple[Values, Integers]:
+        """Codes and classes of rows that are nobody's."""
+        missing = [np.full(a.columns, a.codes - 1, np.int32) for a in self.layout.dictionary.attributes]
+        return np.repeat(np.concatenate(missing)[:, None], rows, axis=1), np.full(rows, PADDING, np.int64)
 
     @cached_property
     def _groups(self) -> Integers:

@@ -35,11 +35,13 @@ class Settings:
     """What was verified of the protected table."""
     patients: Patients | None = field(default=None, repr=False)
     """Rows of the table, by which classifiers are judged."""
+    aside: Patients | None = field(default=None, repr=False)
+    """Rows that are not counted, by which the joint classifier is judged."""
 
     @property
     def own_patients(self) -> OwnPatients:
         """What the hospital has without asking anybody."""
-        return OwnPatients(self.federation.layout, self.vector, self.patients)
+        return OwnPatients(self.federation.layout, self.vector, self.patients, self.aside)
 
     @property
     def protection_text(self) -> str:

@@ -9,25 +9,30 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
+import numpy as np
+
 from mixbayes.node import questions
-from mixbayes.node.questions import Kind, Question, Verdict, batches
+from mixbayes.node.questions import ID_BYTES, Kind, Question, Verdict, batches
 from mixbayes.parties.asking import Numbering, fresh_id, of_recipe
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals, announce, receive_totals
+from mixbayes.protocol.bayes.joint_test import joint_sheet, receive_figures
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form, Line
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
+from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, connect_asker
 from mixbayes.transport.errors import QuestionSpent
 
 Answer = TypeVar("Answer")
+_NO_ROWS = np.empty((0, 0), np.int32)
 ATTEMPTS = 3
 _PAUSE = 1.0
 """Seconds before the second attempt, and twice as many before the third: time for a mixer to start again."""
@@ -81,6 +86,16 @@ class Asking:
         """The totals of an evaluation. If it breaks off it is asked again, and charged again."""
         question = Question(Kind.EVALUATION, number, sheet.rows, fresh_id(), sheet.recipe)
         return self._one(question, partial(self._totals, sheet, codes, groups), renew=True)
+
+    def give_aside(self, number: int, sheet: Sheet, codes: Values, classes: Integers) -> None:
+        """Have these rows judged for the joint test. Nothing is opened; if both mixers have them, nothing is done."""
+        question = Question(Kind.ASIDE, number, sheet.rows, fresh_id())
+        self._one(question, partial(self._give_aside, sheet, codes, classes), renew=True)
+
+    def figures(self, number: int, coins: Coins | None) -> Integers:
+        """Of the joint test: rows of all hospitals by true class and answer. In a round they are charged once."""
+        question = Question(Kind.JOINT_TEST, number, 0, self._numbered(_of_round(number), 0, Kind.JOINT_TEST, _NO_ROWS))
+        return self._one(question, partial(self._figures, coins), renew=True)
 
     def warm(self) -> None:
         """Connect if there is no conversation, and make random transfers ahead."""
@@ -148,6 +163,17 @@ class Asking:
             announce((lines.to_a, lines.to_b), sheet, codes, groups, Randomness.from_system())
         return receive_totals(lines.channels, sheet, groups)
 
+    def _give_aside(self, sheet: Sheet, codes: Values, classes: Integers, verdict: Verdict, question: Question) -> None:
+        if verdict is Verdict.STORED:
+            return
+        lines = self._connected()
+        announce((lines.to_a, lines.to_b), sheet, codes, classes, Randomness.from_system())
+        for channel in lines.channels:
+            questions.receive_written(channel)
+
+    def _figures(self, coins: Coins | None, verdict: Verdict, question: Question) -> Integers:
+        return receive_figures(self._connected().channels, joint_sheet(self._layout, 1, coins), coins)
+
     def _form(self, recipe: Recipe) -> Form:
         return Form.of(self._layout, precision_for(self._layout, recipe).width)
 
@@ -170,3 +196,8 @@ class Asking:
         if lines:
             with suppress(PeerGone), lines.held:
                 raise PeerGone("this node", "asking", "it breaks off")
+
+
+def _of_round(number: int) -> bytes:
+    """The id of what is asked once in a round."""
+    return number.to_bytes(ID_BYTES, "little")

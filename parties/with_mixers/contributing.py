@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from mixbayes.agreement.agreement import Privacy
 from mixbayes.node.disk.database import Database
-from mixbayes.node.disk.datastore import About, Clock, ContributionTables, Datastore
+from mixbayes.node.disk.datastore import JOINT_TEST, About, Clock, ContributionTables, Datastore
 from mixbayes.node.log import Log, logged
 from mixbayes.node.privacy import spent, too_much
 from mixbayes.node.rounds.state import COLLECTING, OVER
@@ -66,10 +66,12 @@ class Outbox:
         most: int,
         privacy: Privacy | None = None,
         release: Release | None = None,
+        test_release: Release | None = None,
     ) -> None:
         """The hospital contributes to at most `most` sealed rounds under this agreement, whatever mixers ask for.
 
-        Where noise is agreed, `release` is what a round gives away of a patient.
+        Where noise is agreed, `release` is what the counts of a round give away of a patient, and `test_release` what
+        its joint test does.
         """
         self._datastore = Datastore(database, ContributionTables, me, clock)
         self._me = me
@@ -77,6 +79,7 @@ class Outbox:
         self._most = most
         self._privacy = privacy
         self._release = release
+        self._test_release = test_release
 
     def refuse_other_counts(self, number: int, vector: Words) -> None:
         """Raise if these are not the counts that were contributed to the round: the table has changed since."""
@@ -103,6 +106,22 @@ class Outbox:
         """This hospital has had a classifier judged on its own patients."""
         about: About = {"round": number, "recipe": str(sheet.recipe), "opened": sheet.opened}
         self.note("evaluated", "both mixers", about)
+
+    def give_aside(self, number: int, rows: int) -> None:
+        """The rows kept aside are about to be judged. They may get their noise as soon as they are: it is charged."""
+        with self._datastore.write() as tables:
+            release, privacy = self._test_release, self._privacy
+            if release and privacy and not tables.noise_charged(self._agreement, number, JOINT_TEST):
+                if why := too_much(tables.releases(), release, privacy):
+                    raise RefusedByPolicy(
+                        f"{self._me} gives no rows for the joint test: {why}. Agree on a larger total."
+                    )
+                tables.charge_noise(self._agreement, number, JOINT_TEST, release, None)
+            tables.note(self._me, "gives rows kept aside", "both mixers", {"round": number, "rows hidden": rows})
+
+    def had_joint_test(self, number: int, opened: int) -> None:
+        """This hospital has asked for the figures of the joint test."""
+        self.note("asked for the joint test", "both mixers", {"round": number, "opened": opened})
 
     def due(self, number: int, make: Callable[[], Messages], drawn: int = 0) -> dict[str, bytes]:
         """The messages that are not acknowledged, by mixer. They are made once for a round, and lie on disk first.
@@ -188,6 +207,8 @@ class Contributor:
         self._make = make
         self._log = log
         self._last_line: tuple[object, ...] = ()
+        self.round = 0
+        """The last round of which both mixers reported."""
         self._sealed = self._sent = self._lost = 0
         """The last round that was seen sealed, that has this contribution, and of which a mixer lost it."""
 
@@ -203,6 +224,7 @@ class Contributor:
             self._log_once("waiting", why="; ".join(str(error) for error in silent.values()))
             return ""
         status = combined(list(answered.values()), silent)
+        self.round = status.round
         self._log_once(status.state, round=status.round, missing=", ".join(status.missing), reason=status.reason)
         self._notice_sealing(status)
         return status.state

@@ -25,11 +25,13 @@ from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox, messages
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.bayes.evaluation import Totals
+from mixbayes.protocol.bayes.evaluation import Integers, Totals
+from mixbayes.protocol.bayes.joint_test import joint_sheet
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.transport.errors import RefusedByPolicy, TooEarly
 from mixbayes.transport.watch import Watch
 
 _FAREWELL = 1.0
@@ -39,16 +41,26 @@ class Hospital:
     """Answers its applications, one question at a time, over one warm conversation with both mixers."""
 
     def __init__(
-        self, mixers: BothMixers, federation: Federation, outbox: Outbox, numbered: Numbering, own: OwnPatients
+        self,
+        name: str,
+        mixers: BothMixers,
+        federation: Federation,
+        outbox: Outbox,
+        numbered: Numbering,
+        own: OwnPatients,
     ) -> None:
+        self._name = name
         self._mixers = mixers
         self._own = own
         self._federation = federation
         self._outbox = outbox
         self._asking = Asking(mixers, federation.layout, numbered)
         self._turn = Turn(federation.policy.timeout)
+        self._numbered = numbered
         self._serving: int | None = None
         self._warmed = 0.0
+        self._given = 0
+        """The round for whose joint test nothing is left to be given."""
 
     def status(self) -> Status:
         found = self._mixers.status()
@@ -80,6 +92,13 @@ class Hospital:
             self._outbox.evaluated(number, sheet)
             return self._asking.totals(number, sheet, self._own.codes, self._own.groups)
 
+    def figures(self) -> Integers:
+        """Of the joint test: patients of all hospitals who are kept aside, by true class and answer."""
+        with self._turn.mine():
+            number = self._look_for_service()
+            self._outbox.had_joint_test(number, self._federation.layout.classes**2)
+            return self._asking.figures(number, self._federation.test_coins)
+
     def best(self) -> Recipe | None:
         return self._outbox.best()
 
@@ -94,6 +113,32 @@ class Hospital:
 
     def counts(self, number: int) -> bytes:
         return self._mixers.counts(number, self._federation.layout.size).astype("<u8").tobytes()
+
+    def between_questions(self, state: str, number: int) -> None:
+        """What this node does by itself while the round of this number is in this state."""
+        self.keep_warm(state)
+        if self._federation.joint_test and state == SERVING and number != self._given:
+            self._give_aside(number)
+
+    def _give_aside(self, number: int) -> None:
+        """Have the rows kept aside judged for the joint test, in a conversation of its own: it may take minutes."""
+        if self._name not in self._mixers.status().contributed:
+            self._given = number
+            return
+        codes, classes = self._own.rows_aside(self._federation.rows_asked_aside)
+        sheet = joint_sheet(self._federation.layout, codes.shape[1], self._federation.test_coins)
+        try:
+            self._outbox.refuse_other_counts(number, self._own.vector)
+            self._outbox.give_aside(number, sheet.rows)
+        except (RefusedByPolicy, TooEarly):
+            self._given = number  # another attempt would end the same way
+            raise
+        asking = Asking(self._mixers, self._federation.layout, self._numbered)
+        try:
+            asking.give_aside(number, sheet, codes, classes)
+        finally:
+            asking.close()
+        self._given = number
 
     def keep_warm(self, state: str) -> None:
         """While nobody asks, stay connected and make random transfers ahead."""
@@ -129,10 +174,11 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, HOSPITAL, identity.seal, owner))
         rounds, privacy = federation.policy.rounds, federation.privacy
-        outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, federation.release)
+        releases = federation.release, federation.test_release
+        outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, *releases)
         mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
         own = settings.own_patients
-        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal), own)
+        hospital = Hospital(name, mixers, federation, outbox, numbering(identity.seal), own)
         stack.callback(hospital.close)
         server = serve_applications(stack, settings, identity, hospital, own, log)
         if settings.protection:
@@ -140,7 +186,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         log.info("ready", port=server.port, rows=settings.rows)
         contributor = Contributor(name, mixers, outbox, partial(_made, settings), log)
         contributor.begin()
-        _go_on(stack, lambda: hospital.keep_warm(contributor.step()), log)
+        _go_on(stack, lambda: hospital.between_questions(contributor.step(), contributor.round), log)
         yield RunningHospital(server.port, (mixers.peers["a"].meter, mixers.peers["b"].meter))
 
 

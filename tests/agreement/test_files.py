@@ -84,12 +84,15 @@ def federations(draw: st.DrawFn) -> Federation:
         max_rows=draw(st.integers(1, 2**40)),
     )
     parties = tuple(Party(name=name) for name in draw(st.lists(names, min_size=2, max_size=4, unique=True)))
+    policy, privacy = draw(policies), draw(st.none() | privacies)
+    if privacy and policy.test_share:
+        privacy = privacy.model_copy(update={"test_epsilon": draw(st.floats(50, 100)), "test_coins": privacy.coins})
     return Federation(
         name=draw(titles),
         parties=parties,
         mixers=MIXERS,
-        policy=draw(policies),
-        privacy=draw(st.none() | privacies),
+        policy=policy,
+        privacy=privacy,
         recipes=tuple(draw(recipes)),
         dictionary=dictionary,
     )

@@ -111,10 +111,10 @@ def test_promises_are_kept_and_add_up(epsilon: float) -> None:
     privacy = promised(DICTIONARY, epsilon, rounds=4)
     coins = Coins(privacy.coins)
     assert (privacy.epsilon, privacy.delta, privacy.release) == (epsilon, 1e-6, "labels")
-    assert keeps(Release(coins, COORDINATES), epsilon, 1e-6)
+    assert keeps([Release(coins, COORDINATES)], epsilon, 1e-6)
     assert privacy.total_delta == 4e-6
     together = epsilon_of([Release(coins, COORDINATES)] * 4, 4e-6)
-    assert spent_together(privacy, Layout(DICTIONARY), 4) == pytest.approx(together)
+    assert spent_together(privacy, [Release(coins, COORDINATES)], 4) == pytest.approx(together)
     assert together <= privacy.total_epsilon <= together * 1.001
     federation_from(changed(HEART, (("privacy",), privacy.model_dump())))
 
@@ -168,7 +168,7 @@ def test_what_documents_say_of_a_promise() -> None:
 
 
 def test_more_rounds_cost_more() -> None:
-    costs = [cost(Release(COINS, COORDINATES), 1e-6, rounds) for rounds in (1, 2, 5, 20)]
+    costs = [cost([Release(COINS, COORDINATES)], 1e-6, rounds) for rounds in (1, 2, 5, 20)]
     assert all(fewer < more < 20 * costs[0] for fewer, more in pairwise(costs))
 
 

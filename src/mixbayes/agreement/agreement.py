@@ -13,7 +13,16 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from mixbayes.agreement.addresses import Address, host_and_port
 from mixbayes.agreement.names import Name
@@ -21,6 +30,8 @@ from mixbayes.agreement.promise import cost, keeps
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
+from mixbayes.protocol.bayes.joint_test import MOST_ASIDE as MOST_ASIDE_ASKED
+from mixbayes.protocol.bayes.joint_test import asked, changed
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
@@ -145,11 +156,16 @@ class Privacy(_Frozen):
     """How many coins of weight 1, 2, 4 and so on make the noise on a count."""
     release: Given = "labels"
     """What hospitals get of a round: labels, or the noisy counts themselves, which are a classifier to keep."""
+    test_epsilon: Annotated[Positive, Field(le=MOST_EPSILON)] | None = None
+    """Of the joint test of one round; nothing where no patients are kept aside for it."""
+    test_coins: tuple[Annotated[int, Field(strict=True, ge=0)], ...] = ()
+    """How many coins of each weight make the noise on a figure of it."""
 
-    @field_validator("coins")
+    @field_validator("coins", "test_coins")
     @classmethod
-    def _make_noise(cls, coins: tuple[int, ...]) -> tuple[int, ...]:
-        Coins(coins)
+    def _make_noise(cls, coins: tuple[int, ...], about: ValidationInfo) -> tuple[int, ...]:
+        if coins or about.field_name == "coins":
+            Coins(coins)
         return coins
 
 
@@ -255,18 +271,26 @@ class Federation(_Frozen):
             yield ("recipes",), "a recipe is there twice"
 
     def _privacy_problems(self) -> Iterator[Problem]:
-        agreed, release = self.privacy, self.release
+        agreed, release, test = self.privacy, self.release, self.test_release
         if not agreed or not release:
             return
-        if not keeps(release, agreed.epsilon, agreed.delta):
-            found = cost(release, agreed.delta)
-            promised = f"they give epsilon {found:.4g}" if math.isfinite(found) else "no epsilon is large enough"
-            yield ("privacy", "coins"), f"at delta {agreed.delta:g} {promised}, and {agreed.epsilon:g} is promised"
+        yield from _broken("coins", release, agreed.epsilon, agreed.delta)
+        yield from self._test_problems(agreed)
+        if test:
+            yield from _broken("test_coins", test, agreed.test_epsilon or 0.0, agreed.delta)
         # Totals that are not below those of a round have room for it, so that nothing need be computed.
-        enough = agreed.total_epsilon >= agreed.epsilon and agreed.total_delta >= agreed.delta
-        if not enough and not keeps(release, agreed.total_epsilon, agreed.total_delta):
-            found = cost(release, agreed.total_delta)
+        once, left_out = agreed.epsilon + (agreed.test_epsilon or 0.0), agreed.delta * len(self.releases)
+        enough = agreed.total_epsilon >= once and agreed.total_delta >= left_out
+        if not enough and not keeps(self.releases, agreed.total_epsilon, agreed.total_delta):
+            found = cost(self.releases, agreed.total_delta)
             yield ("privacy", "total_epsilon"), f"one round costs {found:.4g} at delta {agreed.total_delta:g}"
+
+    def _test_problems(self, agreed: Privacy) -> Iterator[Problem]:
+        """The joint test has noise of its own where patients are kept aside for it, and only there."""
+        if self.joint_test and not (agreed.test_epsilon and agreed.test_coins):
+            yield ("privacy", "test_epsilon"), "patients are kept aside (policy, test_share): say it, and test_coins"
+        if not self.joint_test and (agreed.test_epsilon or agreed.test_coins):
+            yield ("privacy", "test_epsilon"), "there is no joint test: it needs mixers, and a test_share above 0"
 
     @property
     def two_party(self) -> bool:
@@ -310,6 +334,36 @@ class Federation(_Frozen):
     def release(self) -> Release | None:
         """What one round gives away of a patient, if noise is agreed."""
         return Release(Coins(self.privacy.coins), self.layout.coordinates) if self.privacy else None
+
+    @property
+    def joint_test(self) -> bool:
+        """Whether hospitals keep patients aside by whom mixers judge the joint classifier."""
+        return bool(self.mixers) and self.policy.test_share > 0
+
+    @property
+    def rows_asked_aside(self) -> range:
+        """Of how many rows a hospital may ask for the joint test: with noise all ask about the same number."""
+        if self.privacy:
+            number = asked(self.layout.rows_each, self.policy.test_share)
+            return range(number, number + 1)
+        return range(1, MOST_ASIDE_ASKED + 1)
+
+    @property
+    def test_coins(self) -> Coins | None:
+        """Of the noise on each figure of the joint test, if noise is agreed."""
+        agreed = self.privacy
+        return Coins(agreed.test_coins) if agreed and agreed.test_coins and self.joint_test else None
+
+    @property
+    def test_release(self) -> Release | None:
+        """What the joint test of one round gives away of a patient, if noise is agreed."""
+        figures = changed(self.layout.rows_each, self.policy.test_share)
+        return Release(self.test_coins, figures) if self.test_coins else None
+
+    @property
+    def releases(self) -> list[Release]:
+        """All that one round gives away of a patient, if noise is agreed: the counts, and the joint test."""
+        return [one for one in (self.release, self.test_release) if one]
 
     @property
     def gives_model(self) -> bool:
@@ -382,6 +436,15 @@ def federation_from(data: Mapping[str, object]) -> Federation:
     except ValidationError as error:
         lines = (f"\n  {_path(data, place)}: {text}" for place, text in _problems(error))
         raise BadFederation("The agreement is not valid:" + "".join(lines)) from None
+
+
+def _broken(field: str, release: Release, epsilon: float, delta: float) -> Iterator[Problem]:
+    """Whether coins of the agreement do not keep what they are for."""
+    if keeps([release], epsilon, delta):
+        return
+    found = cost([release], delta)
+    promised = f"they give epsilon {found:.4g}" if math.isfinite(found) else "no epsilon is large enough"
+    yield ("privacy", field), f"at delta {delta:g} {promised}, and {epsilon:g} is promised"
 
 
 def _canonical(content: object) -> str:

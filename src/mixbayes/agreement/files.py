@@ -122,6 +122,11 @@ def _privacy_lines(privacy: Privacy | None) -> Iterator[str]:
     yield f"coins = {list(privacy.coins)!r}"
     yield "# What hospitals get of a round: labels, or the noisy counts themselves, as a model to keep."
     yield f"release = {_text(privacy.release)}"
+    if privacy.test_epsilon is not None:
+        yield "# What is promised of the figures of the joint test of a round, and the noise on each that keeps it. The"
+        yield "# totals above count both: a patient kept aside for it is in no count, and pays for one of the two."
+        yield f"test_epsilon = {privacy.test_epsilon!r}"
+        yield f"test_coins = {list(privacy.test_coins)!r}"
 
 
 def _recipe_lines(recipes: Sequence[str]) -> Iterator[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from mixbayes.agreement.agreement import MOST_EPSILON, Given, Privacy
+from mixbayes.agreement.agreement import MOST_EPSILON, Federation, Given, Privacy
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -37,13 +38,19 @@ def promised(
     total_epsilon: float | None = None,
     total_delta: float | None = None,
     release: Given = "labels",
+    test: JointTest | None = None,
 ) -> Privacy:
-    """This promise for every round, with coins that keep it; the totals are what the rounds add up to if not said."""
+    """This promise for every round, with coins that keep it; the totals are what the rounds add up to if not said.
+
+    `test` is the joint test of every round, where there is one.
+    """
     in_all = float(f"{rounds * delta:.12g}") if total_delta is None else total_delta
     _refuse_no_promise(epsilon, delta, in_all)
     coordinates = Layout(dictionary).coordinates
     coins = _coins(epsilon, delta, coordinates)
-    drawn = Release(coins, coordinates)
+    drawn = [Release(coins, coordinates)]
+    if test:
+        drawn.append(_test_release(test, delta))
     once, together = cost(drawn, in_all), total_epsilon
     if together is None:
         together = rounded_up(cost(drawn, in_all, rounds))
@@ -61,7 +68,29 @@ def promised(
         total_delta=in_all,
         coins=coins.counts,
         release=release,
+        test_epsilon=test.epsilon if test else None,
+        test_coins=drawn[1].coins.counts if test else (),
     )
+
+
+@dataclass(frozen=True)
+class JointTest:
+    """What is promised of the joint test of a round."""
+
+    epsilon: float
+    changed: int
+    """How many of its figures a row changes, at most."""
+
+
+def usual_test_epsilon(epsilon: float) -> float:
+    """Half of what a round promises: losses add up almost like squares, so both cost little more than one."""
+    return epsilon / 2
+
+
+def _test_release(test: JointTest, delta: float) -> Release:
+    if not 0 < test.epsilon <= MOST_EPSILON:
+        raise Unsupported(f"A test epsilon of {test.epsilon:g} is not possible: above 0, and at most {MOST_EPSILON:g}.")
+    return Release(_coins(test.epsilon, delta, test.changed), test.changed)
 
 
 def document(privacy: Privacy, layout: Layout) -> dict[str, Any]:
@@ -72,8 +101,27 @@ def document(privacy: Privacy, layout: Layout) -> dict[str, Any]:
         "delta": privacy.delta,
         "unit": UNIT,
         "noise": noise_document(coins),
-        "spent": cost(Release(coins, layout.coordinates), privacy.delta),
+        "spent": cost([Release(coins, layout.coordinates)], privacy.delta),
     }
+
+
+def joint_test_document(federation: Federation) -> dict[str, Any] | None:
+    """The same of the joint test; None where there is none with noise."""
+    privacy, drawn = federation.privacy, federation.test_release
+    if not privacy or not drawn:
+        return None
+    about = {"epsilon": privacy.test_epsilon, "delta": privacy.delta, "noise": noise_document(drawn.coins)}
+    return about | {"figures_changed": drawn.coordinates, "spent": cost([drawn], privacy.delta)}
+
+
+def joint_test_in_words(federation: Federation) -> Iterator[str]:
+    """What is promised of the joint test, and by which noise; nothing where there is none with noise."""
+    privacy, drawn = federation.privacy, federation.test_release
+    if not privacy or not drawn:
+        return
+    yield f"epsilon {privacy.test_epsilon:g} and delta {privacy.delta:g} for the joint test of a round"
+    noise = f"{coins_in_words(drawn.coins)} on every figure, a standard deviation of {drawn.coins.deviation:.4g}"
+    yield noise if drawn.coordinates == 1 else f"{noise}; a row can change {drawn.coordinates} figures"
 
 
 def in_words(privacy: Privacy) -> Iterator[str]:
@@ -83,14 +131,14 @@ def in_words(privacy: Privacy) -> Iterator[str]:
     yield f"{coins_in_words(coins)} on every count, a standard deviation of {coins.deviation:.4g}"
 
 
-def spent_together(privacy: Privacy, layout: Layout, rounds: int) -> float:
-    """The ε of so many rounds together at the total δ; it may be infinite."""
-    return cost(Release(Coins(privacy.coins), layout.coordinates), privacy.total_delta, rounds)
+def spent_together(privacy: Privacy, releases: Sequence[Release], rounds: int) -> float:
+    """The ε of so many rounds together at the total δ, each with these releases; it may be infinite."""
+    return cost(releases, privacy.total_delta, rounds)
 
 
-def all_rounds(privacy: Privacy, layout: Layout, rounds: int) -> str:
+def all_rounds(privacy: Privacy, releases: Sequence[Release], rounds: int) -> str:
     """In words what the agreed rounds cost together, and what the totals allow."""
-    spent = spent_together(privacy, layout, rounds)
+    spent = spent_together(privacy, releases, rounds)
     found = f"{rounded_up(spent):g}" if math.isfinite(spent) else "without an end"
     return (
         f"epsilon {found} at delta {privacy.total_delta:g} if there are all {rounds}; "

@@ -6,7 +6,7 @@ Everything is computed from the coins, exactly but for rounding to the safe side
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from mixbayes.protocol.privacy.coins import Coins
@@ -17,14 +17,14 @@ UNIT = "one row more or less in one hospital's table"
 SHOWN_DIGITS = 4
 
 
-def keeps(release: Release, epsilon: float, delta: float) -> bool:
-    """Whether this promises (ε, δ)."""
-    return _delta(release, epsilon) <= delta * (1 + TOLERANCE)
+def keeps(releases: Sequence[Release], epsilon: float, delta: float) -> bool:
+    """Whether these together promise (ε, δ)."""
+    return _delta(tuple(releases), epsilon) <= delta * (1 + TOLERANCE)
 
 
-def cost(release: Release, delta: float, rounds: int = 1) -> float:
-    """The ε of so many rounds together at this δ; it may be infinite."""
-    return _epsilon(Release(release.coins, rounds * release.coordinates), delta)
+def cost(releases: Sequence[Release], delta: float, rounds: int = 1) -> float:
+    """The ε of so many rounds together at this δ, each with these releases; it may be infinite."""
+    return _epsilon(tuple(Release(one.coins, rounds * one.coordinates) for one in releases), delta)
 
 
 def rounded_up(number: float) -> float:
@@ -47,10 +47,10 @@ def coins_in_words(coins: Coins) -> str:
 
 
 @lru_cache(maxsize=256)  # every node checks the same agreement many times
-def _delta(release: Release, epsilon: float) -> float:
-    return delta_of([release], epsilon)
+def _delta(releases: tuple[Release, ...], epsilon: float) -> float:
+    return delta_of(releases, epsilon)
 
 
 @lru_cache(maxsize=256)
-def _epsilon(release: Release, delta: float) -> float:
-    return epsilon_of([release], delta)
+def _epsilon(releases: tuple[Release, ...], delta: float) -> float:
+    return epsilon_of(releases, delta)

@@ -27,6 +27,8 @@ from mixbayes.agreement.noise import (
     all_rounds,
     document,
     in_words,
+    joint_test_document,
+    joint_test_in_words,
     promised,
     spent_together,
     without_noise,
@@ -51,7 +53,7 @@ from mixbayes.cli.output import write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL as USUALLY
 from mixbayes.cli.reading import opened, reads_tables, tell_unmet
-from mixbayes.cli.recipes import Folds, Recipes, TestShare, usual_folds
+from mixbayes.cli.recipes import Folds, Recipes, TestEpsilon, TestShare, agreed_test, usual_folds
 from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -146,6 +148,7 @@ def new(
     max_rows_each: MaxRowsEach = None,
     folds: Folds = None,
     test_share: TestShare = 0.0,
+    test_epsilon: TestEpsilon = None,
     recipe: Recipes = None,
     max_rows: Annotated[
         int | None,
@@ -203,7 +206,10 @@ def new(
             total_epsilon=total_epsilon,
             total_delta=total_delta,
             release=release.value,
+            test=agreed_test(epsilon, test_epsilon, test_share if mixer else 0.0, max_rows_each or dictionary.max_rows),
         )
+    elif test_epsilon is not None:
+        raise Unsupported("--test-epsilon is about noise, and there is none. Add --epsilon E, or leave it out.")
     federation = _agreed(
         {
             "name": name,
@@ -269,12 +275,13 @@ def _usual_budget(dictionary: Dictionary, epsilon: float | None) -> int:
 
 def _promise(federation: Federation) -> dict[str, Any] | None:
     """What is promised, and what it costs: it stands in no agreement, but follows from it."""
-    privacy, layout, rounds = federation.privacy, federation.layout, federation.policy.rounds
+    privacy, rounds = federation.privacy, federation.policy.rounds
     if not privacy:
         return None
-    spent = spent_together(privacy, layout, rounds)
+    spent = spent_together(privacy, federation.releases, rounds)
     together = {"rounds": rounds, "epsilon": spent if math.isfinite(spent) else None, "delta": privacy.total_delta}
-    return document(privacy, layout) | {"all_rounds": together}
+    test = joint_test_document(federation)
+    return document(privacy, federation.layout) | {"all_rounds": together} | ({"joint_test": test} if test else {})
 
 
 def _refuse_to_overwrite(target: Path) -> None:
@@ -383,7 +390,9 @@ def _about_noise(federation: Federation) -> Iterator[str]:
     promise, noise = in_words(privacy)
     yield f"Promised: {promise}. A patient with rows in two hospitals counts twice."
     yield f"Noise: {noise}."
-    yield f"Rounds: {all_rounds(privacy, layout, policy.rounds)}."
+    if test := "; ".join(joint_test_in_words(federation)):
+        yield f"Joint test: {test}."
+    yield f"Rounds: {all_rounds(privacy, federation.releases, policy.rounds)}."
 
 
 def _start(federation: Federation) -> str:
@@ -435,14 +444,16 @@ def _recipes(federation: Federation) -> str:
 
 
 def _noise_summary(federation: Federation) -> Iterator[str]:
-    privacy, layout = federation.privacy, federation.layout
+    privacy = federation.privacy
     if privacy is None:
-        yield f"promise:        none. {without_noise(layout)}"
+        yield f"promise:        none. {without_noise(federation.layout)}"
         return
     promise, noise = in_words(privacy)
     yield f"promise:        {promise}"
     yield f"noise:          {noise}"
-    yield f"rounds cost:    {all_rounds(privacy, layout, federation.policy.rounds)}"
+    if test := "; ".join(joint_test_in_words(federation)):
+        yield f"joint test:     {test}"
+    yield f"rounds cost:    {all_rounds(privacy, federation.releases, federation.policy.rounds)}"
     yield f"release:        {privacy.release}"
 
 

@@ -147,6 +147,7 @@ def party(
         counts.protection,
         counts.guarantee,
         patients=None if protect else found.patients,
+        aside=None if protect else found.aside,
     )
     running = partner_node.running if agreed.two_party else node.running
     until_stopped(running(settings, log), log)

@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 from mixbayes.agreement.agreement import MOST_ASIDE, MOST_FOLDS
+from mixbayes.agreement.noise import JointTest, usual_test_epsilon
 from mixbayes.cli.options import Protocol
+from mixbayes.protocol.bayes.joint_test import changed
+from mixbayes.protocol.errors import Unsupported
 
 USUAL_FOLDS = 5
 
@@ -30,6 +33,14 @@ TestShare = Annotated[
         help="Patients that every hospital keeps out of the counts, to judge the joint classifier by.",
     ),
 ]
+TestEpsilon = Annotated[
+    float | None,
+    typer.Option(
+        metavar="E",
+        help="With noise, the promise of what is opened of these patients, in every round.",
+        show_default="half of --epsilon",
+    ),
+]
 Recipes = Annotated[
     list[str] | None,
     typer.Option(
@@ -44,3 +55,12 @@ Recipes = Annotated[
 def usual_folds(protocol: Protocol) -> int:
     """With Paillier nobody can evaluate."""
     return 1 if protocol is Protocol.PAILLIER else USUAL_FOLDS
+
+
+def agreed_test(epsilon: float, test_epsilon: float | None, test_share: float, most_rows: int) -> JointTest | None:
+    """The joint test of every round, where patients are kept aside for it."""
+    if test_share:
+        return JointTest(test_epsilon or usual_test_epsilon(epsilon), changed(most_rows, test_share))
+    if test_epsilon is not None:
+        raise Unsupported("--test-epsilon is about patients kept aside with mixers. Add --test-share, or leave it out.")
+    return None

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.node.disk.datastore import Charged, RoundTables
+from mixbayes.node.disk.datastore import About, Charged, RoundTables
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.record import COUNTED
 from mixbayes.node.rounds.rounds import Rounds
@@ -84,6 +84,8 @@ class Page(Generic[Model]):
         with self._rounds.datastore.read() as tables:
             charged, pieces = tables.question(question.id), tables.answer_pieces(question.id)
             _, rows = tables.spent(question.round, self._hospital)
+        if charged and question.kind is Kind.ASIDE:
+            return Verdict.SPENT
         if charged:
             same = charged == self._charged(question, charged.pieces)
             return Verdict.STORED if same and pieces == charged.pieces else Verdict.SPENT
@@ -131,28 +133,46 @@ class Page(Generic[Model]):
         about: dict[str, int | str] = {"round": question.round, how: question.rows, "question": question.id.hex()}
         if question.kind is Kind.EVALUATION:
             tables.note(asker, "evaluated", self._rounds.me, about | {"recipe": recipe, "opened": self._cost(question)})
-        else:
+        elif question.kind is Kind.JOINT_TEST:
+            opened: About = {"round": question.round, "question": question.id.hex(), "opened": self._cost(question)}
+            tables.note(asker, "had the joint test opened", self._rounds.me, opened)
+        elif question.kind is not Kind.ASIDE:  # which is noted once its totals are written down
             named = {"recipe": recipe} if question.recipe != JOINT else {}
             tables.note(asker, "asked", self._rounds.me, about | named)
 
 
 def cost(federation: Federation, question: Question) -> int:
-    """What a question takes from the budget: its rows, or the numbers that an evaluation opens."""
+    """What a question takes from the budget: its rows, or the numbers that it opens."""
     if question.kind is Kind.EVALUATION:
         return Sheet(federation.layout, question.recipe, question.rows).opened
-    return question.rows
+    if question.kind is Kind.JOINT_TEST:
+        return federation.layout.classes**2
+    return 0 if question.kind is Kind.ASIDE else question.rows
 
 
 def of_own_counts(question: Question) -> bool:
     """Whether the answer depends on what the asking hospital has contributed."""
-    return question.kind is Kind.EVALUATION or question.recipe.personal
+    return question.kind in (Kind.EVALUATION, Kind.ASIDE) or question.recipe.personal
 
 
 def why_not(federation: Federation, question: Question) -> str:
     """Why the agreement does not allow this question, or nothing if it does."""
     if question.kind is Kind.EVALUATION and federation.policy.folds < LEAST_FOLDS:
         return f"an evaluation needs {LEAST_FOLDS} folds at least (policy, folds)"
+    if question.kind in (Kind.ASIDE, Kind.JOINT_TEST):
+        return why_no_joint_test(federation, question)
     return federation.why_not(question.recipe)
+
+
+def why_no_joint_test(federation: Federation, question: Question) -> str:
+    """Why there is no such question for the joint test, or nothing if there is."""
+    if not federation.joint_test:
+        return "no patients are kept aside for a joint test (policy, test_share)"
+    if question.recipe != JOINT:
+        return "the joint test is one of the plain joint classifier"
+    if question.kind is Kind.ASIDE and question.rows not in federation.rows_asked_aside:
+        return "it is about another number of rows than the agreement makes it"
+    return ""
 
 
 def over_budget(asker: str, question: Question) -> OverBudget:
@@ -163,6 +183,8 @@ def over_budget(asker: str, question: Question) -> OverBudget:
 
 
 def not_agreed(question: Question, why: str) -> RefusedByPolicy:
+    if question.kind in (Kind.ASIDE, Kind.JOINT_TEST):
+        return RefusedByPolicy(f"There is no such joint test: {why}.")
     about = "evaluate" if question.kind is Kind.EVALUATION else "ask for"
     return RefusedByPolicy(f"Nobody may {about} the recipe {question.recipe}: {why}.")
 

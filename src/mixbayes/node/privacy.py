@@ -21,11 +21,16 @@ def too_much(releases: Sequence[Release], new: Release, privacy: Privacy) -> str
     """Why this release would be too much, or nothing if it is not."""
     if keeps([*releases, new], privacy.total_epsilon, privacy.total_delta):
         return ""
+    drawn = "1 release" if len(releases) == 1 else f"{len(releases)} releases"
     return (
-        f"the noise of {len(releases)} rounds has used ε = {spent(releases, privacy):.3g} of the "
+        f"the noise of {drawn} has used ε = {spent(releases, privacy):.3g} of the "
         f"{privacy.total_epsilon:g} that are agreed for all rounds (δ = {privacy.total_delta:g}), and "
-        f"{left(releases, privacy):.3g} do not pay for another round with ε = {privacy.epsilon:g}"
+        f"{left(releases, privacy):.3g} do not pay for another one with {_one(new)}"
     )
+
+
+def _one(new: Release) -> str:
+    return f"a standard deviation of {new.coins.deviation:.4g} on {new.coordinates} numbers that a row changes"
 
 
 def left(releases: Sequence[Release], privacy: Privacy) -> float:

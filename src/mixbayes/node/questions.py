@@ -16,6 +16,7 @@ from mixbayes.protocol.errors import OutOfRange, Unsupported
 NEXT = "next question"
 """The one step at which a computing party waits for long: a hospital decides when it asks."""
 VERDICT = "verdict on the question"
+WRITTEN = "totals of the rows kept aside are on disk"
 ID_BYTES = 16
 RUN_BYTES = 16
 """The length of a run: the number that tells the model of one training from that of another."""
@@ -34,9 +35,13 @@ class Kind(IntEnum):
     """No question for now: make random transfers ahead."""
     EVALUATION = 4
     """How often a classifier is right on rows of the hospital that it does not count."""
+    ASIDE = 5
+    """The same of the joint classifier, on rows that count nowhere: the totals are written down, and not opened."""
+    JOINT_TEST = 6
+    """The sums of these totals over all hospitals."""
 
 
-ABOUT_ROWS = Kind.PRIVATE, Kind.PUBLIC, Kind.EVALUATION
+ABOUT_ROWS = Kind.PRIVATE, Kind.PUBLIC, Kind.EVALUATION, Kind.ASIDE
 
 
 class Verdict(IntEnum):
@@ -125,6 +130,15 @@ def receive_verdict(channel: Channel) -> Verdict:
     if number not in list(Verdict):
         raise OutOfRange(channel.peer, VERDICT, "there is no such verdict")
     return Verdict(number)
+
+
+def send_written(channel: Channel) -> None:
+    channel.send(WRITTEN, b"\1")
+
+
+def receive_written(channel: Channel) -> None:
+    """Wait until this computing party has the totals on disk."""
+    channel.receive(WRITTEN, 1)
 
 
 def batches(form: Form, rows: int) -> Iterator[slice]:

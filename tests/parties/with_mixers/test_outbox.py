@@ -172,7 +172,7 @@ def test_noise_is_charged_before_a_contribution_leaves_and_refused_beyond_the_to
         assert outbox.due(1, Maker(), drawn=0)
         once = outbox.noise_spent()
         assert 0 < once <= PRIVACY.total_epsilon
-        with pytest.raises(RefusedByPolicy, match=r"does not contribute: the noise of 1 rounds has used"):
+        with pytest.raises(RefusedByPolicy, match=r"does not contribute: the noise of 1 release has used"):
             outbox.due(2, Maker(), drawn=1)
         assert outbox.noise_spent() == once
     with noisy_outbox_in(tmp_path, agreement="another") as outbox:
@@ -186,5 +186,5 @@ def test_rounds_that_end_before_anything_is_drawn_use_up_nothing(tmp_path: Path)
     with noisy_outbox_in(tmp_path) as outbox:
         for number in range(1, 6):
             assert outbox.due(number, Maker(), drawn=0)
-        with pytest.raises(RefusedByPolicy, match="the noise of 1 rounds has used"):
+        with pytest.raises(RefusedByPolicy, match="the noise of 1 release has used"):
             outbox.due(6, Maker(), drawn=1)

@@ -97,7 +97,18 @@ CREATE TABLE recipe_model (
     PRIMARY KEY (round, hospital, recipe)
 ) STRICT;
 """
-COMPUTING_PARTY = Schema("computing party", (ROUNDS, NOISE + NOISY_COUNTS, RECIPES))
+ASIDE = """
+CREATE TABLE aside (
+    round INTEGER NOT NULL REFERENCES round,
+    hospital TEXT NOT NULL,
+    id BLOB NOT NULL,
+    share BLOB NOT NULL,
+    PRIMARY KEY (round, hospital)
+) STRICT;
+"""
+COMPUTING_PARTY = Schema("computing party", (ROUNDS, NOISE + NOISY_COUNTS, RECIPES, ASIDE))
+JOINT_TEST = "joint test"
+"""With this begins what the table `noise` says of contributions, where the noise is that of a joint test."""
 
 OUTBOX = """
 CREATE TABLE outbox (
@@ -171,8 +182,9 @@ class Tables:
         )
 
     def noise_charges(self, agreement: str) -> int:
-        """How many releases are charged under this agreement."""
-        return int(self._one("SELECT COUNT(*) FROM noise WHERE agreement = ?", agreement)[0])
+        """How many releases of counts are charged under this agreement."""
+        query = "SELECT COUNT(*) FROM noise WHERE agreement = ? AND contributions NOT LIKE ?"
+        return int(self._one(query, agreement, f"{JOINT_TEST}%")[0])
 
     def delete_seeds(self) -> None:
         """Of all rounds: whoever had both parties' seeds later could take the noise away. What is charged stays."""
@@ -332,6 +344,25 @@ class RoundTables(Tables):
 
     def _close_model(self, number: int, model: bytes) -> bytes:
         return self._seal.close(model, place("round", "model", number))
+
+    # Rows that hospitals keep aside, for the joint test
+
+    def put_aside(self, number: int, hospital: str, id: bytes, share: bytes) -> None:
+        """This party's share of the totals of a hospital's rows, in the place of one of an earlier question."""
+        sealed = self._seal.close(share, _place_of_aside(number, hospital, id))
+        self._do("INSERT OR REPLACE INTO aside VALUES (?, ?, ?, ?)", number, hospital, id, sealed)
+
+    def aside_ids(self, number: int) -> dict[str, bytes]:
+        """By hospital the question in which it gave its rows."""
+        return dict(self._all("SELECT hospital, id FROM aside WHERE round = ?", number))
+
+    def aside(self, number: int) -> dict[str, bytes]:
+        """By hospital this party's share of the totals of its rows."""
+        rows = self._all("SELECT hospital, id, share FROM aside WHERE round = ?", number)
+        return {name: self._seal.open(share, _place_of_aside(number, name, id)) for name, id, share in rows}
+
+    def delete_aside(self, number: int) -> None:
+        self._do("DELETE FROM aside WHERE round = ?", number)
 
     # Contributions
 
@@ -559,6 +590,10 @@ def _place_of_seed(agreement: str, number: int, contributions: str) -> str:
 
 def _place_of_recipe(number: int, hospital: str, recipe: str) -> str:
     return place("recipe_model", "model", number, hospital, recipe)
+
+
+def _place_of_aside(number: int, hospital: str, id: bytes) -> str:
+    return place("aside", "share", number, hospital, id.hex())
 
 
 def _place_of_counts(number: int) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.database import Database
-from mixbayes.node.disk.datastore import About, Clock, Datastore, RoundTables
+from mixbayes.node.disk.datastore import JOINT_TEST, About, Clock, Datastore, RoundTables
 from mixbayes.node.privacy import spent, too_much
 from mixbayes.node.rounds.record import Held, Round, set_digest
 from mixbayes.node.rounds.state import SERVING
@@ -158,15 +158,63 @@ class Rounds:
 
         It is charged and on disk before anything is drawn. The same set has the same seed for ever.
         """
-        agreement, chosen = self.federation.digest(), set_digest(number, counted)
         with self._change() as tables:
             tables.last_round().train(number)
-            if not tables.noise_charged(agreement, number, chosen):
-                release = self._affordable(tables)
-                tables.charge_noise(agreement, number, chosen, release, secrets.token_bytes(SEED_BYTES))
-                about: About = {"round": number, "set": chosen, "coins": json.dumps(release.coins.counts)}
-                tables.note(self.me, "charged noise", f"round {number}", about)
-            seed = tables.coin_seed(agreement, number, chosen)
+            if (release := self.federation.release) is None:
+                raise LocalError("Noise was to be charged that is not agreed.")
+            if why := self._charge(tables, number, set_digest(number, counted), release):
+                raise RoundFailed(f"at {self.me} {why}. Agree on a larger total, or keep the model that serves")
+            return self._coin_seed(tables, number, set_digest(number, counted))
+
+    def keep_aside(self, number: int, hospital: str, id: bytes, share: bytes, rows: int) -> None:
+        """Write down this party's share of the totals of a hospital's rows kept aside, of this question."""
+        with self._change() as tables:
+            tables.last_round().answer(number)
+            tables.put_aside(number, hospital, id, share)
+            about: About = {"round": number, "rows hidden": rows, "question": id.hex()}
+            tables.note(self.federation.title(hospital), "gave rows kept aside", self.me, about)
+
+    def aside_ids(self, number: int) -> dict[str, bytes]:
+        """By hospital the question in which it gave its rows kept aside."""
+        with self.datastore.read() as tables:
+            return tables.aside_ids(number)
+
+    def aside(self, number: int) -> dict[str, bytes]:
+        """By hospital this party's share of the totals of its rows kept aside."""
+        with self.datastore.read() as tables:
+            return tables.aside(number)
+
+    def charge_test_noise(self, number: int, given: Mapping[str, bytes]) -> bytes:
+        """The seed of this party's half of the coins for the joint test of what these hospitals gave.
+
+        It is charged and on disk before anything is drawn. The seed stays as long as the round answers: the figures
+        are added up whenever somebody asks, and they are always the same.
+        """
+        chosen = f"{JOINT_TEST} {set_digest(number, given)}"
+        with self._change() as tables:
+            tables.last_round().answer(number)
+            if (release := self.federation.test_release) is None:
+                raise LocalError("Noise was to be charged that is not agreed.")
+            if why := self._charge(tables, number, chosen, release):
+                raise RefusedByPolicy(f"There is no joint test: at {self.me} {why}. Agree on a larger total.")
+            return self._coin_seed(tables, number, chosen)
+
+    def _charge(self, tables: RoundTables, number: int, chosen: str, release: Release) -> str:
+        """Charge this release and draw a seed for it, if there is none. Returns why it is too much, if it is."""
+        agreement, privacy = self.federation.digest(), self.federation.privacy
+        if privacy is None:
+            raise LocalError("Noise was to be charged that is not agreed.")
+        if tables.noise_charged(agreement, number, chosen):
+            return ""
+        if why := too_much(tables.releases(), release, privacy):
+            return why
+        tables.charge_noise(agreement, number, chosen, release, secrets.token_bytes(SEED_BYTES))
+        about: About = {"round": number, "set": chosen, "coins": json.dumps(release.coins.counts)}
+        tables.note(self.me, "charged noise", f"round {number}", about)
+        return ""
+
+    def _coin_seed(self, tables: RoundTables, number: int, chosen: str) -> bytes:
+        seed = tables.coin_seed(self.federation.digest(), number, chosen)
         if seed is None:
             raise LocalError("Noise was charged without a seed.")
         return seed
@@ -288,15 +336,6 @@ class Rounds:
         self.replaced = now.number
         return after
 
-    def _affordable(self, tables: RoundTables) -> Release:
-        """What one more round gives away, if the total allows it."""
-        release, privacy = self.federation.release, self.federation.privacy
-        if not release or not privacy:
-            raise LocalError("Noise was to be charged that is not agreed.")
-        if why := too_much(tables.releases(), release, privacy):
-            raise RoundFailed(f"at {self.me} {why}. Agree on a larger total, or keep the model that serves")
-        return release
-
     def _open(self, tables: RoundTables, new: Round, actor: str) -> None:
         digest = self.federation.digest()
         sealed = tables.sealed_rounds(digest)
@@ -318,6 +357,7 @@ class Rounds:
         """Save the end of a round, and delete what it needs no more: shares of counts, model and answers."""
         tables.delete_answers()
         tables.delete_model(now.number)
+        tables.delete_aside(now.number)
         tables.delete_seeds()
         self._delete_messages(tables, now.number)
         self._save(tables, now, after)

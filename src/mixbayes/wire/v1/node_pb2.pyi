@@ -405,6 +405,47 @@ class Evaluated(_message.Message):
 Global___Evaluated: _TypeAlias = Evaluated  # noqa: Y015
 
 @_typing.final
+class JointTest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JointTest: _TypeAlias = JointTest  # noqa: Y015
+
+@_typing.final
+class JointFigures(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FIGURES_FIELD_NUMBER: _builtins.int
+    HOSPITALS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def figures(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Patients of all hospitals by true class and by answer, row by row. With noise they may be negative."""
+
+    @_builtins.property
+    def hospitals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        figures: _abc.Iterable[_builtins.int] | None = ...,
+        hospitals: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["figures", b"figures", "hospitals", b"hospitals"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JointFigures: _TypeAlias = JointFigures  # noqa: Y015
+
+@_typing.final
 class Labels(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

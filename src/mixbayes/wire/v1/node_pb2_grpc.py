@@ -694,6 +694,11 @@ class PartyStub:
                 request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluation.SerializeToString,
                 response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluated.FromString,
                 _registered_method=True)
+        self.TestJointly = channel.unary_unary(
+                '/mixbayes.wire.v1.Party/TestJointly',
+                request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.JointTest.SerializeToString,
+                response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.JointFigures.FromString,
+                _registered_method=True)
         self.Best = channel.unary_unary(
                 '/mixbayes.wire.v1.Party/Best',
                 request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RecipeName.SerializeToString,
@@ -744,6 +749,13 @@ class PartyServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def TestJointly(self, request, context):
+        """How often the joint classifier is right over all hospitals, on patients who count nowhere.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Best(self, request, context):
         """The recipe that `best` stands for at this node; a request that names one makes it so.
         """
@@ -783,6 +795,11 @@ def add_PartyServicer_to_server(servicer, server):
                     servicer.Evaluate,
                     request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluation.FromString,
                     response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluated.SerializeToString,
+            ),
+            'TestJointly': grpc.unary_unary_rpc_method_handler(
+                    servicer.TestJointly,
+                    request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.JointTest.FromString,
+                    response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.JointFigures.SerializeToString,
             ),
             'Best': grpc.unary_unary_rpc_method_handler(
                     servicer.Best,
@@ -953,6 +970,33 @@ class Party:
             '/mixbayes.wire.v1.Party/Evaluate',
             mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluation.SerializeToString,
             mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluated.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TestJointly(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mixbayes.wire.v1.Party/TestJointly',
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.JointTest.SerializeToString,
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.JointFigures.FromString,
             options,
             channel_credentials,
             insecure,

@@ -215,6 +215,8 @@ class PartyStub:
     """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals."""
     Evaluate: _grpc.UnaryStreamMultiCallable[_node_pb2.Evaluation, _node_pb2.Evaluated]
     """How often classifiers are right on this hospital's own patients, recipe by recipe; its own classifier comes first."""
+    TestJointly: _grpc.UnaryUnaryMultiCallable[_node_pb2.JointTest, _node_pb2.JointFigures]
+    """How often the joint classifier is right over all hospitals, on patients who count nowhere."""
     Best: _grpc.UnaryUnaryMultiCallable[_node_pb2.RecipeName, _node_pb2.RecipeName]
     """The recipe that `best` stands for at this node; a request that names one makes it so."""
 
@@ -232,6 +234,8 @@ class PartyAsyncStub(PartyStub):
     """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals."""
     Evaluate: _aio.UnaryStreamMultiCallable[_node_pb2.Evaluation, _node_pb2.Evaluated]  # type: ignore[assignment]
     """How often classifiers are right on this hospital's own patients, recipe by recipe; its own classifier comes first."""
+    TestJointly: _aio.UnaryUnaryMultiCallable[_node_pb2.JointTest, _node_pb2.JointFigures]  # type: ignore[assignment]
+    """How often the joint classifier is right over all hospitals, on patients who count nowhere."""
     Best: _aio.UnaryUnaryMultiCallable[_node_pb2.RecipeName, _node_pb2.RecipeName]  # type: ignore[assignment]
     """The recipe that `best` stands for at this node; a request that names one makes it so."""
 
@@ -282,6 +286,14 @@ class PartyServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_node_pb2.Evaluated], _abc.AsyncIterator[_node_pb2.Evaluated]]:
         """How often classifiers are right on this hospital's own patients, recipe by recipe; its own classifier comes first."""
+
+    @_abc_1.abstractmethod
+    def TestJointly(
+        self,
+        request: _node_pb2.JointTest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_node_pb2.JointFigures, _abc.Awaitable[_node_pb2.JointFigures]]:
+        """How often the joint classifier is right over all hospitals, on patients who count nowhere."""
 
     @_abc_1.abstractmethod
     def Best(
