@@ -108,6 +108,7 @@ class HospitalNode:
             world.federation.policy.rounds,
             world.federation.privacy,
             world.federation.release,
+            world.federation.test_release,
         )
         self.contributor = Contributor(name, self.mixers, self.outbox, partial(world.made, name), world.log)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mixbayes.mixers.answering import converse
+from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
 from mixbayes.node import questions
 from mixbayes.node.questions import NEXT, Kind, Question, Verdict
@@ -43,6 +44,7 @@ PUBLIC = Question(Kind.PUBLIC, 1, 5, b"public".ljust(16))
 A, B = 0, 1
 NOTHING = cast("Personal", None)
 """Nobody here asks for a recipe."""
+NO_TEST = cast("JointTest", None)
 
 
 class Full(MixbayesError):
@@ -114,7 +116,7 @@ class Stage:
 
         def mixer(role: int, other: list[Channel], asker: list[Ends]) -> None:
             both = [ends.second for ends in asker]
-            converse(role, other, both, LAYOUT, self.books[role], NOTHING, draws[role])
+            converse(role, other, both, LAYOUT, self.books[role], NOTHING, NO_TEST, draws[role])
 
         roles = {
             "party north": (hospital, [*at_a, *at_b]),
