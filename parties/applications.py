@@ -59,6 +59,10 @@ NO_BEST = (
     "This hospital's node remembers no best recipe. `mixbayes evaluate --remember RECIPE` judges the recipes, and says "
     "which one it is from then on."
 )
+NO_JOINT_TEST = (
+    "There is no joint test between two hospitals without mixers: each would read the other's figures by subtraction. "
+    "Evaluate your own patients without --joint."
+)
 _MOST_CHARACTERS = 1 << 24
 """The largest size of a column in memory."""
 
@@ -132,10 +136,7 @@ class PartyService(PartyServicer):
 
     def TestJointly(self, request: JointTest, context: Context) -> JointFigures:
         if self._federation.two_party:
-            raise Unsupported(
-                "There is no joint test between two hospitals without mixers: each would read the other's figures by "
-                "subtraction. Evaluate your own patients without --joint."
-            )
+            raise Unsupported(NO_JOINT_TEST)
         figures = self._backend.figures()
         return JointFigures(figures=figures.reshape(-1).tolist(), hospitals=self._backend.status().contributed)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,12 +19,16 @@ from mixbayes.cli.nodes import Agreed, Keys, Name
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.evaluation.document import Evaluation, Table, document
+from mixbayes.evaluation.intervals import Interval
+from mixbayes.evaluation.jointly import JointEvaluation, joint_evaluation
 from mixbayes.evaluation.opened import Opened, of_totals
 from mixbayes.evaluation.recommendation import COMPARED
 from mixbayes.node.log import printable
-from mixbayes.parties.applications import refuse_not_agreed
+from mixbayes.parties.applications import NO_JOINT_TEST, refuse_not_agreed
 from mixbayes.parties.desk import AtOwnNode
 from mixbayes.protocol.bayes.recipe import OWN, Recipe, read_recipe
+from mixbayes.protocol.errors import Unsupported
+from mixbayes.transport.errors import RefusedByPolicy
 
 RECOMMENDED = "recommended"
 EXAMPLES = """Examples:
@@ -33,6 +38,8 @@ mixbayes evaluate --federation federation.toml --name north --keys keys
 mixbayes evaluate --federation federation.toml --name north --keys keys --report report --remember recommended
 
 mixbayes evaluate --federation federation.toml --name north --keys keys --recipe joint --recipe personal:weight=3 --json
+
+mixbayes evaluate --federation federation.toml --name north --keys keys --joint
 """
 
 
@@ -56,6 +63,13 @@ def evaluate(
             "does best here.",
         ),
     ] = "",
+    joint: Annotated[
+        bool,
+        typer.Option(
+            "--joint",
+            help="The joint classifier over all hospitals instead, on the patients whom they keep aside (test_share).",
+        ),
+    ] = False,
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     node: Node = "",
@@ -66,6 +80,10 @@ def evaluate(
     only totals are opened. The hospital's own node must run.
     """
     page = ReportFile(report) if report else None
+    if joint:
+        _refuse_with_joint(recipe, remember)
+        _jointly(federation, name, keys, node, page, as_json)
+        return
     with own_desk(federation, name, keys, node) as (agreed, behind):
         recipes = compared(agreed, recipe or [])
         chosen = None if remember in ("", RECOMMENDED) else read_recipe(remember)
@@ -83,6 +101,66 @@ def evaluate(
         from mixbayes.report.evaluated import evaluated
 
         page.write(evaluated([found.as_json()]))
+
+
+def _refuse_with_joint(recipe: Sequence[str] | None, remember: str) -> None:
+    if recipe or remember:
+        option = "--recipe" if recipe else "--remember"
+        raise Unsupported(f"--joint judges the plain joint classifier, over all hospitals. Leave out {option}.")
+
+
+def _jointly(federation: Path, name: str, keys: Path, node: str, page: ReportFile | None, as_json: bool) -> None:
+    """The joint test: all hospitals, one classifier, and no hospital's own patients."""
+    with own_desk(federation, name, keys, node) as (agreed, behind):
+        refuse_no_joint_test(agreed)
+        figures, hospitals = behind.figures()
+    deviation = agreed.test_coins.deviation if agreed.test_coins else None
+    found = joint_evaluation(table_of(agreed), hospitals, figures, deviation)
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), indent=2))
+    else:
+        show_jointly(found)
+    if page:
+        from mixbayes.report.jointly import tested_jointly
+
+        page.write(tested_jointly(found.as_json()))
+
+
+def refuse_no_joint_test(agreed: Federation) -> None:
+    """Refuse before anybody is asked."""
+    if agreed.two_party:
+        raise Unsupported(NO_JOINT_TEST)
+    if not agreed.joint_test:
+        raise RefusedByPolicy(
+            "Nobody keeps patients aside for a joint test. Agree on a share (policy, test_share; `mixbayes federation "
+            "new --test-share`), or evaluate your own patients without --joint."
+        )
+
+
+def show_jointly(found: JointEvaluation) -> None:
+    """The figures for people, on stdout."""
+    console, about = Console(highlight=False), found.as_json()
+    classes, (result,) = about["classes"], about["recipes"]
+    console.print(Text(f"What is predicted: {printable(about['class_column'])}"), soft_wrap=True)
+    roughly = "about " if found.deviation else ""
+    title = f"{roughly}{about['rows']} patients of {len(found.hospitals)} hospitals, who count nowhere"
+    labelled = [Column(Text(f"labelled {printable(name)}"), justify="right") for name in classes]
+    grid = Grid("true class", *labelled, "found", "95 % interval", title=Text(title))
+    for name, row, share in zip(classes, result["confusion"], found.recalls, strict=True):
+        grid.add_row(Text(printable(name)), *map(str, row), _percent(share.value), _between(share.interval))
+    console.print(grid)
+    accuracy, commonest = found.accuracy, about["commonest_class"]
+    said = f"Right: {_percent(accuracy.value) or 'unknown'} (95 % interval {_between(accuracy.interval)}), balanced "
+    said += (
+        f"{_percent(result['balanced_accuracy']) or 'unknown'}. The commonest class, {printable(commonest['class'])}, "
+    )
+    said += f"is {_percent(commonest['share']) or 'an unknown share'} of the patients."
+    for line in (said, found.why):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _between(interval: Interval) -> str:
+    return f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
 
 
 def compared(agreed: Federation, named: Sequence[str]) -> list[Recipe]:
@@ -125,8 +203,7 @@ def show(found: Evaluation) -> None:
     grid = Grid(Column("", no_wrap=True), "right", "95 % interval", "balanced", *found_of, title=Text(title))
     for one in [about["own"], *about["recipes"]]:
         shares = [_percent(one["recall"][name]) for name in classes]
-        low, high = one["interval"]
-        between = f"{100 * low:.1f} to {100 * high:.1f}"
+        between = _between(Interval(*one["interval"]))
         grid.add_row(
             Text(one["recipe"]), _percent(one["accuracy"]), between, _percent(one["balanced_accuracy"]), *shares
         )
