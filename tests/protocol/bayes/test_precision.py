@@ -1,3 +1,4 @@
+from functools import lru_cache
 from math import log2
 
 import numpy as np
@@ -49,13 +50,15 @@ def exact_scores(layout: Layout, vector: Words, codes: list[int]) -> list[int]:
     totals = [log(count) - (count == 0) * precision.empty for count in counts]
     for a, (size, code) in enumerate(zip(sizes_of(layout), codes, strict=True)):
         if code < size:
-            block: list[list[int]] = layout.block(vector, a)[:size].tolist()
+            block = layout.block(vector, a)[:size]
+            there: list[int] = block[code].tolist()
+            present: list[int] = block.sum(axis=0).tolist()
             for c in range(layout.classes):
-                present = sum(row[c] for row in block)
-                totals[c] += log(q * block[code][c] + p) - log(q * present + p * size)
+                totals[c] += log(q * there[c] + p) - log(q * present[c] + p * size)
     return totals
 
 
+@lru_cache(maxsize=1024)
 def log(count: int) -> int:
     return int(fixed_log2(np.array([count], np.uint64))[0])
 
