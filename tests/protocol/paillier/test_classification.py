@@ -130,6 +130,7 @@ def won(key: SecretKey, models: Models, codes: Values, seats: Any = seat_of) -> 
 
 
 @ways
+@pytest.mark.usefixtures("dealt_base_transfers")
 @given(p=problems(), asker=st.sampled_from([A, B]), bits=st.sampled_from([256, 700]), number=SEEDS)
 @settings(max_examples=40)
 def test_labels_are_those_of_exact_arithmetic(private: bool, p: Problem, asker: int, bits: int, number: int) -> None:
