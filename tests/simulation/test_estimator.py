@@ -25,6 +25,7 @@ from mixbayes.simulation.estimator import FederatedNaiveBayes, _columns
 from mixbayes.tables.encoding import encode_query
 
 
+@pytest.mark.usefixtures("dealt_base_transfers")
 @parametrize_with_checks([FederatedNaiveBayes()])
 def test_common_checks(estimator: FederatedNaiveBayes, check: Callable[..., Any]) -> None:
     check(estimator)
