@@ -116,7 +116,7 @@ def _real_scores(layout: Layout, vector: Words, codes: Values, prior: NDArray[np
     """With a prior in proportion to these numbers."""
     smoothing = float(layout.smoothing)
     with np.errstate(divide="ignore", invalid="ignore"):
-        total = np.repeat(np.log2(prior / prior.sum())[:, None], codes.shape[1], axis=1)
+        total = np.repeat(np.log2(prior / (prior.sum() or 1.0))[:, None], codes.shape[1], axis=1)
     for (attribute, block), (_, cells) in zip(layout.blocks(vector), layout.cells(codes), strict=True):
         total += attribute.real_scores(block, cells, smoothing)
     return total
