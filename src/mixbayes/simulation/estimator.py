@@ -83,8 +83,8 @@ class FederatedNaiveBayes(TableClassifier):
     recipe : str, default="joint"
         Which classifier answers: `joint`; `personal:weight=W:prior=P`, of the joint counts and W times those of `site`,
         with the prior of all patients, of the own ones, or of both (`joint`, `own`, `mixed`); or `own`, which asks
-        nobody, so there is no noise. Each may have `:costs=CLASS=5`, with the class as `str` writes it, and `:unsure=1`,
-        the bits by which the best class must lead.
+        nobody, so there is no noise. Each may have `:costs=CLASS=5`, with the class as `str` writes it, and
+        `:unsure=1`, the bits by which the best class must lead. Probabilities are without costs.
     site : hospital or None, default=None
         Whose classifier it is, if that matters; without it that of the hospital that holds the first row.
     priors : array-like of shape (n_classes,) or None, default=None
@@ -170,18 +170,13 @@ class FederatedNaiveBayes(TableClassifier):
         noisy = self.epsilon is not None and recipe.base != "own"
         table = _read(self, X, fitted=False)
         labels, rows = _labels(y, table.rows), _repeated(sample_weight, table.rows, noisy=noisy)
-        self.classes_, positions = np.unique(labels[rows], return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class.")
+        columns = _labelled(_columns(table).take(rows), self._positions(labels[rows]))
         self._recipe, self._answers = _in_positions(recipe, self.classes_), self._labels_of(recipe)
         random = check_random_state(self.random_state)
         holders = self._holders(hospital, table.rows, rows, random)
-        columns = _labelled(_columns(table).take(rows), positions)
         held = {name: columns.take(holders == name) for name in dict.fromkeys(holders.tolist())}
         self.site_ = self._asker(list(held))
-        numeric = [columns.names[at] for at in table.numeric]
-        nominal = [name for name in columns.names if name not in (*numeric, CLASS)]
-        dictionary = infer(list(held.values()), CLASS, nominal, numeric, bins=self.bins, smoothing=self.smoothing)
+        dictionary = self._inferred(table, list(held.values()))
         self._layout, self._public = self._promised(dictionary, noisy=noisy), self._public_prior(dictionary)
         if noisy:
             bounded = [str(table.names[at]) for at in table.numeric]
@@ -223,6 +218,20 @@ class FederatedNaiveBayes(TableClassifier):
     def _order(self) -> list[int]:
         """Where the dictionary's classes stand in `classes_`."""
         return [int(text) for text in self._layout.dictionary.classes]
+
+    def _positions(self, labels: Names) -> NDArray[np.intp]:
+        """Where these labels stand in `classes_`, which they set."""
+        self.classes_, positions = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class.")
+        return positions
+
+    def _inferred(self, table: Table, held: list[Columns]) -> Dictionary:
+        """Numbers are taken as numbers, and texts as texts."""
+        names = held[0].names
+        numeric = [names[at] for at in table.numeric]
+        nominal = [name for name in names if name not in (*numeric, CLASS)]
+        return infer(held, CLASS, nominal, numeric, bins=self.bins, smoothing=self.smoothing)
 
     def _labels_of(self, recipe: Recipe) -> NDArray[Any]:
         """What `predict` chooses from: the classes, then what says `unsure`, if anything does."""
