@@ -246,7 +246,10 @@ def test_own_is_the_hospital_alone() -> None:
         X[holder == "south"], y[holder == "south"], hospital=y[holder == "south"] * 0
     )
     assert south.site_ == "south"
-    assert (south._own == counts_of(south._layout, X, y, holder == "south")).all()
+    for site in ("south", "north"):
+        own = clone(south).set_params(site=site).fit(X, y, hospital=holder)
+        model = fixed_model(own._layout, counts_of(own._layout, X, y, holder == site))
+        assert (own.predict(X) == fixed_labels(own._layout, model, codes_of(own, X))).all()
     assert (south.predict(X) == alone.predict(X)).mean() > 0.95  # the bounds of numbers are those of all
     assert (south.predict_proba(X)[:, 2] == 0).all()
     assert (south.predict_proba(X).argmax(axis=1) == south.predict(X)).all()
