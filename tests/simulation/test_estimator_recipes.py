@@ -43,6 +43,17 @@ def test_common_checks_with_probabilities(estimator: FederatedNaiveBayes, check:
     check(estimator)
 
 
+def copy_of(estimator: FederatedNaiveBayes) -> FederatedNaiveBayes:
+    found: Any = clone(estimator)
+    assert isinstance(found, FederatedNaiveBayes)
+    return found
+
+
+def iris() -> tuple[NDArray[Any], NDArray[Any]]:
+    found: Any = load_iris(return_X_y=True)
+    return found
+
+
 def words(rng: np.random.Generator, rows: int = 40) -> tuple[NDArray[Any], NDArray[Any]]:
     """A table of codes in which every value and class occurs, with attributes that say something of the class."""
     y = np.arange(rows) % 3
@@ -79,7 +90,7 @@ def test_priors_and_weights_are_those_of_categorical_naive_bayes(number: int) ->
     rng = np.random.default_rng(number)
     X, y = words(rng)
     prior, weights = rng.dirichlet(np.ones(3)), rng.integers(1, 5, len(y))
-    theirs = CategoricalNB(class_prior=prior).fit(X, y, sample_weight=weights)
+    theirs: Any = CategoricalNB(class_prior=prior).fit(X, y, sample_weight=weights)
     expected = theirs.predict_joint_log_proba(X)
     own = FederatedNaiveBayes(recipe="own", priors=prior)
     own.fit(framed(X), y, sample_weight=weights, hospital=np.zeros(len(y)))
@@ -97,11 +108,11 @@ def test_priors_and_weights_are_those_of_categorical_naive_bayes(number: int) ->
 @settings(max_examples=8, deadline=None)
 def test_priors_and_weights_are_those_of_gaussian_naive_bayes(number: int) -> None:
     """Up to what is added to variances, which is a share of another width, and to the grid of numbers."""
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     rng = np.random.default_rng(number)
     prior, weights = rng.dirichlet(np.ones(3)), rng.integers(0, 4, len(y))
     kept = weights > 0
-    theirs = GaussianNB(priors=prior).fit(X[kept], y[kept], sample_weight=weights[kept])
+    theirs: Any = GaussianNB(priors=prior).fit(X[kept], y[kept], sample_weight=weights[kept])
     own = FederatedNaiveBayes(recipe="own", priors=prior).fit(X, y, sample_weight=weights, hospital=np.zeros(len(y)))
     inside = ((X[kept].min(axis=0) <= X) & (X[kept].max(axis=0) >= X)).all(axis=1)
     winner = theirs.predict(X)[:, None]
@@ -117,7 +128,7 @@ def test_priors_and_weights_are_those_of_gaussian_naive_bayes(number: int) -> No
 
 @pytest.mark.parametrize("recipe", ["own", "joint", "personal"])
 def test_a_class_of_probability_zero_never_wins(recipe: str) -> None:
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     trained = FederatedNaiveBayes(recipe=recipe, priors=[0.5, 0, 0.5], random_state=0).fit(X, y)
     found = trained.predict(X)
     assert set(found) == {0, 2}
@@ -135,7 +146,7 @@ def test_a_class_of_probability_zero_never_wins(recipe: str) -> None:
     ],
 )
 def test_priors_that_are_none_are_refused_as_gaussian_naive_bayes_does(priors: Any, said: str) -> None:
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     with pytest.raises(ValueError, match=said):
         FederatedNaiveBayes(priors=priors).fit(X, y)
 
@@ -155,13 +166,15 @@ def test_priors_stand_in_the_order_of_the_classes() -> None:
 @settings(max_examples=12, deadline=None)
 def test_weights_are_repetitions(number: int, recipe: str, bins: int | None) -> None:
     rng = np.random.default_rng(number)
-    frame = framed(words(rng)[0]).assign(number=rng.normal(size=40), text=rng.choice(["a", "b", None], 40))
+    frame = framed(words(rng)[0]).assign(
+        number=rng.normal(size=40), text=rng.choice(np.array(["a", "b", None], object), 40)
+    )
     y, holder, weights = np.arange(40) % 2, rng.choice(["north", "south"], 40), rng.integers(0, 4, 40)
     weights[:4] = 1
     repeated = np.repeat(np.arange(40), weights)
     estimator = FederatedNaiveBayes(recipe=recipe, site="south" if "south" in holder[repeated] else None, bins=bins)
-    one = clone(estimator).fit(frame, y, weights.astype(np.float64), hospital=holder)
-    other = clone(estimator).fit(frame.iloc[repeated], y[repeated], hospital=holder[repeated])
+    one = copy_of(estimator).fit(frame, y, weights.astype(np.float64), hospital=holder)
+    other = copy_of(estimator).fit(frame.iloc[repeated], y[repeated], hospital=holder[repeated])
     assert one._layout.dictionary == other._layout.dictionary
     assert one.rows_by_hospital_ == other.rows_by_hospital_
     assert (one._own == other._own).all()
@@ -190,17 +203,17 @@ def test_rows_of_weight_zero_are_not_there() -> None:
     ],
 )
 def test_weights_that_are_no_counts_are_refused(weights: Any, parameters: dict[str, Any], said: str) -> None:
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     with pytest.raises(ValueError, match=said):
         FederatedNaiveBayes(**parameters).fit(X, y, sample_weight=weights)
 
 
 @IGNORE_LEAKS
 def test_with_noise_rows_may_be_left_out() -> None:
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     kept = np.arange(150) % 3 > 0
     noisy = FederatedNaiveBayes(epsilon=4.0, delta=1e-4, bins=4, release="model", random_state=0)
-    one, other = (clone(noisy).fit(X, y, kept.astype(int)), clone(noisy).fit(X[kept], y[kept]))
+    one, other = (copy_of(noisy).fit(X, y, kept.astype(int)), copy_of(noisy).fit(X[kept], y[kept]))
     assert (one.noisy_counts_ == other.noisy_counts_).all()
 
 
@@ -209,7 +222,7 @@ def test_with_noise_rows_may_be_left_out() -> None:
 
 def two_hospitals() -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The second one has other patients, and none of the last class."""
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     kept = np.arange(150) < 130
     return X[kept], y[kept], np.where((y == 2) | (np.arange(150) % 3 > 0), "north", "south")[kept]
 
@@ -247,7 +260,7 @@ def test_own_is_the_hospital_alone() -> None:
     )
     assert south.site_ == "south"
     for site in ("south", "north"):
-        own = clone(south).set_params(site=site).fit(X, y, hospital=holder)
+        own = copy_of(south).set_params(site=site).fit(X, y, hospital=holder)
         model = fixed_model(own._layout, counts_of(own._layout, X, y, holder == site))
         assert (own.predict(X) == fixed_labels(own._layout, model, codes_of(own, X))).all()
     assert (south.predict(X) == alone.predict(X)).mean() > 0.95  # the bounds of numbers are those of all
@@ -274,7 +287,7 @@ def test_probabilities_have_the_prior_of_the_recipe() -> None:
     noisy = FederatedNaiveBayes(epsilon=4.0, delta=1e-4, release="model", bins=4, site="south", random_state=0)
 
     def scores(**given: Any) -> NDArray[np.float64]:
-        trained = clone(noisy).set_params(**given).fit(X, y, hospital=holder)
+        trained = copy_of(noisy).set_params(**given).fit(X, y, hospital=holder)
         found: NDArray[np.float64] = trained.predict_joint_log_proba(X)
         return found
 
@@ -297,7 +310,7 @@ def test_the_first_row_s_hospital_asks_unless_another_is_named() -> None:
 
 
 def test_costs_name_classes_as_texts() -> None:
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     names = np.array(["zebra", "ant", "mouse"])[y]
     plain = FederatedNaiveBayes(random_state=0).fit(X, y).predict(X)
     by_number = FederatedNaiveBayes(recipe="joint:costs=2=1000", random_state=0).fit(X, y).predict(X)
@@ -311,7 +324,7 @@ def test_costs_name_classes_as_texts() -> None:
 
 @pytest.mark.parametrize("recipe", ["own:unsure=6", "joint:unsure=6", "personal:unsure=6"])
 def test_unsure_is_a_label_of_the_kind_of_the_classes(recipe: str) -> None:
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     plain = FederatedNaiveBayes(recipe=recipe.partition(":")[0], random_state=0).fit(X, y).predict(X)
     found = FederatedNaiveBayes(recipe=recipe, unsure_label=-1, random_state=0).fit(X, y)
     labels, named = found.predict(X), np.array(["zebra", "ant", "mouse"])[y]
@@ -354,7 +367,7 @@ def test_floats_and_objects_can_be_unsure() -> None:
 
 
 def test_what_is_no_recipe_is_refused_as_a_parameter() -> None:
-    X, y = load_iris(return_X_y=True)
+    X, y = iris()
     with pytest.raises(ValueError, match="'theirs' is no recipe"):
         FederatedNaiveBayes(recipe="theirs").fit(X, y)
 
@@ -364,7 +377,7 @@ def test_it_is_cloned_and_pickled_with_all_of_these() -> None:
     estimator = FederatedNaiveBayes(
         recipe="personal:weight=3:unsure=2", site="south", priors=[0.3, 0.3, 0.4], unsure_label=-1
     )
-    copy = clone(estimator)
+    copy = copy_of(estimator)
     assert copy.get_params() == estimator.get_params()
     trained = copy.fit(X, y, hospital=holder)
     again = pickle.loads(pickle.dumps(trained))

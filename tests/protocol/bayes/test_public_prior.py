@@ -104,7 +104,7 @@ def test_an_extreme_prior_fits_the_width(least: float) -> None:
     values = tuple(str(at) for at in range(1000))
     attributes = tuple(Nominal(name=f"a{at}", values=values) for at in range(100))
     dictionary = Dictionary(
-        class_column="c", classes=("x", "y", "z"), attributes=attributes, max_rows=2**40, smoothing="1/1000"
+        class_column="c", classes=("x", "y", "z"), attributes=attributes, max_rows=2**40, smoothing=Fraction(1, 1000)
     )
     layout, public = Layout(dictionary), PublicPrior.of([1.0, least, 0.0])
     vector = np.zeros(layout.size, np.uint64)
