@@ -113,6 +113,13 @@ def test_drawing(load: Load, lines: Lines) -> None:
     assert [" cells, " in line and "with noise" in line for line in lines()] == [True, True]
 
 
+def test_evaluation(load: Load, lines: Lines) -> None:
+    load("evaluation").main(2, 12, (1, 2))
+    printed = lines()
+    assert [line.split(",")[0] for line in printed[:2]] == ["1 folds", "2 folds"]
+    assert len(printed) == 2 + 3 + 1
+
+
 def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = ["--lying", "2", "--legal", "3", "--labels", "5", "15", "--epsilon", "5"]
     monkeypatch.setattr(sys, "argv", ["extraction.py", *small, "--plot", str(tmp_path / "drawn.svg")])
