@@ -45,6 +45,8 @@ class Layout:
         self._starts = tuple(accumulate((rows * self.classes for rows in self.rows), initial=self.classes))
         self._columns = tuple(accumulate((a.columns for a in dictionary.attributes), initial=0))
         self.size = self._starts[-1]
+        self.contributed = terms.folds * self.size
+        """Numbers in a contribution: a vector for each fold."""
         self.columns = self._columns[-1]
         """Integers that a patient's attributes become."""
         if self.size > MOST_CELLS:

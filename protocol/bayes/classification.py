@@ -15,6 +15,7 @@ mixers compare while it prepares the next piece.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from mixbayes.protocol import memory
@@ -88,19 +89,34 @@ def ask_private(
     """The hospital's part: choose obliviously from both mixers' tables, and give each the other's sums."""
     form = Form.of(layout, width)
     labels = _Waiting((mixers[0].channel, mixers[1].channel), answers or layout.classes)
-    questions = [[Selection(form, mixer, codes[:, p]) for mixer in mixers] for p in form.pieces(codes.shape[1])]
+    pieces = [codes[:, piece] for piece in form.pieces(codes.shape[1])]
+    for compared in carry_over(mixers, form, pieces, labels.collect):
+        labels.expect(compared)
+    return labels.all()
+
+
+def carry_over(
+    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]],
+    form: Form,
+    pieces: Sequence[Values],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Iterator[int]:
+    """Piece by piece, give each mixer the sums of the other one; yields how many rows both can now compare.
+
+    `meanwhile` is called while the mixers make their tables.
+    """
+    questions = [[Selection(form, mixer, codes) for mixer in mixers] for codes in pieces]
     for (to_a, to_b), following in zip(questions, [*questions[1:], []], strict=False):
         to_a.prepare()
         to_b.prepare()
         at_a, at_b = to_a.announce(), to_b.announce()
-        labels.collect()
+        meanwhile()
         for question in following:
             question.prepare()
         from_a, from_b = at_a.receive_and_add_up(), at_b.receive_and_add_up()
-        hand_over(mixers[1].channel, from_a, width)
-        hand_over(mixers[0].channel, from_b, width)
-        labels.expect(to_a.rows)
-    return labels.all()
+        hand_over(mixers[1].channel, from_a, form.width)
+        hand_over(mixers[0].channel, from_b, form.width)
+        yield to_a.rows
 
 
 def fetch(
