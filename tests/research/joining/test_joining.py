@@ -44,8 +44,11 @@ def table(rows: int, seed: int, sick: float = 0.5) -> Columns:
     return Columns.of(("one", "two", "name", "class"), [*cells, np.array(["no", "yes"])[labels]], rows)
 
 
+NORTH, SOUTH, WEST = table(90, 1), table(60, 2, 0.8), table(40, 3, 0.2)
+
+
 def sites(gaussian: bool = False) -> Sites:
-    return Sites.of({"north": table(90, 1), "south": table(60, 2, 0.8), "west": table(40, 3, 0.2)}, gaussian)
+    return Sites.of({"north": NORTH, "south": SOUTH, "west": WEST}, gaussian)
 
 
 @pytest.mark.parametrize("gaussian", [True, False])
@@ -54,11 +57,13 @@ def sites(gaussian: bool = False) -> Sites:
 @given(seed=st.integers(0, 2**16 - 1))
 @settings(max_examples=3, deadline=None)
 def test_labels_are_those_of_the_protocol(gaussian: bool, coins: Coins | None, text: str, seed: int) -> None:
-    patients, recipe = sites(gaussian).patients, read_recipe(text)
+    one_class = table(30, 4, 1.0)
+    patients = Sites.of({"north": NORTH, "south": SOUTH, "east": one_class}, gaussian).patients
+    recipe = read_recipe(text)
     layout = Layout(patients.dictionary, Terms(coins=coins))
     here = patients.hospitals == seed % 3
     whole = count(layout, patients.codes)
-    own = count(layout, Codes(patients.codes.codes[:, here], patients.codes.labels[here]))
+    own = count(layout, Codes(patients.codes.codes[:, here], patients.labels[here].astype(np.int32)))
     if coins:
         halves = [Randomness(bytes([at]) * 32) for at in (seed % 256, seed // 256)]
         whole = blurred_in_clear(layout, whole, *halves)
