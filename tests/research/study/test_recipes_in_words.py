@@ -9,6 +9,7 @@ import pytest
 
 from mixbayes.evaluation.recommendation import COMPARED, OWN
 from mixbayes.research.joining.compared import BEST, Compared
+from mixbayes.research.study.hospitals import HOSPITALS
 from mixbayes.research.study.intervals import Interval
 from mixbayes.research.study.recipes import BEGUN, EXACT, FEW, JOINED, NOISY, Recipes, Situation, of_situation
 from mixbayes.research.study.recipes_in_words import section, who_still_loses
@@ -38,7 +39,7 @@ def test_every_situation_was_measured(committed: Results) -> None:
 
 @pytest.mark.parametrize(("situation", "at"), [(EXACT, 0), (NOISY, 1), (Situation(True, None, min(FEW)), 2)])
 def test_who_is_behind_is_named(committed: Results, situation: Situation, at: int) -> None:
-    nobody = dict.fromkeys(("cleveland", "hungarian", "switzerland", "va"), -0.0099)
+    nobody: dict[str, float] = dict.fromkeys(HOSPITALS, -0.0099)
     line = list(who_still_loses(changed(committed, situation, nobody)))[at]
     assert "?** No: no hospital is more than a point behind" in line
     line = list(who_still_loses(changed(committed, situation, nobody | {"va": -0.02, "hungarian": -0.011})))[at]
