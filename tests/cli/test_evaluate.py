@@ -47,7 +47,7 @@ def own_of(site: Site, name: str) -> OwnPatients:
 
 def pooled(site: Site) -> Words:
     vectors = [joint(site.federation.layout, own_of(site, name).vector) for name in site.federation.names]
-    return np.sum(vectors, axis=0, dtype=np.uint64)
+    return np.stack(vectors).sum(axis=0, dtype=np.uint64)
 
 
 def expected(site: Site, recipe: Recipe) -> list[list[int]]:
