@@ -152,7 +152,7 @@ class Listed(Column):
 
 def positions_of(rows: Rows) -> NDArray[np.integer]:
     """Where these rows are."""
-    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, copy=False)
+    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, order="C", copy=False)
 
 
 def texts_of(name: str, texts: Sequence[str]) -> Texts:

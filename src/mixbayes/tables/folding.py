@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -215,7 +215,7 @@ class _Sample:
 
 
 def _texts_once(layout: Layout, part: Columns) -> Columns:
-    """The same rows, of which texts are looked up once, though they are counted and sampled. Numbers stay as they are."""
+    """The same rows, with texts looked up once for counting and sampling; numbers as the source yields them."""
     numeric = {attribute.name for attribute in layout.dictionary.attributes if attribute.numeric}
     cells = tuple(part.raw(name) if name in numeric else part.column(name) for name in part.names)
     return replace(part, cells=cells)

@@ -11,7 +11,7 @@ import pyarrow.compute
 from mixbayes.protocol.attributes.cells import MISSING, Numbers
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.cells import Cells, Column, Rows, positions_of
-from mixbayes.tables.sources.arrow_numpy import as_numpy, texts_as_arrow
+from mixbayes.tables.sources.arrow_numpy import as_arrow, as_numpy, texts_as_arrow
 from mixbayes.tables.spelling import spelled_values
 
 _compute: Any = pyarrow.compute  # its functions are made when it is imported
@@ -37,7 +37,7 @@ class ArrowColumn(Column):
 
     def take(self, rows: Rows) -> ArrowColumn:
         """Nothing is converted of the other rows, which may be very many numbers."""
-        return ArrowColumn(self._name, self._array.take(pa.array(positions_of(rows))))
+        return ArrowColumn(self._name, self._array.take(as_arrow(positions_of(rows), pa.int64())))
 
     def coded(self) -> Cells:
         coded = _dictionary(self._name, self._array)
