@@ -4,9 +4,9 @@ With the smoothing α = p/q, the cell of attribute a, value v and class c is q·
 and class is the sum of its cells, q·n_ac + p·V_a; the factor q that both have cancels. The prior of a class is n_c, and
 1/N is left out because it is the same for all classes. A class without rows has the prior 0 and so never wins.
 
-A personal recipe changes the counts n to N + w · own. Its prior is a number of patients of N, of the own ones, or of
-N + w · own; a class that the hospital never saw counts as half a patient of its own. Costs are factors of the prior. All
-of it is rational: every class's prior is brought to a whole number by the same factor.
+A personal recipe changes the counts n to N + w · own. Its prior is the number of patients of N, of the own ones, or
+of N + w · own; a class that the hospital never saw counts as half a patient of its own. Costs are factors of the prior.
+All of it is rational: every class's prior is brought to a whole number by the same factor.
 """
 
 from __future__ import annotations
