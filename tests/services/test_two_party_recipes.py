@@ -218,13 +218,15 @@ def test_with_noise_recipes_are_made_of_noisy_counts(tmp_path: Path, release: st
     couple = unlike(make_couple(tmp_path / "site", privacy=NOISE | {"release": release}, policy={"folds": FOLDS}))
     with couple.nodes():
         couple.serve()
-        found = [couple.labels(name, recipe=PERSONAL) for name in (NORTH, SOUTH)]
+        recipe = read_recipe("personal:weight=1:prior=mixed")
+        found = [couple.labels(name, recipe=str(recipe)) for name in (NORTH, SOUTH)]
         with couple.desk(SOUTH) as desk:
-            recipe = read_recipe(PERSONAL)
             _, (_, totals, _) = desk.evaluate([recipe])
     joint = noisy_counts(couple)
-    assert found == [due(couple, PERSONAL, name, joint) for name in (NORTH, SOUTH)]
-    assert totals.answers.tolist() == totals_due(couple, recipe, SOUTH, joint).answers.tolist()
+    assert found == [due(couple, str(recipe), name, joint) for name in (NORTH, SOUTH)]
+    expected = totals_due(couple, recipe, SOUTH, joint)
+    assert totals.answers.tolist() == expected.answers.tolist()
+    assert totals.above.tolist() == expected.above.tolist()
     assert totals.answers.sum() == couple.site.tables[SOUTH].rows
 
 
