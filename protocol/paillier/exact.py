@@ -55,19 +55,28 @@ def cells(layout: Layout, vector: Words, one: int, recipe: Recipe = JOINT, own: 
     counts = joint + recipe.weight * mine
     blocks = (layout.block(counts, a)[:-1] for a in range(len(layout.rows)))
     numerators = tuple(block * smoothing.denominator + smoothing.numerator * one for block in blocks)
-    of_prior = layout.class_counts({"joint": joint, "own": mine, "mixed": counts}[recipe.prior])
+    prior = _class_counts(layout, recipe, joint, mine)
     if recipe.prior == "own":
         # Twice: a class that the asking hospital never saw counts as half a patient.
-        of_prior = 2 * of_prior + (of_prior == 0).astype(object) * (own is not None)
-    return Cells(of_prior * np.array(weights(layout, recipe), object), numerators)
+        prior = 2 * prior + (prior == 0).astype(object) * (own is not None)
+    return Cells(prior * np.array(weights(layout, recipe), object), numerators)
 
 
 def weights(layout: Layout, recipe: Recipe) -> list[int]:
-    """What missing each class costs, as whole numbers in the same proportions."""
-    of_class = dict(recipe.costs)
-    costs = [of_class.get(name, Fraction(1)) for name in layout.dictionary.classes]
+    """What it costs to miss each class, as whole numbers in the same proportions."""
+    costs = _costs(layout, recipe)
     common = lcm(*(cost.denominator for cost in costs))
     return [int(cost * common) for cost in costs]
+
+
+def _costs(layout: Layout, recipe: Recipe) -> list[Fraction]:
+    of_class = dict(recipe.costs)
+    return [of_class.get(name, Fraction(1)) for name in layout.dictionary.classes]
+
+
+def _class_counts(layout: Layout, recipe: Recipe, joint: Numbers, own: Numbers) -> Numbers:
+    """Those of which the recipe makes its prior."""
+    return layout.class_counts({"joint": joint, "own": own, "mixed": joint + recipe.weight * own}[recipe.prior])
 
 
 def scores(
@@ -77,17 +86,19 @@ def scores(
 
     In a recipe `own` are the counts of the hospital that asks.
     """
-    mine = np.zeros_like(vector) if own is None else own
-    counts = vector + np.uint64(recipe.weight) * mine
-    pooled, of_class = cells(layout, counts, 1), dict(recipe.costs)
-    of_prior = layout.class_counts({"joint": vector, "own": mine, "mixed": counts}[recipe.prior]).tolist()
-    priors = [
-        Fraction(patients or Fraction(1, 2)) * of_class.get(name, 1) if some else Fraction(0)
-        for name, patients, some in zip(
-            layout.dictionary.classes, of_prior, layout.class_counts(vector).tolist(), strict=True
-        )
-    ]
+    joint, mine = vector.astype(object), np.zeros_like(vector, object) if own is None else own.astype(object)
+    pooled, priors = cells(layout, joint + recipe.weight * mine, 1), _priors(layout, recipe, joint, mine)
     return [[_score(pooled, priors[c], row, c) for c in range(layout.classes)] for row in codes.T.tolist()]
+
+
+def _priors(layout: Layout, recipe: Recipe, joint: Numbers, own: Numbers) -> list[Fraction]:
+    """By class, as the recipe says, without making whole numbers of them."""
+    patients, everybody = _class_counts(layout, recipe, joint, own), layout.class_counts(joint)
+    costs = _costs(layout, recipe)
+    return [
+        Fraction(n or Fraction(1, 2)) * cost if some else Fraction(0)
+        for n, some, cost in zip(patients, everybody, costs, strict=True)
+    ]
 
 
 def labels(layout: Layout, vector: Words, codes: Values, recipe: Recipe = JOINT, own: Words | None = None) -> Labels:
