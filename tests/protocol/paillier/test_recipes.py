@@ -175,3 +175,11 @@ def test_what_is_not_possible_is_refused() -> None:
     assert exact.comparison_bits(layout, weighted) > bits + 10 * 6  # a factor of 51 in the prior and in every cell
     with pytest.raises(DictionaryTooLarge, match="102000 rows"):
         exact.fitting_bits(layout, bits + 43, weighted)
+
+
+def test_an_own_prior_is_in_half_patients_and_the_other_hospital_adds_nothing() -> None:
+    layout = pair_of(layout_of(3, [2], max_rows=ROWS))
+    own, other = (np.array([n, 0, 7, n, 0, 7, 0, 0, 0, 0, 0, 0], np.uint64) for n in (5, 9))
+    recipe = read_recipe("personal:weight=1:prior=own:costs=c0=0.5")
+    assert exact.cells(layout, own, 1, recipe, own).prior.tolist() == [10 * 1, 1 * 2, 14 * 2]
+    assert exact.cells(layout, other, 0, recipe).prior.tolist() == [0, 0, 0]
