@@ -11,8 +11,8 @@ In an evaluation nobody sends a label: both count the answers of every group of 
 share of the groups is the groups themselves, and the other's is zero; the other sends its share of the totals.
 
 A personal recipe needs the asking hospital's counts. Its share of them is these counts, and the other's is zero. So
-nobody checks what it adds: it may train from other counts than it contributed, and then it reads scores beside an
-offset of its choice. With noise that tells it what N~ tells; without noise it reads the exact counts sooner.
+nobody checks what it adds: it may train with other counts than it contributed. With noise that tells it no more than N~
+does. Without noise it is one more way to read the other hospital's exact counts.
 """
 
 from __future__ import annotations
