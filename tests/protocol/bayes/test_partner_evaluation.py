@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes import two_hospitals
-from mixbayes.protocol.bayes.evaluation import Sheet
+from mixbayes.protocol.bayes.evaluation import PADDING, Sheet
 from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.bayes.two_hospitals import run_partner_evaluation
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
+from tests.protocol.adversary import Tap, tapped_memory
 from tests.protocol.bayes.test_evaluation import SEVERAL, Patients, layout_of
 from tests.protocol.pairs import SEEDS, seed
+
+pytestmark = pytest.mark.usefixtures("remembered_group")
 
 
 def joint_of(patients: Patients, asker: int, number: int) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
@@ -69,3 +72,37 @@ def test_a_share_that_makes_no_totals_is_refused(monkeypatch: pytest.MonkeyPatch
         run_partner_evaluation(
             sheet, joint_of(patients, A, 1), patients.folds, patients.codes, patients.groups, (seed(1), seed(2))
         )
+
+
+def talk_about(sheet: Sheet, patients: Patients, asker: int, number: int) -> list[Tap]:
+    """Of A then of B, channel by channel, what is said in an evaluation."""
+    taps: list[Tap] = []
+    joint, seeds = joint_of(patients, asker, number), (seed(number + 2), seed(number + 3))
+    with tapped_memory(taps):
+        run_partner_evaluation(sheet, joint, patients.folds, patients.codes, patients.groups, seeds, asker=asker)
+    return taps
+
+
+@pytest.mark.parametrize("asker", [A, B], ids=["A asks", "B asks"])
+@pytest.mark.parametrize("text", ["joint", "personal:weight=3:prior=joint:unsure=1"])
+def test_messages_depend_on_public_sizes_alone(asker: int, text: str) -> None:
+    """Not on whose rows they are, on what they are, on how many are padding, or on what is counted."""
+    layout = layout_of()
+    sheet, found = Sheet(layout, read_recipe(text), 8), []
+    for number in range(3):
+        patients = Patients(layout, number, 8)
+        patients.groups[: number * 8] = PADDING
+        taps = talk_about(sheet, patients, asker, number)
+        found.append([[(step, raw.size) for step, raw in tap.said] for tap in taps])
+    assert found[0] == found[1] == found[2]
+    larger = talk_about(Sheet(layout, read_recipe(text), 9), Patients(layout, 1, 9), asker, 1)
+    assert [[(step, raw.size) for step, raw in tap.said] for tap in larger] != found[0]
+
+
+@pytest.mark.parametrize("asker", [A, B], ids=["A asks", "B asks"])
+def test_only_the_asking_hospital_hears_totals_and_no_label_is_sent(asker: int) -> None:
+    layout = layout_of()
+    taps = talk_about(Sheet(layout, read_recipe("joint"), 8), Patients(layout, 1, 8), asker, 1)
+    said = {(at % 2, step) for at, tap in enumerate(taps) for step, _ in tap.said}
+    assert not [step for _, step in said if step in ("label", "groups of the rows")]
+    assert [role for role, step in said if step == "totals of the evaluation"] == [B if asker == A else A]
