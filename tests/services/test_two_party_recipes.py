@@ -18,6 +18,7 @@ from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import COMPUTING_PARTY
 from mixbayes.node.questions import ID_BYTES, RUN_BYTES, Kind, Question
 from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.parties.alone import talk
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.evaluation import Totals, totals_in_clear, without_each
@@ -181,6 +182,31 @@ def test_a_recipe_that_only_one_has_is_trained_again(
     assert kept(couple, NORTH, NORTH) == kept(couple, SOUTH, NORTH) is not None
 
 
+@pytest.mark.parametrize("broken", ["ask_partner_totals", "answer_partner_totals"])
+def test_an_evaluation_that_breaks_off_is_asked_and_charged_again(
+    tmp_path: Path, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever of the two it breaks at."""
+    couple = unlike(make_couple(tmp_path / "site", **AGREED))
+    really, calls = getattr(talk, broken), list[str]()
+
+    def once(*about: Any) -> Any:
+        calls.append(broken)
+        if len(calls) == 1:
+            raise PeerGone("this node", "evaluating", "it was stopped")
+        return really(*about)
+
+    with couple.nodes():
+        couple.serve()
+        monkeypatch.setattr(talk, broken, once)
+        with couple.desk(SOUTH) as desk:
+            left = desk.status().budget_left
+            _, (_, totals, _) = desk.evaluate([JOINT])
+            assert left - desk.status().budget_left == 2 * own_of(couple, SOUTH).sheet(JOINT).opened
+    assert totals.answers.tolist() == totals_due(couple, JOINT, SOUTH).answers.tolist()
+    assert len(calls) == 2
+
+
 def test_models_of_different_trainings_never_answer_together(tmp_path: Path) -> None:
     """One begins again with an earlier model of the recipe on its disk."""
     couple = unlike(make_couple(tmp_path / "site", **AGREED))
@@ -308,4 +334,8 @@ def test_paillier_answers_by_recipe(tmp_path: Path, key: SecretKey, monkeypatch:
             couple.serve()
             found = [couple.labels(name, recipe=recipe) for name in (NORTH, SOUTH) for recipe in (PERSONAL, costly)]
             assert found == due
+    with couple.nodes():
+        couple.serve()
+        with couple.desk(NORTH) as desk, pytest.raises(Unsupported, match="judges no classifiers"):
+            list(desk.evaluate([JOINT]))
     assert [trained_recipes(couple, name) for name in (NORTH, SOUTH)] == [4, 4]
