@@ -224,8 +224,10 @@ def blinded(me: ComputingParty, share: Words, blinding: Randomness) -> Bytes:
 def tally(me: ComputingParty, sheet: Sheet, model: Model, scores: Words, groups: Bits) -> Words:
     """Shares of the totals of some rows, from shares of their scores (K, n) and groups (groups, n)."""
     some = max(1, _AT_ONCE // max(1, len(sheet.thresholds)))
-    parts = [_tally(me, sheet, model, scores[:, part], groups[:, part]) for part in slices(scores.shape[1], some)]
-    return np.sum(parts, axis=0, dtype=np.uint64)
+    total = np.zeros(sheet.size, np.uint64)
+    for part in slices(scores.shape[1], some):
+        total += _tally(me, sheet, model, scores[:, part], groups[:, part])
+    return total
 
 
 def _tally(me: ComputingParty, sheet: Sheet, model: Model, scores: Words, groups: Bits) -> Words:
