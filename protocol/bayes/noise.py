@@ -63,15 +63,22 @@ def blurred_in_clear(layout: Layout, vector: Words, of_a: Randomness, of_b: Rand
 def clamped(me: ComputingParty, layout: Layout, vector: Words) -> Words:
     """A share of counts that training can take, from a share of N~."""
 
-    def positive(bits: int) -> Positive:
-        return lambda words: _positive(me, words, bits)
-
-    return _clamped(layout, vector, positive, int(me.role == A))
+    return _clamped(layout, vector, lambda bits: positive(me, bits), int(me.role == A))
 
 
 def clamped_in_clear(layout: Layout, vector: Words) -> Words:
     """The same counts from N~ itself."""
-    return _clamped(layout, vector, lambda bits: lambda words: np.maximum(words.view(np.int64), 0).view(np.uint64), 1)
+    return _clamped(layout, vector, lambda bits: positive_in_clear, 1)
+
+
+def positive(me: ComputingParty, bits: int) -> Positive:
+    """On shares, max(0, x) of signed words x of this many bits."""
+    return lambda words: _positive(me, words, bits)
+
+
+def positive_in_clear(words: Words) -> Words:
+    """The same of words in the clear."""
+    return np.maximum(words.view(np.int64), 0).view(np.uint64)
 
 
 def _noise(layout: Layout, bits: Callable[..., Bits], weigh: Weigh, one: int) -> Words:
@@ -118,14 +125,14 @@ def _spread(layout: Layout, vector: Words, noise: Words) -> Words:
     return found
 
 
-def _clamped(layout: Layout, vector: Words, positive: Callable[[int], Positive], one: int) -> Words:
+def _clamped(layout: Layout, vector: Words, positive_of: Callable[[int], Positive], one: int) -> Words:
     found, bits = np.empty_like(vector), layout.most.bit_length() + 1
     # No class is left without patients, which would decide against it alone.
     imagined = np.uint64(IN_A_CLASS * layout.spread * one)
-    layout.class_counts(found)[:] = positive(bits)(layout.class_counts(vector)) + imagined
+    layout.class_counts(found)[:] = positive_of(bits)(layout.class_counts(vector)) + imagined
     blocks, into = list(layout.blocks(vector)), list(layout.blocks(found))
     for kind, positions in layout.by_kind():
-        own = positive(min(ring.WORD, bits + kind.extra_bits))
+        own = positive_of(min(ring.WORD, bits + kind.extra_bits))
         done = kind.clamped([blocks[at][1] for at in positions], own, one, layout.spread)
         for at, block in zip(positions, done, strict=True):
             into[at][1][:] = block
