@@ -63,10 +63,11 @@ def _quantiles(histograms: Sequence[Words], parts: int, is_negative: Negative) -
     found = np.zeros(wanted.shape, np.int64)
     for place in reversed(range(int(cells.max() - 1).bit_length())):
         beyond = found + (1 << place)
-        # At least `beyond` cells lie before the quantile's if all of them together have too few patients.
-        asked = np.nonzero(beyond < cells)
-        before = cumulative[(last - cells + beyond)[asked]]
-        found[asked] += is_negative(np.uint64(parts) * before - wanted[asked]).astype(np.int64) << place
+        # At least `beyond` cells lie before the quantile's if all of them together have too few patients. What would
+        # lie behind the last cell is compared too, as a zero, so that messages have the same size whatever is found.
+        before = cumulative[last - cells + np.minimum(beyond, cells)]
+        short = np.where(beyond < cells, np.uint64(parts) * before - wanted, np.uint64(0))
+        found += is_negative(short.reshape(-1)).reshape(found.shape).astype(np.int64) << place
     return list(found)
 
 
