@@ -177,6 +177,22 @@ def test_as_many_patients_as_there_may_be(coins: Coins | None) -> None:
     assert found.ranks == (1, 2)
 
 
+@given(SEEDS)
+@settings(max_examples=15)
+def test_few_patients_under_the_largest_noise(number: int) -> None:
+    """All cells of a class, of a row or of the grid may get it to the same side."""
+    rng = np.random.default_rng(number)
+    grids = [grid(f"age {at}", 16) for at in range(6)]
+    layout = preliminary([*grids, WORD], coins=COINS, max_rows=2)
+    vector = np.zeros(layout.size, np.uint64)
+    for _, block in layout.blocks(vector):
+        sides = rng.choice([-1, 1], [(1, 1), (1, 2), (len(block) - 1, 1)][rng.integers(3)])
+        block[:-1] = (sides * layout.noise * np.ones((len(block) - 1, 2))).astype(np.int64).view(np.uint64)
+    found, _ = run_cuts(layout, 5, [vector], (seed(1), seed(2), seed(3)))
+    assert found == cuts_in_clear(layout, vector, 5)
+    assert all(0 <= cell < 16 for positions in found.positions if positions for cell in positions)
+
+
 def test_without_numbers_there_are_ranks_alone_and_without_ranks_cuts() -> None:
     words = preliminary([WORD, LISTS])
     assert cuts_in_clear(words, np.zeros(words.size, np.uint64), 4).positions == (None, None)

@@ -77,6 +77,7 @@ def test_shares_open_the_positions_of_every_histogram(histograms: list[list[int]
         ([1, 0, 0, 0, 2**50], [4, 4, 4]),
         ([1, 1, 1, 1], [0, 1, 2]),
         ([1, 1, 1, 1, 1], [1, 2, 3]),
+        ([-1, -2, -3, 0, 0], [4, 4, 4]),  # less than nobody: in the grid, but without a meaning
         ([3, 0, 0, 1], [0, 0, 0]),  # exactly three quarters are enough
     ],
 )
