@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal, Self
 
@@ -66,6 +67,10 @@ class Binned(Discrete):
         middle = (first + last) // 2
         lower, upper = self._bin(value, first, middle, by), self._bin(value, middle + 1, last, by)
         return by.choose(value < by.number(self.cuts[middle]), lower, upper)
+
+    def cut_at(self, begins: Sequence[int]) -> Self:
+        # Cell i begins at cuts[i - 1], and the first one at the lower bound.
+        return self.model_copy(update={"cuts": tuple(self.cuts[cell - 1] for cell in begins)})
 
     def misfit(self, foreign: Texts) -> str:
         return not_numbers(foreign)
