@@ -15,7 +15,7 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.training import train
-from mixbayes.protocol.bayes.validity import honest
+from mixbayes.protocol.bayes.validity import honest, joint
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
@@ -43,7 +43,7 @@ Charge = Callable[[Mapping[str, bytes]], bytes]
 
 def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str, message: bytes) -> Contribution:
     """The contribution in a message, if it is this hospital's, under this agreement, and the share for this mixer."""
-    contribution = decode(message, peer, layout.size)
+    contribution = decode(message, peer, layout.contributed)
     if contribution.digest.hex() != agreement:
         raise PeerError(peer, STEP, "it was made under another agreement", "Compare the federation files")
     if contribution.hospital != hospital:
@@ -55,7 +55,7 @@ def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str,
 
 def longest(role: int, layout: Layout, hospitals: Iterable[str]) -> int:
     """The length in bytes of the longest contribution that one of these hospitals can send."""
-    return max(encoded_size(name, 2**32 - 1, None if role == A else layout.size) for name in hospitals)
+    return max(encoded_size(name, 2**32 - 1, None if role == A else layout.contributed) for name in hospitals)
 
 
 def train_round(
@@ -99,7 +99,7 @@ def honest_ones(
 ) -> tuple[list[Contribution], list[LyingHospital]]:
     """The contributions that are counts of some table, and for every other one the error that blames its hospital."""
     contributions = sorted(contributions, key=lambda contribution: contribution.hospital)  # both mixers alike
-    verdicts = honest(me, layout, (_share(layout, contribution) for contribution in contributions))
+    verdicts = honest(me, layout, (share_of(layout, contribution) for contribution in contributions))
     judged = list(zip(contributions, verdicts, strict=True))
     return [contribution for contribution, right in judged if right], [
         LyingHospital(f"party {contribution.hospital}", STEP, "its numbers are not the counts of any table")
@@ -112,10 +112,11 @@ def joint_share(layout: Layout, contributions: Iterable[Contribution]) -> Words:
     """This mixer's share of the joint counts: the sum of what it received."""
     total = np.zeros(layout.size, np.uint64)
     for contribution in contributions:
-        total += _share(layout, contribution)
+        total += joint(layout, share_of(layout, contribution))
     return total
 
 
-def _share(layout: Layout, contribution: Contribution) -> Words:
+def share_of(layout: Layout, contribution: Contribution) -> Words:
+    """This mixer's share of the vectors of all folds."""
     share = contribution.share
-    return expand(share, layout.size) if isinstance(share, bytes) else share
+    return expand(share, layout.contributed) if isinstance(share, bytes) else share

@@ -7,6 +7,7 @@ matter of the attribute's kind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import TypeVar
@@ -35,7 +36,7 @@ class Layout:
         self.classes = len(dictionary.classes)
         self.rows_each = terms.max_rows_each or dictionary.max_rows
         """Of patients of one hospital, at most."""
-        self.rows_together = terms.hospitals * self.rows_each
+        self.rows_together = (terms.hospitals + terms.weight) * self.rows_each
         self.most = self.rows_together + self.noise + IMAGINED * self.spread
         """No count is larger that training takes, noise and imagined patients included."""
         self.smoothing = max(dictionary.smoothing, Fraction(-(-self.spread // 4)))
@@ -44,6 +45,8 @@ class Layout:
         self._starts = tuple(accumulate((rows * self.classes for rows in self.rows), initial=self.classes))
         self._columns = tuple(accumulate((a.columns for a in dictionary.attributes), initial=0))
         self.size = self._starts[-1]
+        self.contributed = terms.folds * self.size
+        """Numbers in a contribution: a vector for each fold."""
         self.columns = self._columns[-1]
         """Integers that a patient's attributes become."""
         if self.size > MOST_CELLS:
@@ -63,6 +66,10 @@ class Layout:
     def spread(self) -> int:
         """The standard deviation of the noise on a count, rounded up."""
         return self.terms.coins.spread if self.terms.coins else 0
+
+    def weighing(self, weight: int) -> Layout:
+        """The same counts, of which one hospital's may be added so often once more."""
+        return self if weight == self.terms.weight else Layout(self.dictionary, replace(self.terms, weight=weight))
 
     def class_counts(self, vector: NDArray[Cell]) -> NDArray[Cell]:
         """A view of n_c, shaped (..., K)."""

@@ -18,6 +18,10 @@ class Terms:
     """The dictionary's `max_rows` if it is not agreed."""
     coins: Coins | None = None
     """The noise on a count."""
+    folds: int = 1
+    """Into how many parts a hospital divides its rows, so that it can be judged by rows that did not count."""
+    weight: int = 0
+    """How often one hospital's rows count beyond once, in a classifier of its own."""
 
 
 USUAL = Terms()

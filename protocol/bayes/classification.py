@@ -15,6 +15,7 @@ mixers compare while it prepares the next piece.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from mixbayes.protocol import memory
@@ -26,7 +27,6 @@ from mixbayes.protocol.bayes.label import Labels, Release, joined
 from mixbayes.protocol.bayes.model import Model, scores
 from mixbayes.protocol.bayes.question import Form, Line, Selection, answer, hand_over, take_over
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.circuits.argmax import winners
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
@@ -46,12 +46,14 @@ def answer_public(
     for piece in rows.pieces(count):
         codes = rows.receive(asker, layout, piece.stop - piece.start)
         rows.compare(me, asker, codes)
-        release(label.blinded(winners(me, scores(layout, model, codes), model.width), model.classes, blinding))
+        release(label.blinded(label.decided(me, scores(layout, model, codes), model), model.answers, blinding))
 
 
-def ask_public(mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values) -> Labels:
-    """The hospital's part: show the rows to both mixers."""
-    labels = _Waiting(mixers, layout.classes)
+def ask_public(
+    mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values, answers: int | None = None
+) -> Labels:
+    """The hospital's part: show the rows to both mixers. There are as many answers as classes, if not said."""
+    labels = _Waiting(mixers, answers or layout.classes)
     for piece in rows.pieces(codes.shape[1]):
         for mixer in mixers:
             rows.send(mixer, layout, codes[:, piece])
@@ -74,33 +76,60 @@ def answer_private(
     for piece in form.pieces(count):
         hidden = answer(form, asker, model, me.random, piece.stop - piece.start)
         share = take_over(asker.channel, form, model, hidden)
-        release(label.blinded(winners(me, share, model.width), model.classes, blinding))
+        release(label.blinded(label.decided(me, share, model), model.answers, blinding))
 
 
 def ask_private(
-    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]], layout: Layout, width: int, codes: Values
+    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]],
+    layout: Layout,
+    width: int,
+    codes: Values,
+    answers: int | None = None,
 ) -> Labels:
     """The hospital's part: choose obliviously from both mixers' tables, and give each the other's sums."""
     form = Form.of(layout, width)
-    labels = _Waiting((mixers[0].channel, mixers[1].channel), form.classes)
-    questions = [[Selection(form, mixer, codes[:, p]) for mixer in mixers] for p in form.pieces(codes.shape[1])]
+    labels = _Waiting((mixers[0].channel, mixers[1].channel), answers or layout.classes)
+    pieces = [codes[:, piece] for piece in form.pieces(codes.shape[1])]
+    for compared in carry_over(mixers, form, pieces, labels.collect):
+        labels.expect(compared)
+    return labels.all()
+
+
+def carry_over(
+    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]],
+    form: Form,
+    pieces: Sequence[Values],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Iterator[int]:
+    """Piece by piece, give each mixer the sums of the other one; yields how many rows both can now compare.
+
+    `meanwhile` is called while the mixers make their tables.
+    """
+    questions = [[Selection(form, mixer, codes) for mixer in mixers] for codes in pieces]
     for (to_a, to_b), following in zip(questions, [*questions[1:], []], strict=False):
         to_a.prepare()
         to_b.prepare()
         at_a, at_b = to_a.announce(), to_b.announce()
-        labels.collect()
+        meanwhile()
         for question in following:
             question.prepare()
         from_a, from_b = at_a.receive_and_add_up(), at_b.receive_and_add_up()
-        hand_over(mixers[1].channel, from_a, width)
-        hand_over(mixers[0].channel, from_b, width)
-        labels.expect(to_a.rows)
-    return labels.all()
+        hand_over(mixers[1].channel, from_a, form.width)
+        hand_over(mixers[0].channel, from_b, form.width)
+        yield to_a.rows
 
 
-def fetch(mixers: tuple[Channel, Channel], layout: Layout, width: int, count: int, *, private: bool) -> Labels:
+def fetch(
+    mixers: tuple[Channel, Channel],
+    layout: Layout,
+    width: int,
+    count: int,
+    *,
+    private: bool,
+    answers: int | None = None,
+) -> Labels:
     """The hospital's part when both mixers still have what they answered before."""
-    labels = _Waiting(mixers, layout.classes)
+    labels = _Waiting(mixers, answers or layout.classes)
     for piece in Form.of(layout, width).pieces(count) if private else rows.pieces(count):
         labels.expect(piece.stop - piece.start)
     return labels.all()
@@ -163,11 +192,11 @@ def run_classification(
     def hospital() -> Labels:
         width = models[0].width
         if not private:
-            return ask_public((asker_to_a, asker_to_b), layout, width, codes)
+            return ask_public((asker_to_a, asker_to_b), layout, width, codes, models[0].answers)
         random = Randomness(seeds[0])
         line_a = Line(asker_to_a, connect_asker(asker_ahead_a, random))
         line_b = Line(asker_to_b, connect_asker(asker_ahead_b, random))
-        return ask_private((line_a, line_b), layout, width, codes)
+        return ask_private((line_a, line_b), layout, width, codes, models[0].answers)
 
     labels, _, _ = memory.together(
         hospital,

@@ -30,7 +30,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes import information, quantiles
 from mixbayes.protocol.bayes.information import information_width
-from mixbayes.protocol.bayes.noise import blurred, positive, positive_in_clear
+from mixbayes.protocol.bayes.noise import blurred, clear_positive, shared_positive
 from mixbayes.protocol.bayes.precision import MOST_COUNT_BITS
 from mixbayes.protocol.bayes.quantiles import Positions
 from mixbayes.protocol.channel import Channel
@@ -92,7 +92,7 @@ def cuts_on_shares(me: ComputingParty, layout: Layout, vector: Words, bins: int)
     found = quantiles.shared_quantiles(me, _histograms(layout, vector), bins, widths.quantile)
     tables = _tables(layout, vector, found)
     if layout.terms.coins:
-        tables = _clamped(tables, positive(me, widths.count + 1))
+        tables = _clamped(tables, shared_positive(me)(widths.count + 1))
     return _cuts(layout, bins, found, information.shared_ranks(me, tables, widths.count, widths.information))
 
 
@@ -102,7 +102,7 @@ def cuts_in_clear(layout: Layout, vector: Words, bins: int) -> Cuts:
     found = quantiles.quantiles(_histograms(layout, vector), bins)
     tables = _tables(layout, vector, found)
     if layout.terms.coins:
-        tables = _clamped(tables, positive_in_clear)
+        tables = _clamped(tables, clear_positive(widths.count + 1))
     return _cuts(layout, bins, found, information.ranks(tables, widths.information))
 
 

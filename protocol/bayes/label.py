@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Bytes, Words, mask
+from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.channel import Buffer, Channel
+from mixbayes.protocol.circuits.argmax import winners, winners_by
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.packing import pack_words, unpack_words, words_bytes
@@ -22,6 +24,13 @@ Release = Callable[[Bytes], None]
 """What a computing party does with its share of the labels: a node stores it before it sends it."""
 
 _STEP = "label"
+
+
+def decided(me: ComputingParty, scores: Words, model: Model) -> Words:
+    """XOR shares of one-hot words of the answers, from shares of the scores (K, n)."""
+    if model.margin is None:
+        return winners(me, scores, model.width)
+    return winners_by(me, scores, model.width, model.margin)
 
 
 def send(asker: Channel, share: Buffer) -> None:

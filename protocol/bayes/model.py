@@ -16,6 +16,7 @@ from mixbayes.protocol.arrays import Values, Words, mask
 from mixbayes.protocol.attributes.kind import Kind, Learned
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.precision import Precision
+from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.circuits.logarithm import FRACTION
 
 Learner = Callable[[type[Kind], list[Learned]], list[Words]]
@@ -33,37 +34,89 @@ class Model:
     width: int
     prior: Words
     tables: tuple[Words, ...]
+    margin: int | None = None
+    """By how much the best score must lead, where the answer may be `unsure`."""
 
     @property
     def classes(self) -> int:
         return self.prior.size + 1
 
+    @property
+    def answers(self) -> int:
+        """How many there are; `unsure` is the last one."""
+        return self.classes + (self.margin is not None)
 
-def log_arguments(layout: Layout, vector: Words, one: int) -> list[Words]:
-    """What is under the logarithms: n_c, then what each attribute asks for. `one` is a share of the number one."""
+
+def weighed(layout: Layout, recipe: Recipe, joint: Words, own: Words) -> Words:
+    """The counts behind a recipe's tables, N + w · own, not clamped; `own` as it stands in N."""
+    return joint + np.uint64(recipe.weight) * own
+
+
+def prior_counts(layout: Layout, recipe: Recipe, joint: Words, own: Words) -> Words:
+    """The class counts of a prior that is not that of these tables, not clamped; without any, none."""
+    if not recipe.prior_apart:
+        return np.empty((*joint.shape[:-1], 0), np.uint64)
+    return layout.class_counts(own if recipe.prior == "own" else joint)
+
+
+def log_arguments(layout: Layout, vector: Words, prior: Words, one: int) -> list[Words]:
+    """What is under the logarithms: n_c, those of the prior if they are apart, then what each attribute asks for.
+
+    `one` is a share of the number one.
+    """
     smoothing = layout.smoothing
     of_attributes = (attribute.log_arguments(block, smoothing, one) for attribute, block in layout.blocks(vector))
-    return [layout.class_counts(vector), *of_attributes]
+    return [layout.class_counts(vector), prior, *of_attributes]
 
 
-def learned(layout: Layout, vector: Words, precision: Precision, logs: Words, sizes: Sequence[int]) -> list[Learned]:
+def learned(layout: Layout, vector: Words, logs: Words, precision: Precision, sizes: Sequence[int]) -> list[Learned]:
     """Every attribute's counts with its logarithms, brought to the fraction bits of a score."""
-    of_attributes = np.split(logs << np.uint64(precision.fraction - FRACTION), np.cumsum(sizes)[:-1])[1:]
+    of_attributes = np.split(logs << np.uint64(precision.fraction - FRACTION), np.cumsum(sizes)[:-1])[2:]
     return [Learned(a, block, own) for (a, block), own in zip(layout.blocks(vector), of_attributes, strict=True)]
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Priors:
+    """What makes the priors of several models, shaped (models, K), in the clear or on shares."""
+
+    logs: Words
+    """log2 of the class counts of the prior."""
+    empty: Words
+    """Which classes have no patient in the counts behind the tables."""
+    unseen: Words
+    """Which classes have none in the counts of the prior, where these are apart; else nothing."""
+    one: int
+    """A share of the number one."""
+
+
 def assemble(
-    layout: Layout, precision: Precision, logs_of_classes: Words, empty: Words, found: Sequence[Learned], learn: Learner
-) -> Model:
-    """θ from log2 n_c, from [n_c = 0], and from what was learned of the attributes."""
-    prior = (logs_of_classes << np.uint64(precision.fraction - FRACTION)) - empty * np.uint64(precision.empty)
-    tables: dict[int, Words] = {}
+    layout: Layout,
+    precision: Precision,
+    recipe: Recipe,
+    priors: Priors,
+    found: Sequence[Sequence[Learned]],
+    learn: Learner,
+) -> list[Model]:
+    """θ of several models of one recipe, from their priors and from what was learned of their attributes."""
+    tables: dict[tuple[int, int], Words] = {}
     for kind, positions in layout.by_kind():
         # All attributes of a kind at once: a circuit costs as many rounds for many as for one.
-        tables |= zip(positions, learn(kind, [found[i] for i in positions]), strict=True)
-    low = mask(precision.width)
-    ordered = (_relative(tables[i]) & low for i in range(len(found)))
-    return Model(precision.width, _relative(prior) & low, tuple(ordered))
+        places = [(model, i) for model in range(len(found)) for i in positions]
+        tables |= zip(places, learn(kind, [found[model][i] for model, i in places]), strict=True)
+    low, of_models = mask(precision.width), _relative(_prior(layout, precision, recipe, priors))
+    ordered = [tuple(_relative(tables[model, i]) & low for i in range(len(found[0]))) for model in range(len(found))]
+    margin = recipe.margin(precision.fraction)
+    return [Model(precision.width, *parts, margin) for parts in zip(of_models & low, ordered, strict=True)]
+
+
+def _prior(layout: Layout, precision: Precision, recipe: Recipe, priors: Priors) -> Words:
+    """(models, K): the logarithm, less what keeps a class without patients from winning, plus the costs."""
+    found = (priors.logs << np.uint64(precision.fraction - FRACTION)) - priors.empty * np.uint64(precision.empty)
+    if priors.unseen.size:
+        # log2 0 counts as 0 above; half a patient has the logarithm -1.
+        found = found - (priors.unseen << np.uint64(precision.fraction))
+    offsets = recipe.offsets(layout.dictionary.classes, precision.fraction)
+    return found + np.array([offset % (1 << 64) for offset in offsets], np.uint64) * np.uint64(priors.one)
 
 
 def _relative(cells: Words) -> Words:

@@ -35,6 +35,8 @@ IN_A_CLASS = 4
 _AT_ONCE = 1 << 13
 """Numbers that get their noise at a time, or that are clamped."""
 
+Positives = Callable[[int], Positive]
+"""max(0, x) of words of so many bits."""
 Weigh = Callable[[Bits, list[int]], Words]
 """Rows of coins, each with the weight of its row: words of the same shape."""
 
@@ -60,25 +62,34 @@ def blurred_in_clear(layout: Layout, vector: Words, of_a: Randomness, of_b: Rand
     return _spread(layout, vector, _noise(layout, bits, weigh, 1))
 
 
-def clamped(me: ComputingParty, layout: Layout, vector: Words) -> Words:
-    """A share of counts that training can take, from a share of N~."""
+def clamped(me: ComputingParty, layout: Layout, vectors: Words) -> Words:
+    """Shares of counts that training can take, from shares of N~ (..., size)."""
+    return _clamped(layout, vectors, shared_positive(me), int(me.role == A))
 
-    return _clamped(layout, vector, lambda bits: positive(me, bits), int(me.role == A))
 
-
-def clamped_in_clear(layout: Layout, vector: Words) -> Words:
+def clamped_in_clear(layout: Layout, vectors: Words) -> Words:
     """The same counts from N~ itself."""
-    return _clamped(layout, vector, lambda bits: positive_in_clear, 1)
+    return _clamped(layout, vectors, clear_positive, 1)
 
 
-def positive(me: ComputingParty, bits: int) -> Positive:
-    """On shares, max(0, x) of signed words x of this many bits."""
-    return lambda words: _positive(me, words, bits)
+def clamped_classes(me: ComputingParty, layout: Layout, counts: Words) -> Words:
+    """The class counts alone (..., K)."""
+    return _clamped_classes(layout, counts, shared_positive(me), int(me.role == A))
 
 
-def positive_in_clear(words: Words) -> Words:
-    """The same of words in the clear."""
-    return np.maximum(words.view(np.int64), 0).view(np.uint64)
+def clamped_classes_in_clear(layout: Layout, counts: Words) -> Words:
+    """The same in the clear."""
+    return _clamped_classes(layout, counts, clear_positive, 1)
+
+
+def shared_positive(me: ComputingParty) -> Positives:
+    """On shares, max(0, x) of signed words x of as many bits as are given."""
+    return lambda bits: lambda words: _positive(me, words, bits)
+
+
+def clear_positive(bits: int) -> Positive:
+    """The same in the clear."""
+    return lambda words: np.maximum(words.view(np.int64), 0).view(np.uint64)
 
 
 def _noise(layout: Layout, bits: Callable[..., Bits], weigh: Weigh, one: int) -> Words:
@@ -113,6 +124,14 @@ def _units(layout: Layout) -> NDArray[np.int64]:
     return np.repeat(np.concatenate([np.array(part, np.int64) for part in units]), layout.classes)
 
 
+def as_in_noisy(layout: Layout, vectors: Words) -> Words:
+    """Counts (..., size) as they stand in N~, without noise: to be added to it, or to be subtracted."""
+    if not layout.terms.coins:
+        return vectors
+    none = np.zeros(_units(layout).size, np.uint64)
+    return np.stack([_spread(layout, one, none) for one in vectors.reshape(-1, layout.size)]).reshape(vectors.shape)
+
+
 def _spread(layout: Layout, vector: Words, noise: Words) -> Words:
     found = np.empty_like(vector)
     rows = noise.reshape(-1, layout.classes)
@@ -125,18 +144,28 @@ def _spread(layout: Layout, vector: Words, noise: Words) -> Words:
     return found
 
 
-def _clamped(layout: Layout, vector: Words, positive_of: Callable[[int], Positive], one: int) -> Words:
-    found, bits = np.empty_like(vector), layout.most.bit_length() + 1
+def _clamped(layout: Layout, vectors: Words, positive: Positives, one: int) -> Words:
+    found, bits = np.empty_like(vectors), _bits(layout)
+    layout.class_counts(found)[:] = _clamped_classes(layout, layout.class_counts(vectors), positive, one)
+    before, after = ([list(layout.blocks(one)) for one in some.reshape(-1, layout.size)] for some in (vectors, found))
+    for kind, positions in layout.by_kind():
+        own = positive(min(ring.WORD, bits + kind.extra_bits))
+        places = [(vector, at) for vector in range(len(before)) for at in positions]
+        done = kind.clamped([before[vector][at][1] for vector, at in places], own, one, layout.spread)
+        for (vector, at), block in zip(places, done, strict=True):
+            after[vector][at][1][:] = block
+    return found
+
+
+def _clamped_classes(layout: Layout, counts: Words, positive: Positives, one: int) -> Words:
     # No class is left without patients, which would decide against it alone.
     imagined = np.uint64(IN_A_CLASS * layout.spread * one)
-    layout.class_counts(found)[:] = positive_of(bits)(layout.class_counts(vector)) + imagined
-    blocks, into = list(layout.blocks(vector)), list(layout.blocks(found))
-    for kind, positions in layout.by_kind():
-        own = positive_of(min(ring.WORD, bits + kind.extra_bits))
-        done = kind.clamped([blocks[at][1] for at in positions], own, one, layout.spread)
-        for at, block in zip(positions, done, strict=True):
-            into[at][1][:] = block
-    return found
+    return positive(_bits(layout))(np.ascontiguousarray(counts)) + imagined
+
+
+def _bits(layout: Layout) -> int:
+    """Of a signed count with its noise."""
+    return layout.most.bit_length() + 1
 
 
 def _positive(me: ComputingParty, words: Words, bits: int) -> Words:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import floor, fsum, prod
 
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION
 from mixbayes.protocol.errors import DictionaryTooLarge
@@ -35,8 +36,9 @@ class Precision:
     """Labels equal those of real arithmetic wherever the two best scores are further apart than this (bits)."""
 
 
-def precision_for(layout: Layout) -> Precision:
+def precision_for(layout: Layout, recipe: Recipe = JOINT) -> Precision:
     """The precision, or a refusal that says how many bits are too many."""
+    layout = layout.weighing(recipe.weight)
     dictionary, smoothing = layout.dictionary, layout.smoothing
     reaches = [attribute.reach(smoothing, layout.rows_together, layout.noise) for attribute in dictionary.attributes]
     count_bits = max(smoothing.denominator * layout.most, *(reach.argument for reach in reaches)).bit_length()
@@ -44,12 +46,21 @@ def precision_for(layout: Layout) -> Precision:
     # In integers, and rounded up: both parties must come to the same numbers, on any machine.
     slack, spread = 1 + sum(reach.slack for reach in reaches), sum(reach.spread for reach in reaches)
     fall = floor(prod((reach.fall for reach in reaches), start=Fraction(1))) + 1
-    worst = fall.bit_length() + spread + slack
+    # A prior of the own patients reaches down to half a patient; costs and a margin move two scores apart.
+    moved = recipe.moved_bits
+    worst = fall.bit_length() + spread + slack + moved
     empty = worst + 1
-    span = layout.most.bit_length() + empty + prod(reach.values for reach in reaches).bit_length() + spread + 2 * slack
+    span = (
+        layout.most.bit_length()
+        + empty
+        + prod(reach.values for reach in reaches).bit_length()
+        + spread
+        + 2 * slack
+        + moved
+    )
     fraction = FRACTION + max(reach.fraction for reach in reaches)
     width = span.bit_length() + fraction + 1
-    if width > ring.WORD:
+    if width + (recipe.unsure is not None) > ring.WORD:
         wide = sum(reach.spread > 0 for reach in reaches)
         raise DictionaryTooLarge(
             f"Scores over {wide} Gaussian attributes need {width} bits, {ring.WORD} are possible. Bin some."

@@ -8,9 +8,10 @@ from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Words, slices
 from mixbayes.protocol.attributes.kind import Kind, Learned
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.model import Model, assemble, learned, log_arguments
-from mixbayes.protocol.bayes.noise import blurred, clamped
+from mixbayes.protocol.bayes.model import Model, Priors, assemble, learned, log_arguments, prior_counts, weighed
+from mixbayes.protocol.bayes.noise import as_in_noisy, blurred, clamped, clamped_classes
 from mixbayes.protocol.bayes.precision import Precision, precision_for
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits.logarithm import shared_log2
 from mixbayes.protocol.circuits.products import to_arithmetic
@@ -28,19 +29,38 @@ def train(me: ComputingParty, layout: Layout, vector: Words) -> Model:
 
     Every width relies on that no hospital has more rows than agreed.
     """
-    precision = precision_for(layout)
+    return train_each(me, layout, JOINT, vector[None], np.zeros((1, layout.size), np.uint64))[0]
+
+
+def train_each(me: ComputingParty, layout: Layout, recipe: Recipe, joint: Words, own: Words) -> list[Model]:
+    """Shares of the models of one recipe, from shares (models, size) of joint counts, or of N~, and of own counts.
+
+    There are several models where there are folds, which differ in the rows that do not count. All go through each
+    circuit together.
+    """
+    layout = layout.weighing(recipe.weight)
+    precision, one, classes = precision_for(layout, recipe), int(me.role == A), layout.classes
+    own = as_in_noisy(layout, own)
+    vectors, priors = weighed(layout, recipe, joint, own), prior_counts(layout, recipe, joint, own)
     if layout.terms.coins:
-        vector = clamped(me, layout, vector)
-    parts = log_arguments(layout, vector, int(me.role == A))
-    logs, some = _logarithms(me, np.concatenate(parts), precision)
-    # Now each party holds additive shares of the logarithms, and XOR shares of which arguments are not zero.
-    empty = to_arithmetic(me, me.negate(some[: layout.classes]), precision.width)
-    found = learned(layout, vector, precision, logs, [part.size for part in parts])
+        vectors = clamped(me, layout, vectors)
+        if recipe.prior_apart and recipe.prior == "joint":
+            priors = clamped_classes(me, layout, priors)
+    # Now all counts are such as training can take: their logarithms come first, then the tables.
+    parts = [log_arguments(layout, *both, one) for both in zip(vectors, priors, strict=True)]
+    sizes = [part.size for part in parts[0]]
+    flat, flags = _logarithms(me, np.concatenate([part for of_model in parts for part in of_model]), precision)
+    logs, some = flat.reshape(len(parts), -1), flags.reshape(len(parts), -1)
+    # Each party holds additive shares of the logarithms, and XOR shares of which arguments are not zero.
+    found = [learned(layout, *both, precision, sizes) for both in zip(vectors, logs, strict=True)]
+    apart = priors.shape[1]
+    zero = to_arithmetic(me, me.negate(some[:, : classes + apart]), precision.width)
 
     def learn(kind: type[Kind], some: list[Learned]) -> list[Words]:
         return kind.shared_tables(me, some, layout.most, precision.width, noisy=layout.noise > 0)
 
-    return assemble(layout, precision, logs[: layout.classes], empty, found, learn)
+    of_priors = Priors(logs[:, apart : apart + classes], zero[:, :classes], zero[:, classes:], one)
+    return assemble(layout, precision, recipe, of_priors, found, learn)
 
 
 def _logarithms(me: ComputingParty, arguments: Words, precision: Precision) -> tuple[Words, Bits]:

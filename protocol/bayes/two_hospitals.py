@@ -21,7 +21,6 @@ from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.model import Model, scores
 from mixbayes.protocol.bayes.question import Form, Line, Selection, answer
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.circuits.argmax import winners
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
@@ -35,7 +34,7 @@ def ask_partner(me: ComputingParty, partner: Line[ReceivedPool], layout: Layout,
         announced = Selection(form, partner, codes[:, piece]).announce()
         share = scores(layout, model, codes[:, piece])
         share[1:] = (share[1:] + announced.receive_and_add_up()) & mask(form.width)
-        labels.append(label.from_partner(me, winners(me, share, form.width), form.classes))
+        labels.append(label.from_partner(me, label.decided(me, share, model), model.answers))
     return joined(labels)
 
 
@@ -46,7 +45,7 @@ def answer_partner(me: ComputingParty, partner: Line[SentPool], layout: Layout, 
         share = np.zeros((form.classes, piece.stop - piece.start), np.uint64)
         hidden = answer(form, partner, model, me.random, share.shape[1])
         share[1:] = (model.prior[:, None] - hidden) & mask(form.width)
-        label.to_partner(me, winners(me, share, form.width), form.classes)
+        label.to_partner(me, label.decided(me, share, model), model.answers)
 
 
 def show_partner(me: ComputingParty, layout: Layout, model: Model, codes: Values) -> Labels:
@@ -54,8 +53,8 @@ def show_partner(me: ComputingParty, layout: Layout, model: Model, codes: Values
     labels = []
     for piece in rows.pieces(codes.shape[1]):
         rows.send(me.channel, layout, codes[:, piece])
-        hot = winners(me, scores(layout, model, codes[:, piece]), model.width)
-        labels.append(label.from_partner(me, hot, model.classes))
+        hot = label.decided(me, scores(layout, model, codes[:, piece]), model)
+        labels.append(label.from_partner(me, hot, model.answers))
     return joined(labels)
 
 
@@ -63,7 +62,7 @@ def see_partner(me: ComputingParty, layout: Layout, model: Model, count: int) ->
     """Two hospitals alone, the other one, for rows that it is shown."""
     for piece in rows.pieces(count):
         codes = rows.receive(me.channel, layout, piece.stop - piece.start)
-        label.to_partner(me, winners(me, scores(layout, model, codes), model.width), model.classes)
+        label.to_partner(me, label.decided(me, scores(layout, model, codes), model), model.answers)
 
 
 def run_partner_classification(

@@ -10,6 +10,8 @@ A vector is that of some table in the dictionary's layout if
   present than count (`several.py`);
 - what a kind demands beyond that is true: the moments of a Gaussian attribute are possible (`gaussian_validity.py`).
 
+A contribution has a vector for every fold. Each must be that of some table; the agreed rows are those of all together.
+
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
 valid exactly if all of A's words equal B's. Each mixer hashes its own to 128 bits under a nonce; 127 ANDs compare the
@@ -53,7 +55,10 @@ _CELLS = 1 << 15
 
 
 def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words]) -> list[bool]:
-    """Which contributions are counts of some table, from this mixer's share of each, both mixers' in the same order."""
+    """Which contributions are counts of some table, from this mixer's share of each, both mixers' in the same order.
+
+    A share holds the vectors of all folds, one after the other.
+    """
     nonce = _common_nonce(me)
     digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, nonce)]
     if not digests:
@@ -78,13 +83,18 @@ def run_validation(
         # The mixers learn one bit a contribution.
         verdicts = honest(me, layout, shares)
         # What was refused is not in the sum.
-        accepted = [share for share, verdict in zip(shares, verdicts, strict=True) if verdict]
+        accepted = [joint(layout, share) for share, verdict in zip(shares, verdicts, strict=True) if verdict]
         return verdicts, sum(accepted, np.zeros(layout.size, np.uint64))
 
     (verdicts, sum_a), (_, sum_b) = memory.together(
         lambda: mixer(A, to_b, ahead_b, of_a), lambda: mixer(B, to_a, ahead_a, of_b)
     )
     return verdicts, sum_a, sum_b
+
+
+def joint(layout: Layout, share: Words) -> Words:
+    """A share of the counts of all folds together."""
+    return share.reshape(layout.terms.folds, layout.size).sum(axis=0, dtype=np.uint64)
 
 
 def _common_nonce(me: ComputingParty) -> bytes:
@@ -95,10 +105,10 @@ def _common_nonce(me: ComputingParty) -> bytes:
 
 
 def _together(layout: Layout, shares: Iterable[Words]) -> Iterator[Words]:
-    """(some, size): as many contributions as fit."""
+    """(some, folds, size): as many contributions as fit."""
     rest = iter(shares)
-    while some := list(islice(rest, max(1, _CELLS // layout.size))):
-        yield np.stack(some)
+    while some := list(islice(rest, max(1, _CELLS // layout.contributed))):
+        yield np.stack(some).reshape(len(some), layout.terms.folds, layout.size)
 
 
 def _digests(me: ComputingParty, layout: Layout, vectors: Words, nonce: bytes) -> list[bytes]:
@@ -110,15 +120,16 @@ def _digest(words: Words, nonce: bytes) -> bytes:
     return blake2b(words.astype("<u8").tobytes(), key=nonce, digest_size=DIGEST_BYTES).digest()
 
 
-def _statements(me: ComputingParty, layout: Layout, vectors: Words) -> list[Words]:
-    """What A and B hold alike exactly where it is true, contribution by contribution."""
-    rows, many, of_class = layout.rows_each, len(vectors), layout.class_counts(vectors)
-    blocks = list(layout.blocks(vectors))
-    total = of_class.sum(axis=1, keepdims=True, dtype=np.uint64)
+def _statements(me: ComputingParty, layout: Layout, contributions: Words) -> list[Words]:
+    """What A and B hold alike exactly where it is true, contribution by contribution and in each fold by fold."""
+    rows, many, vectors = layout.rows_each, len(contributions), contributions.reshape(-1, layout.size)
+    of_class, blocks = layout.class_counts(vectors), list(layout.blocks(vectors))
+    total = of_class.reshape(many, -1).sum(axis=1, keepdims=True, dtype=np.uint64)
     room = me.constant(np.full((many, 1), rows, np.uint64)) - total
     beyond_least = total - me.constant(np.full((many, 1), layout.terms.min_rows, np.uint64))
     counters = [of_class, *(attribute.counters(block) for attribute, block in blocks), room, beyond_least]
-    statements = [_ranges(me, np.concatenate(counters, axis=1), rows.bit_length())]
+    each = [part.reshape(many, -1) for part in counters]
+    statements = [_ranges(me, np.concatenate(each, axis=1), rows.bit_length())]
     statements += [held_alike(me, attribute.surplus(block, of_class)) for attribute, block in blocks]
     statements.append(_negatives(me, [attribute.room(block) for attribute, block in blocks], rows.bit_length()))
     # Counts are in range and add up. What a kind demands beyond that comes last.

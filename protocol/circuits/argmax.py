@@ -11,7 +11,7 @@ import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits.comparison import negative
-from mixbayes.protocol.circuits.products import gate, scale
+from mixbayes.protocol.circuits.products import gate, scale, weighted
 from mixbayes.protocol.computing_party import ComputingParty
 
 MOST_COMPARISONS_AT_ONCE = 1024
@@ -23,6 +23,23 @@ def winners(me: ComputingParty, scores: Words, width: int) -> Words:
     if classes == 2 or n * classes * (classes - 1) // 2 > MOST_COMPARISONS_AT_ONCE:
         return tournament(me, scores, width)
     return all_pairs(me, scores, width)
+
+
+def winners_by(me: ComputingParty, scores: Words, width: int, margin: int) -> Words:
+    """One-hot words of K + 1 answers: the winner, or the last one where the winner leads by less than the margin.
+
+    The scores, and what the margin makes of them, fit the width.
+    """
+    classes, wider = len(scores), width + 1
+    hot = winners(me, scores, width)
+    places = np.arange(classes, dtype=np.uint64)[:, None]
+    won = (hot >> places & np.uint64(1)).astype(np.uint8)
+    # Twice the winner's score, lowered by an odd number, ties with nobody's: whoever wins now won by the margin.
+    lowered = (scores << np.uint64(1)) - weighted(me, won, [2 * margin - 1], wider)
+    again = winners(me, lowered & mask(wider), wider) >> places & np.uint64(1)
+    sure = np.bitwise_xor.reduce(gate(me, won, again.astype(np.uint8), 1), axis=0)
+    kept = gate(me, sure, hot, classes)
+    return kept ^ (me.negate(sure).astype(np.uint64) << np.uint64(classes))
 
 
 def tournament(me: ComputingParty, scores: Words, width: int) -> Words:
