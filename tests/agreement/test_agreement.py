@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from mixbayes.agreement.agreement import BadFederation, federation_from
+from mixbayes.protocol.bayes.recipe import OWN, read_recipe
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 from tests.keys.helpers import HEART, PAIR, Place, changed
 
@@ -84,7 +85,7 @@ def test_protocol_is_a_section() -> None:
     content = changed(PAIR, (("dictionary", "attributes"), HEART["dictionary"]["attributes"][::2]))
     one, other = federation_from(content), federation_from(content | {"protocol": "paillier"})
     assert {part for part, mark in one.sections().items() if other.sections()[part] != mark} == {"protocol"}
-    assert set(one.sections()) == {"name", "protocol", "members", "policy", "privacy", "dictionary"}
+    assert set(one.sections()) == {"name", "protocol", "members", "policy", "privacy", "recipes", "dictionary"}
 
 
 def test_nothing_can_be_changed_afterwards() -> None:
@@ -183,3 +184,54 @@ def test_paillier_says_what_to_agree_on_instead_of_lists() -> None:
 def test_too_many_classes_are_that() -> None:
     with pytest.raises(DictionaryTooLarge, match="65 classes"):
         federation_from(changed(HEART, (("dictionary", "classes"), list(map(str, range(65))))))
+
+
+PRIVACY = {
+    "epsilon": 50.0,
+    "delta": 0.1,
+    "total_epsilon": 100.0,
+    "total_delta": 0.1,
+    "coins": (2, 2, 2, 2, 2, 2, 2, 200),
+}
+RECIPES = ["joint:unsure=1", "personal:weight=10:prior=own", "personal:weight=0:prior=own:costs=present=5"]
+
+
+def test_listed_recipes_may_be_asked_for_and_no_others() -> None:
+    federation = federation_from(HEART | {"recipes": RECIPES})
+    assert [federation.why_not(read_recipe(text)) for text in ["joint", *RECIPES]] == [""] * 4
+    assert "only the recipes that the agreement lists" in federation.why_not(read_recipe("personal:weight=11"))
+    assert "own classifier" in federation.why_not(OWN)
+    assert federation.asked_anew
+    assert not federation_from(HEART).asked_anew
+
+
+def test_with_noise_all_recipes_may_be_asked_for_but_costs_and_margins_are_agreed() -> None:
+    noisy = HEART | {"privacy": PRIVACY, "recipes": ["joint:unsure=1"]}
+    federation = federation_from(noisy)
+    assert federation.why_not(read_recipe("personal:weight=11")) == ""
+    assert federation.why_not(read_recipe("joint:unsure=1")) == ""
+    assert "must be listed" in federation.why_not(read_recipe("joint:unsure=2"))
+    assert federation.asked_anew
+
+
+@pytest.mark.parametrize(
+    ("recipes", "said"),
+    [
+        (["mine"], "is no recipe"),
+        (["joint:costs=nobody=5"], "has a cost for 'nobody'"),
+        (["personal"], "it is written 'personal:weight=10:prior=own'"),
+        (["joint:unsure=1"] * 2, "twice"),
+        ([f"personal:weight={weight}:prior=own" for weight in (1, 2, 3)], "at most 2 of them are personal"),
+    ],
+)
+def test_recipes_that_cannot_be_agreed_on(recipes: list[str], said: str) -> None:
+    assert any(said in line for line in problems(HEART | {"recipes": recipes}))
+
+
+def test_paillier_takes_no_recipe_that_the_other_hospital_would_have_to_answer() -> None:
+    nominal = changed(PAIR, (("dictionary", "attributes"), HEART["dictionary"]["attributes"][::2]))
+    assert federation_from(nominal | {"protocol": "paillier", "recipes": ["own:unsure=1"]}).recipes
+    assert any(
+        "paillier answers" in line
+        for line in problems(nominal | {"protocol": "paillier", "recipes": ["joint:unsure=1"]})
+    )

@@ -33,7 +33,10 @@ policies = st.builds(
     rounds=st.integers(1, 10**6),
     min_rows=st.integers(1, 1),
     max_rows_each=st.none() | st.integers(1, 2**40),
+    folds=st.integers(1, 20),
+    test_share=st.floats(0, 0.5),
 )
+recipes = st.lists(st.sampled_from(["own:unsure=1", "own", "own:unsure=0.125"]), unique=True)
 privacies = st.builds(
     Privacy,
     epsilon=st.floats(50, 100),
@@ -87,6 +90,7 @@ def federations(draw: st.DrawFn) -> Federation:
         mixers=MIXERS,
         policy=draw(policies),
         privacy=draw(st.none() | privacies),
+        recipes=tuple(draw(recipes)),
         dictionary=dictionary,
     )
 
@@ -118,7 +122,18 @@ def test_what_editors_do_to_files_does_no_harm(tmp_path: Path) -> None:
 
 def test_every_part_has_its_comment() -> None:
     parts = written(federation_from(HEART)).split("\n\n")
-    assert [part.splitlines()[0][:2] for part in parts] == ["# ", "na", "# ", "# ", "# ", "[p", "[d", "# ", *["[["] * 3]
+    assert [part.splitlines()[0][:2] for part in parts] == [
+        "# ",
+        "na",
+        "# ",
+        "# ",
+        "# ",
+        "# ",
+        "[p",
+        "[d",
+        "# ",
+        *["[["] * 3,
+    ]
     assert "[[mixers]]" not in written(federation_from(PAIR))
 
 

@@ -21,11 +21,18 @@ from mixbayes.agreement.promise import cost, keeps
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
-from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
+from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.privacy.loss import Release
 
 LONGEST_TITLE = 100
+MOST_FOLDS = 20
+MOST_ASIDE = 0.5
+MOST_PERSONAL = 2
+"""Personal recipes of an agreement without noise. Each is one more exact classifier of sums that differ little."""
+MOST_RECIPES = 100
 LONGEST_COLLECTION = 24 * 366  # hours
 LONGEST_WAIT = 24 * 3600  # seconds
 MOST_ROUNDS = 10**6
@@ -116,6 +123,10 @@ class Policy(_Frozen):
     """Patients that every hospital must contribute."""
     max_rows_each: Annotated[Whole, Field(le=MOST_ROWS)] | None = None
     """Patients that every hospital may contribute; the dictionary's `max_rows` if not said."""
+    folds: Annotated[Whole, Field(le=MOST_FOLDS)] = 1
+    """Into how many parts every hospital divides its patients, to be judged by those that did not count."""
+    test_share: Annotated[float, Field(strict=True, ge=0, le=MOST_ASIDE, allow_inf_nan=False)] = 0.0
+    """The share of its patients that every hospital keeps out of the counts, to judge the joint classifier by."""
 
 
 Member = TypeVar("Member", Party, Mixer)
@@ -152,6 +163,8 @@ class Federation(_Frozen):
     policy: Policy
     privacy: Privacy | None = None
     """Nothing where no noise is agreed."""
+    recipes: Annotated[tuple[str, ...], Field(max_length=MOST_RECIPES)] = ()
+    """Besides the plain joint classifier, those that may be asked for; with noise all without costs and margin may."""
     dictionary: Dictionary
 
     @field_validator("parties")
@@ -175,7 +188,8 @@ class Federation(_Frozen):
     def _fits_together(self) -> Self:
         members = self._two_party_problems() if self.two_party else self._mixer_problems()
         problems = [*members, *self._address_problems(), *self._policy_problems(), *self._protocol_problems()]
-        _refuse(problems or self._privacy_problems())
+        _refuse(problems or self._recipe_problems())
+        _refuse(self._privacy_problems())
         return self
 
     def _two_party_problems(self) -> Iterator[Problem]:
@@ -219,6 +233,27 @@ class Federation(_Frozen):
                 advice = f"agree on {attribute.in_its_place}, or on shares"
                 yield ("dictionary", "attributes", i, "kind"), f"{refusal}; {advice}"
 
+    def _recipe_problems(self) -> Iterator[Problem]:
+        personal = set()
+        for i, text in enumerate(self.recipes):
+            try:
+                recipe = read_recipe(text)
+                recipe.refuse_unknown_classes(self.dictionary.classes)
+                if recipe.base != "own":
+                    precision_for(self.layout, recipe)
+            except MixbayesError as error:
+                yield ("recipes", i), str(error)
+                continue
+            if str(recipe) != text:
+                yield ("recipes", i), f"it is written {str(recipe)!r}"
+            if self.protocol == "paillier" and recipe.base != "own":
+                yield ("recipes", i), "paillier answers from the joint classifier alone"
+            personal |= {recipe.plain} if recipe.personal else set()
+        if not self.privacy and len(personal) > MOST_PERSONAL:
+            yield ("recipes",), f"without noise at most {MOST_PERSONAL} of them are personal, here are {len(personal)}"
+        if _twice(self.recipes):
+            yield ("recipes",), "a recipe is there twice"
+
     def _privacy_problems(self) -> Iterator[Problem]:
         agreed, release = self.privacy, self.release
         if not agreed or not release:
@@ -243,7 +278,33 @@ class Federation(_Frozen):
         """Where each count stands, and how large it can be."""
         coins = Coins(self.privacy.coins) if self.privacy else None
         policy = self.policy
-        return Layout(self.dictionary, Terms(len(self.parties), policy.min_rows, policy.max_rows_each, coins))
+        terms = Terms(len(self.parties), policy.min_rows, policy.max_rows_each, coins, folds=policy.folds)
+        return Layout(self.dictionary, terms)
+
+    def why_not(self, recipe: Recipe) -> str:
+        """Why this recipe may not be asked for, or nothing if it may."""
+        if recipe == JOINT or str(recipe) in self.recipes:
+            return ""
+        if recipe.base == "own":
+            return "it is the hospital's own classifier, for which nobody else is asked"
+        if self.protocol == "paillier":
+            return "the Paillier protocol answers from the joint classifier alone"
+        if not self.privacy:
+            return "without noise only the recipes that the agreement lists may be asked for"
+        if recipe.costs or recipe.unsure is not None:
+            return "costs and a margin must be listed in the agreement"
+        return ""
+
+    @property
+    def asked_anew(self) -> bool:
+        """Whether the computing parties need contributions while they answer: for personal recipes and evaluations."""
+        if self.protocol == "paillier":
+            return False
+        return (
+            self.privacy is not None
+            or self.policy.folds > 1
+            or any(read_recipe(text).base != "own" for text in self.recipes)
+        )
 
     @property
     def release(self) -> Release | None:
@@ -301,6 +362,7 @@ class Federation(_Frozen):
             "members": [content["parties"], content["mixers"]],
             "policy": content["policy"],
             "privacy": content["privacy"],
+            "recipes": content["recipes"],
             "dictionary": content["dictionary"],
         }
         return {part: _sha256(_canonical(value))[:SHORT_DIGEST] for part, value in parts.items()}

@@ -51,6 +51,7 @@ def _lines(federation: Federation) -> Iterator[str]:
     yield ""
     yield "# How the two computing parties work: shares, or, for two hospitals without mixers, paillier."
     yield f"protocol = {_text(federation.protocol)}"
+    yield from _recipe_lines(federation.recipes)
     yield from _party_lines(federation)
     yield from _mixer_lines(federation.mixers)
     yield from _policy_lines(federation.policy)
@@ -99,6 +100,10 @@ def _policy_lines(policy: Policy) -> Iterator[str]:
     yield f"min_rows = {policy.min_rows}"
     if policy.max_rows_each is not None:
         yield f"max_rows_each = {policy.max_rows_each}"
+    yield "# Every hospital divides its patients into so many folds, to judge classifiers by patients that they do not"
+    yield "# count; 1 for none. test_share is kept out of all counts, to judge the joint classifier by."
+    yield f"folds = {policy.folds}"
+    yield f"test_share = {policy.test_share!r}"
 
 
 def _privacy_lines(privacy: Privacy | None) -> Iterator[str]:
@@ -117,6 +122,13 @@ def _privacy_lines(privacy: Privacy | None) -> Iterator[str]:
     yield f"coins = {list(privacy.coins)!r}"
     yield "# What hospitals get of a round: labels, or the noisy counts themselves, as a model to keep."
     yield f"release = {_text(privacy.release)}"
+
+
+def _recipe_lines(recipes: Sequence[str]) -> Iterator[str]:
+    yield ""
+    yield "# Classifiers that a hospital may ask for besides the plain joint one. With noise all may be asked for that"
+    yield "# have no costs and no margin."
+    yield f"recipes = {_list(map(_text, recipes))}"
 
 
 def _dictionary_lines(dictionary: Dictionary) -> Iterator[str]:
