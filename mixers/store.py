@@ -57,10 +57,12 @@ class Store:
         """One training on the sealed set, over the channels to the other mixer."""
         minimum, random = self.federation.policy.minimum, Randomness.from_system()
         charge = partial(self.rounds.charge_noise, number)
-        return train_round(self.role, other, self.layout, self.contributions(number), minimum, random, charge)
+        found, bins = self.contributions(number), self.federation.bins_to_find
+        return train_round(self.role, other, self.layout, found, minimum, random, charge, bins)
 
     def keep(self, number: int, trained: Trained) -> None:
-        model, counts = model_bytes(self.layout, trained.model), trained.counts
+        model = model_bytes(self.layout, trained.model) if trained.model else b""
+        counts = trained.counts
         kept = b"" if counts is None else counts.astype("<u8").tobytes()
         self.rounds.keep_model(number, trained.run, model, trained.refused, kept)
 

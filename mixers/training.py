@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mixbayes.node.cuts import words_of
 from mixbayes.node.questions import RUN_BYTES
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.training import train
@@ -31,10 +33,11 @@ class Trained:
     """A mixer's share of a model, which training it is of, and whose contributions are not in it."""
 
     run: bytes
-    model: Model
+    model: Model | None
+    """Nothing where the agreement is preliminary."""
     refused: list[str]
     counts: Words | None = field(default=None, repr=False)
-    """This mixer's share of the noisy counts, where noise is agreed."""
+    """This mixer's share of the noisy counts, where noise is agreed; or the cut points, which both have."""
 
 
 Charge = Callable[[Mapping[str, bytes]], bytes]
@@ -66,8 +69,12 @@ def train_round(
     minimum: int,
     random: Randomness,
     charge: Charge,
+    bins: int | None = None,
 ) -> Trained:
-    """One training of at least `minimum` honest contributions, over the two channels to the other mixer."""
+    """One training of at least `minimum` honest contributions, over the two channels to the other mixer.
+
+    With `bins` it finds the cut points for so many, in place of a model.
+    """
     me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
     agree_on_set(me, contributions)
     accepted, lies = honest_ones(me, layout, contributions)
@@ -78,9 +85,12 @@ def train_round(
     if noisy := layout.terms.coins is not None:
         # The noise belongs to this set: it is charged first, and drawn again it is the same.
         joint = blurred(me, layout, joint, Randomness(charge({one.hospital: one.id for one in accepted})))
-    model = train(me, layout, joint)
+    if bins is None:
+        model, kept = train(me, layout, joint), joint if noisy else None
+    else:
+        model, kept = None, words_of(cuts_on_shares(me, layout, joint, bins))
     run = label.common_blinding(me)[:RUN_BYTES]  # drawn by both, once both have the model
-    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], joint if noisy else None)
+    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], kept)
 
 
 def agree_on_set(me: ComputingParty, contributions: list[Contribution]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import most_rows
+from mixbayes.node.rounds.status import preliminary
 from mixbayes.parties.alone.obfuscators import Stock
 from mixbayes.protocol.arrays import Numbers, Values, Words
 from mixbayes.protocol.attributes.layout import Layout
@@ -123,6 +124,23 @@ class Paillier(Engine):
         self._stock.close()
 
 
+class NoModel(Engine):
+    """What stands in the place of a model under a preliminary agreement, in which nobody is asked."""
+
+    @property
+    def most_rows(self) -> int:
+        return 1
+
+    def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
+        raise preliminary()
+
+    def answer(self, me: ComputingParty, line: Line[SentPool] | None, count: int) -> None:
+        raise preliminary()
+
+    def kept(self) -> bytes:
+        return b""
+
+
 def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Words) -> Engine:
     """A hospital's part of the training, with its own counts."""
     if protocol == SHARES:
@@ -143,6 +161,8 @@ def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Word
 
 def engine_from(protocol: str, layout: Layout, raw: bytes) -> Engine:
     """The engine of a model that was kept."""
+    if not raw:
+        return NoModel(layout)
     if protocol == SHARES:
         return Shares(layout, model_from(raw))
     key, model = exact_from(raw)

@@ -13,7 +13,7 @@ from mixbayes.node.counts import released
 from mixbayes.node.ledger import Page, refusal
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.state import SERVING
-from mixbayes.node.rounds.status import Status
+from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, spent
@@ -110,6 +110,7 @@ class PartnerHospital:
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
         """The labels, question by question. Between two questions another application may have its turn."""
         kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
+        refuse_preliminary(self._store.federation)
         status = self.status()
         status.refuse_unless_serving(self._store.federation)
         most = self._store.engine(status.round)[1].most_rows

@@ -125,7 +125,10 @@ class PartnerStore:
         return self.rounds.charge_noise(number, self.rounds.current().sealed_set)
 
     def keep(self, number: int, run: bytes, engine: Engine, counts: Words | None) -> None:
-        """`counts` are the noisy counts: this hospital's share of them, or all where the agreement gives them away."""
+        """`counts` are the noisy counts: this hospital's share of them, or all where the agreement gives them away.
+
+        Under a preliminary agreement they are the cut points.
+        """
         kept = b"" if counts is None else counts.astype("<u8").tobytes()
         self.rounds.keep_model(number, run, engine.kept(), [], kept)
         with self._lock:

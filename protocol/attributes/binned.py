@@ -16,6 +16,9 @@ from mixbayes.protocol.attributes.fields import Finite
 from mixbayes.protocol.attributes.kind import Reading
 from mixbayes.protocol.attributes.numbers import not_numbers, read_as_numbers
 
+_DESCRIBED = 20
+"""Cut points that a summary names."""
+
 
 class Binned(Discrete):
     """A numeric attribute with cut points: bin i holds cuts[i-1] <= value < cuts[i].
@@ -76,4 +79,6 @@ class Binned(Discrete):
         return not_numbers(foreign)
 
     def described(self) -> str:
-        return f"{self.low!r} to {self.high!r}, cut at {', '.join(map(repr, self.cuts))}"
+        more = len(self.cuts) - _DESCRIBED
+        cuts = ", ".join(map(repr, self.cuts[:_DESCRIBED]))
+        return f"{self.low!r} to {self.high!r}, cut at {cuts}{f' and {more} more' if more > 0 else ''}"

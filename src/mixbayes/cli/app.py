@@ -14,6 +14,7 @@ from mixbayes.cli import (
     audit,
     bench,
     count_table,
+    cuts,
     doctor,
     federation,
     inspect_table,
@@ -59,6 +60,7 @@ _add("classify", ask.classify, ask.CLASSIFY_EXAMPLES)
 _add("model", model.model, model.EXAMPLES)
 _add("status", ask.status, ask.STATUS_EXAMPLES)
 _add("doctor", doctor.doctor, doctor.EXAMPLES)
+federation.app.command(cls=Command, name="cuts", epilog=cuts.EXAMPLES)(cuts.cuts)
 app.add_typer(ask.rounds, name="round")
 app.add_typer(audit.app, name="audit")
 app.add_typer(federation.app, name="federation")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from mixbayes.agreement.agreement import Federation
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.cuts import Cuts
 from mixbayes.protocol.errors import OutOfRange
+from mixbayes.transport.errors import RefusedByPolicy
 
 STEP = "cut points"
 
@@ -18,15 +19,15 @@ def words_of(cuts: Cuts) -> Words:
     return np.array([*positions, *(rank for rank in cuts.ranks if rank is not None)], np.uint64)
 
 
-def size_of(layout: Layout, bins: int) -> int:
-    """How many words they are."""
-    attributes = layout.dictionary.attributes
+def size_of(federation: Federation) -> int:
+    """How many words they are under this preliminary agreement."""
+    bins, attributes = _bins(federation), federation.dictionary.attributes
     return sum((bins - 1) * (a.exact and a.numeric) + a.exact for a in attributes)
 
 
-def cuts_from(words: Words, layout: Layout, bins: int, peer: str) -> Cuts:
+def cuts_from(words: Words, federation: Federation, peer: str) -> Cuts:
     """The same again, from a node that may have made it up: every cell lies on its grid, and no two ranks are equal."""
-    numbers, attributes = iter(words.tolist()), layout.dictionary.attributes
+    numbers, bins, attributes = iter(words.tolist()), _bins(federation), federation.dictionary.attributes
     positions = tuple(
         tuple(next(numbers) for _ in range(bins - 1)) if attribute.exact and attribute.numeric else None
         for attribute in attributes
@@ -39,3 +40,9 @@ def cuts_from(words: Words, layout: Layout, bins: int, peer: str) -> Cuts:
     if given != list(range(1, len(given) + 1)):
         raise OutOfRange(peer, STEP, "the ranks are no ranking")
     return Cuts(bins, positions, ranks)
+
+
+def _bins(federation: Federation) -> int:
+    if not federation.cuts:
+        raise RefusedByPolicy("No cut points are found under this agreement, which is not preliminary.")
+    return federation.cuts.bins

@@ -69,7 +69,7 @@ class Page(Generic[Model]):
 
     def verdict(self, question: Question) -> Verdict:
         now = self._rounds.current()
-        if now.number != question.round or now.state is not SERVING:
+        if now.number != question.round or now.state is not SERVING or self._rounds.federation.cuts:
             return Verdict.NOT_SERVING
         with self._rounds.datastore.read() as tables:
             charged, pieces = tables.question(question.id), tables.answer_pieces(question.id)
