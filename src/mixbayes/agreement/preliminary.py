@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.cuts import Cuts, begins
 
@@ -15,6 +16,12 @@ def final(preliminary: Federation, found: Cuts) -> Federation:
     cut = tuple(_cut(attribute, positions) for attribute, positions in attributes)
     dictionary = preliminary.dictionary.model_copy(update={"attributes": cut})
     return preliminary.model_copy(update={"cuts": None, "dictionary": dictionary})
+
+
+def coarsest(preliminary: Dictionary, bins: int) -> Dictionary:
+    """A dictionary with as many cells as the one that is to follow, or with more."""
+    cut = (a.cut_at(range(1, min(bins, a.rows - 1))) if a.exact and a.numeric else a for a in preliminary.attributes)
+    return preliminary.model_copy(update={"attributes": tuple(cut)})
 
 
 def remarks(preliminary: Federation, found: Cuts) -> Mapping[str, str]:

@@ -26,11 +26,12 @@ from mixbayes.agreement.noise import (
     USUAL_DELTA,
     all_rounds,
     document,
+    exactly,
     in_words,
     promised,
     spent_together,
-    without_noise,
 )
+from mixbayes.agreement.preliminary import coarsest
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
 from mixbayes.cli.help import Command
 from mixbayes.cli.noise import (
@@ -221,7 +222,7 @@ def new(
             "mixers": list(map(_member, mixer or [])),
             "policy": {
                 "minimum": minimum or len(party),
-                "budget": budget or _usual_budget(dictionary, epsilon),
+                "budget": budget or _usual_budget(dictionary, epsilon, bins if grid else None),
                 "collect_hours": collect_hours,
                 "timeout": timeout,
                 "rounds": rounds,
@@ -275,8 +276,11 @@ def _refuse_grid_without_bins(grid: int | None, bins: int | None) -> None:
         raise Unsupported(f"--grid: say with --bins N, from 2 to {MOST_CUT}, into how many bins numbers are to be cut.")
 
 
-def _usual_budget(dictionary: Dictionary, epsilon: float | None) -> int:
-    return Layout(dictionary).size if epsilon is None else USUAL.budget
+def _usual_budget(dictionary: Dictionary, epsilon: float | None, bins: int | None) -> int:
+    """A preliminary agreement has the budget of the one that is to follow, whose cells are fewer."""
+    if epsilon is not None:
+        return USUAL.budget
+    return Layout(dictionary if bins is None else coarsest(dictionary, bins)).size
 
 
 def _promise(federation: Federation) -> dict[str, Any] | None:
@@ -396,8 +400,9 @@ def _about_noise(federation: Federation) -> Iterator[str]:
     """What is promised and what it costs, or what is given away without a promise."""
     privacy, layout, policy = federation.privacy, federation.layout, federation.policy
     if privacy is None:
-        yield without_noise(layout)
-        yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
+        yield exactly(federation)
+        if not federation.cuts:
+            yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
         return
     promise, noise = in_words(privacy)
     yield f"Promised: {promise}. A patient with rows in two hospitals counts twice."
@@ -445,7 +450,7 @@ def _summary(federation: Federation) -> Iterator[str]:
 def _noise_summary(federation: Federation) -> Iterator[str]:
     privacy, layout = federation.privacy, federation.layout
     if privacy is None:
-        yield f"promise:        none. {without_noise(layout)}"
+        yield f"promise:        none. {exactly(federation)}"
         return
     promise, noise = in_words(privacy)
     yield f"promise:        {promise}"
