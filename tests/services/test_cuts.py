@@ -12,6 +12,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.preliminary import final
 from mixbayes.node.cuts import words_of
 from mixbayes.node.disk import audit
+from mixbayes.node.rounds.state import SERVING
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.desk import at_mixers, at_own_node
 from mixbayes.parties.with_mixers.asking import Asking
@@ -23,7 +24,7 @@ from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
 from mixbayes.transport.errors import DifferentSets, RefusedByPolicy, RoundOver
 from tests.services.couple import NORTH, SOUTH, make_couple
-from tests.services.helpers import Site, make_site
+from tests.services.helpers import Site, make_site, wait_until
 
 BINS = 4
 DICTIONARY: dict[str, Any] = {
@@ -131,6 +132,20 @@ def test_two_hospitals_alone(tmp_path: Path, privacy: dict[str, Any] | None) -> 
     # What was found lies on disk.
     with couple.nodes(), couple.desk(SOUTH) as desk:
         assert desk.cuts() == found[0]
+
+
+def test_the_next_agreement_serves_at_the_same_nodes(tmp_path: Path) -> None:
+    site = with_tables(make_site(tmp_path, **PRELIMINARY))
+    with site.mixers():
+        site.serve()
+        _, found = taken(site, "west")
+    site.federation = final(site.federation, found)
+    with site.mixers():
+        site.contribute(*site.federation.names)
+        with site.both("north") as mixers:
+            wait_until(lambda: mixers.status().state == SERVING, "the next round serves")
+            assert mixers.status().round == 2
+        assert site.labels("south", ROWS) == site.expected(ROWS)
 
 
 def test_mixers_that_start_again_have_the_same(tmp_path: Path) -> None:
