@@ -40,9 +40,10 @@ def cuts(
     node: Node = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Get cut points and ranks of the attributes, found on the patients of all hospitals.
+    """Get cut points and ranks from a first round.
 
-    The agreement must be a preliminary one, of `mixbayes federation new --grid`. Every hospital gets the same.
+    They are found on the patients of all hospitals. The agreement must be a preliminary one, which `mixbayes
+    federation new --grid` makes. Every hospital gets the same.
     """
     with desk(federation, name, keys, node) as (agreed, behind):
         if not agreed.cuts:
