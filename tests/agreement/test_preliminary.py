@@ -97,6 +97,7 @@ def test_the_next_agreement_has_the_cut_points_and_all_else_as_before() -> None:
     assert [a for a in after.dictionary.attributes if not a.numeric] == [
         a for a in before.dictionary.attributes if not a.numeric
     ]
+    assert after.cuts is None
     same = {"cuts", "dictionary"}
     assert after.model_dump(exclude=same) == before.model_dump(exclude=same)
     assert after.dictionary.classes == before.dictionary.classes

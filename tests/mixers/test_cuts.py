@@ -58,6 +58,7 @@ def assert_found(world: World) -> None:
 
 @pytest.mark.parametrize("name", MIXERS)
 def test_kill_at_every_write_point_until_it_serves(name: str) -> None:
+    commit = -1
     for commit in count():
         with new_folder() as made:
             world = World(Path(made), preliminary(NOISE))
