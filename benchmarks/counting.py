@@ -1,6 +1,6 @@
-"""Seconds and memory of counting a table where it is, beside what a database's own counts of it take.
+"""Seconds and memory of counting a table where it is, beside what a database's own counts of it take; and in folds.
 
-python benchmarks/counting.py [--rows 10000000] [--postgres URL] [nominal csv gaussian postgres]
+python benchmarks/counting.py [--rows 10000000] [--postgres URL] [nominal csv gaussian folds postgres]
 
 Each figure is of a process of its own, which has loaded the libraries of both sides before its clock starts; it is the
 median of three, in turns. The tables are made first, in a temporary folder; the one in PostgreSQL, in the database at
@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import resource
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,13 +29,18 @@ from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.tables.counting import counted
+from mixbayes.tables.folding import folded
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.opening import open_table
 
 SIZES = [2, 3, 4, 5, 8, 10, 10, 10, 12, 15, 20, 40, 100]
 """Values of each nominal column."""
 GAUSSIAN = 30
+COLUMNS = 12
+"""Of CSV files, and of tables that are counted in folds."""
+FOLDS = 5
 LOADED = pyarrow.csv, pyarrow.parquet
 CLASSES = ("class 0", "class 1", "class 2")
 ROWS = 10_000_000
@@ -83,11 +90,11 @@ def nominal_layout(columns: int, rows: int) -> Layout:
     return layout(attributes, rows)
 
 
-def gaussian_layout(rows: int) -> Layout:
-    return layout([Gaussian(name=f"x{at}", low=50, high=150) for at in range(GAUSSIAN)], rows)
+def gaussian_layout(rows: int, columns: int = GAUSSIAN) -> Layout:
+    return layout([Gaussian(name=f"x{at}", low=50, high=150) for at in range(columns)], rows)
 
 
-def layout(attributes: Sequence[Nominal | Gaussian], rows: int) -> Layout:
+def layout(attributes: Sequence[Attribute], rows: int) -> Layout:
     return Layout(
         Dictionary(class_column="class", classes=CLASSES, attributes=tuple(attributes), max_rows=max(rows, 1 << 20))
     )
@@ -95,6 +102,11 @@ def layout(attributes: Sequence[Nominal | Gaussian], rows: int) -> Layout:
 
 def count(address: str, wanted: Layout, how: How = USUAL) -> None:
     counted(wanted, open_table(address, how))
+
+
+def fold(address: str, wanted: Layout) -> None:
+    in_folds = Layout(wanted.dictionary, replace(wanted.terms, folds=FOLDS))
+    folded(in_folds, open_table(address, USUAL), test_share=Fraction(1, 10), secret=bytes(32))
 
 
 def ask_duckdb(statements: Sequence[str]) -> None:
@@ -147,12 +159,12 @@ def nominal(folder: Path, rows: int) -> None:
 
 
 def csv(folder: Path, rows: int) -> None:
-    path, columns = folder / "patients.csv", 12
-    make(path, rows, nominal_cells(columns))
-    counts = ", ".join(f"count(a{at})" for at in range(columns))
+    path = folder / "patients.csv"
+    make(path, rows, nominal_cells(COLUMNS))
+    counts = ", ".join(f"count(a{at})" for at in range(COLUMNS))
     scan = [f"select {counts}, count(class) from read_csv('{path}', all_varchar = true)"]
-    ours = partial(count, str(path), nominal_layout(columns, rows))
-    compare(f"CSV, {rows} rows, {columns} columns", ours, partial(ask_duckdb, scan), "DuckDB's scan")
+    ours = partial(count, str(path), nominal_layout(COLUMNS, rows))
+    compare(f"CSV, {rows} rows, {COLUMNS} columns", ours, partial(ask_duckdb, scan), "DuckDB's scan")
 
 
 def gaussian(folder: Path, rows: int) -> None:
@@ -168,6 +180,16 @@ def gaussian(folder: Path, rows: int) -> None:
     compare(
         f"DuckDB, {rows} rows, {GAUSSIAN} Gaussian columns", ours, partial(ask_duckdb, its), "its own sums by class"
     )
+
+
+def folds(folder: Path, rows: int) -> None:
+    """Half of the columns are texts, half of them numbers."""
+    texts, half = nominal_layout(COLUMNS // 2, rows), gaussian_layout(rows, COLUMNS // 2)
+    wanted = layout([*texts.dictionary.attributes, *half.dictionary.attributes], rows)
+    for path in (folder / "folds.parquet", folder / "folds.csv"):
+        make(path, rows, [*nominal_cells(COLUMNS // 2), *numbers()[: COLUMNS // 2]])
+        ours, usual = partial(fold, str(path), wanted), partial(count, str(path), wanted)
+        compare(f"{path.name}, {rows} rows, {COLUMNS} columns in {FOLDS} folds", ours, usual, "without folds")
 
 
 def postgres(url: str, rows: int) -> None:
@@ -206,13 +228,15 @@ def main(rows: int = ROWS, kinds: Sequence[str] = (), url: str | None = None) ->
             csv(folder, max(rows // 2, 1))
         if "gaussian" in kinds:
             gaussian(folder, max(rows // 5, 1))
+        if "folds" in kinds:
+            folds(folder, max(rows // 10, 1))
     if url and "postgres" in kinds:
         postgres(url, max(rows // 10, 1))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", default=["nominal", "csv", "gaussian", "postgres"])
+    parser.add_argument("kinds", nargs="*", default=["nominal", "csv", "gaussian", "folds", "postgres"])
     parser.add_argument("--rows", type=int, default=ROWS, help="of nominal columns")
     parser.add_argument("--postgres", help="a database in which a table may be made")
     chosen = parser.parse_args()

@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 
+import numpy as np
+
+from mixbayes.mixers.personal import Personal
 from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
@@ -17,8 +20,11 @@ from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, answer_public
+from mixbayes.protocol.bayes.evaluation import Sheet, blinded, judge, send_totals, train_folds
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.recipe import JOINT
+from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerSilent
@@ -33,6 +39,7 @@ def converse(
     asker: Sequence[Channel],
     layout: Layout,
     ledger: Ledger[Model],
+    personal: Personal,
     random: Randomness,
 ) -> None:
     """Answer until the hospital asks no more. `other` and `asker` are the channels to both, each for now and ahead."""
@@ -45,13 +52,19 @@ def converse(
                 me.pool.top_up()
             line.pool.top_up()
         else:
-            answer(me, line, layout, ledger, question, blinding)
+            answer(me, line, layout, ledger, personal, question, blinding)
 
 
 def answer(
-    me: ComputingParty, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Question, blinding: bytes
+    me: ComputingParty,
+    line: Line[SentPool],
+    layout: Layout,
+    ledger: Ledger[Model],
+    personal: Personal,
+    question: Question,
+    blinding: bytes,
 ) -> None:
-    """Answer one question, after its announcement, with this mixer's share of the labels."""
+    """Answer one question, after its announcement, with this mixer's share of the labels or totals."""
     verdict = _common_verdict(me, line.channel, ledger, question)
     if refused := refusal(verdict, line.channel.peer, question):
         raise refused
@@ -61,9 +74,11 @@ def answer(
     questions.send_verdict(line.channel, verdict)
     if verdict is Verdict.STORED:
         for share in ledger.kept(question):
-            label.send(line.channel, share)
+            _send(question, line.channel, share)
+    elif verdict is Verdict.GO and question.kind is Kind.EVALUATION:
+        _evaluate(me, line, layout, ledger, personal, question, blinding)
     elif verdict is Verdict.GO:
-        _compute(me, line, layout, ledger, question, blinding)
+        _compute(me, line, layout, ledger, personal, question, blinding)
 
 
 def _common_verdict(me: ComputingParty, asker: Channel, ledger: Ledger[Model], question: Question) -> Verdict:
@@ -96,9 +111,15 @@ def _same_announcement(other: Channel, asker: Channel) -> Iterator[None]:
 
 
 def _compute(
-    me: ComputingParty, line: Line[SentPool], layout: Layout, ledger: Ledger[Model], question: Question, blinding: bytes
+    me: ComputingParty,
+    line: Line[SentPool],
+    layout: Layout,
+    ledger: Ledger[Model],
+    personal: Personal,
+    question: Question,
+    blinding: bytes,
 ) -> None:
-    _, model = ledger.trained(question.round)
+    model = _model(me, layout, ledger, personal, question)
     numbers = count()
 
     def release(share: Bytes) -> None:
@@ -110,3 +131,43 @@ def _compute(
         answer_private(me, line, layout, model, question.rows, pad, release)
     else:
         answer_public(me, line.channel, layout, model, question.rows, pad, release)
+
+
+def _model(me: ComputingParty, layout: Layout, ledger: Ledger[Model], personal: Personal, question: Question) -> Model:
+    """This mixer's share of the model that answers. That of a recipe is trained when it is first asked for."""
+    if question.recipe == JOINT:
+        return ledger.trained(question.round)[1]
+    kept = personal.kept(question)
+    mine = kept[0] if kept else bytes(RUN_BYTES)
+    theirs = me.channel.swap("training of the recipe", mine).tobytes()
+    if kept and mine == theirs:
+        return kept[1]
+    # One of them has no model, or each has that of another training: a conversation broke off in between.
+    joint, own = personal.joint(question.round), np.zeros(layout.size, np.uint64)
+    if question.recipe.personal:
+        own = personal.folds(question.round).sum(axis=0, dtype=np.uint64)
+    model = train_each(me, layout, question.recipe, joint[None], own[None])[0]
+    personal.keep(question, label.common_blinding(me)[:RUN_BYTES], model)
+    return model
+
+
+def _evaluate(
+    me: ComputingParty,
+    line: Line[SentPool],
+    layout: Layout,
+    ledger: Ledger[Model],
+    personal: Personal,
+    question: Question,
+    blinding: bytes,
+) -> None:
+    """Train the classifiers without each fold, and send this mixer's share of the totals."""
+    joint, folds = personal.joint(question.round), personal.folds(question.round)
+    models = train_folds(me, layout, question.recipe, joint, folds)
+    found = judge(me, line, Sheet(layout, question.recipe, question.rows), models)
+    share = blinded(me, found, label.blinding_for(question.id, blinding))
+    ledger.keep(question, 0, share)
+    send_totals(line.channel, share)
+
+
+def _send(question: Question, asker: Channel, share: bytes) -> None:
+    (send_totals if question.kind is Kind.EVALUATION else label.send)(asker, share)

@@ -106,4 +106,5 @@ class MixerService(MixerServicer, ABC):
         """Answer one hospital's questions until it has no more."""
         store = self.reception.store
         both = asker[NOW], asker[AHEAD]
-        converse(store.role, other, both, store.layout, store.page(hospital), Randomness.from_system())
+        page, personal = store.page(hospital), store.personal(hospital)
+        converse(store.role, other, both, store.layout, page, personal, Randomness.from_system())

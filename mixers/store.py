@@ -6,11 +6,13 @@ import threading
 from functools import partial
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.mixers.training import Trained, checked, train_round
+from mixbayes.mixers.personal import Personal
+from mixbayes.mixers.training import Trained, checked, share_of, train_round
 from mixbayes.node.ledger import Page
 from mixbayes.node.model_codec import model_bytes, model_from
-from mixbayes.node.questions import Question
+from mixbayes.node.questions import Kind, Question
 from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.precision import precision_for
@@ -30,7 +32,6 @@ class Store:
         self.rounds = rounds
         self.role = ROLES[name]
         self.layout = rounds.federation.layout
-        self.form = Form.of(self.layout, precision_for(self.layout).width)
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Model] | None = None
 
@@ -62,8 +63,8 @@ class Store:
 
     def keep(self, number: int, trained: Trained) -> None:
         model = model_bytes(self.layout, trained.model) if trained.model else b""
-        counts = trained.counts
-        kept = b"" if counts is None else counts.astype("<u8").tobytes()
+        to_keep = self.federation.asked_anew or self.federation.cuts
+        kept = trained.counts.astype("<u8").tobytes() if to_keep else b""
         self.rounds.keep_model(number, trained.run, model, trained.refused, kept)
 
     def model(self, number: int) -> tuple[bytes, Model]:
@@ -84,6 +85,18 @@ class Store:
         """The ledger for this hospital's questions."""
         return Page(self.rounds, hospital, self._pieces, self.model)
 
+    def personal(self, hospital: str) -> Personal:
+        """What this mixer has of one hospital, for its recipes and evaluations."""
+
+        def share(number: int) -> Words:
+            message, peer = self.rounds.counted_message(number, hospital), self.federation.title(hospital)
+            found = checked(self.role, self.layout, self.federation.digest(), hospital, peer, message)
+            return share_of(self.layout, found)
+
+        return Personal(self.rounds, self.layout, hospital, share)
+
     def _pieces(self, question: Question) -> int:
-        pieces = self.form.pieces(question.rows) if question.private else rows.pieces(question.rows)
-        return sum(1 for _ in pieces)
+        if question.kind is Kind.EVALUATION:
+            return 1
+        form = Form.of(self.layout, precision_for(self.layout, question.recipe).width)
+        return sum(1 for _ in (form.pieces(question.rows) if question.private else rows.pieces(question.rows)))

@@ -36,8 +36,9 @@ class Trained:
     model: Model | None
     """Nothing where the agreement is preliminary."""
     refused: list[str]
-    counts: Words | None = field(default=None, repr=False)
-    """This mixer's share of the noisy counts, where noise is agreed; or the cut points, which both have."""
+    counts: Words = field(repr=False)
+    """This mixer's share of the joint counts, with their noise where it is agreed; or the cut points, which both have.
+    """
 
 
 Charge = Callable[[Mapping[str, bytes]], bytes]
@@ -81,16 +82,15 @@ def train_round(
     if len(accepted) < minimum:
         named = "; ".join(str(lie) for lie in lies)
         raise RoundFailed(f"only {len(accepted)} of the {minimum} contributions that are needed hold. {named}")
-    joint = joint_share(layout, accepted)
-    if noisy := layout.terms.coins is not None:
+    counts = joint_share(layout, accepted)
+    if layout.terms.coins:
         # The noise belongs to this set: it is charged first, and drawn again it is the same.
-        joint = blurred(me, layout, joint, Randomness(charge({one.hospital: one.id for one in accepted})))
-    if bins is None:
-        model, kept = train(me, layout, joint), joint if noisy else None
-    else:
-        model, kept = None, words_of(cuts_on_shares(me, layout, joint, bins))
+        counts = blurred(me, layout, counts, Randomness(charge({one.hospital: one.id for one in accepted})))
+    model = train(me, layout, counts) if bins is None else None
+    if bins is not None:
+        counts = words_of(cuts_on_shares(me, layout, counts, bins))
     run = label.common_blinding(me)[:RUN_BYTES]  # drawn by both, once both have the model
-    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], kept)
+    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], counts)
 
 
 def agree_on_set(me: ComputingParty, contributions: list[Contribution]) -> None:

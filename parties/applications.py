@@ -15,6 +15,7 @@ from typing import Protocol
 import grpc
 import numpy as np
 
+from mixbayes.agreement.agreement import Federation
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.questions import ID_BYTES, NEXT
@@ -22,22 +23,40 @@ from mixbayes.node.rounds.status import Status, encode
 from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import IDLE
 from mixbayes.node.serving.server import Server
+from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.settings import Settings
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.cells import Texts
-from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.bayes.evaluation import Totals
 from mixbayes.protocol.bayes.label import Labels as Positions
+from mixbayes.protocol.bayes.recipe import JOINT, OWN, UNSURE, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
-from mixbayes.transport.errors import TooEarly
+from mixbayes.transport.errors import RefusedByPolicy, TooEarly
 from mixbayes.transport.peer import chunks, on_loopback
 from mixbayes.transport.watch import Watch, in_time
-from mixbayes.wire.v1.node_pb2 import Chunk, Column, Labels, ReportRequest, RoundNumber, RoundReport, Rows
+from mixbayes.wire.v1.node_pb2 import (
+    Chunk,
+    Column,
+    Evaluated,
+    Evaluation,
+    Labels,
+    RecipeName,
+    ReportRequest,
+    RoundNumber,
+    RoundReport,
+    Rows,
+)
 from mixbayes.wire.v1.node_pb2_grpc import PartyServicer, add_PartyServicer_to_server
 
 FULL_NAME = "mixbayes.wire.v1.Party"
 Context = grpc.ServicerContext
+BEST = "best"
+NO_BEST = (
+    "This hospital's node remembers no best recipe. `mixbayes evaluate --remember RECIPE` judges the recipes, and says "
+    "which one it is from then on."
+)
 _MOST_CHARACTERS = 1 << 24
 """The largest size of a column in memory."""
 
@@ -47,7 +66,15 @@ class Backend(Protocol):
 
     def status(self) -> Status: ...
 
-    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Positions]: ...
+    def labels(
+        self, codes: Values, *, private: bool, id: bytes, renew: bool, recipe: Recipe
+    ) -> Iterator[Positions]: ...
+
+    def totals(self, recipe: Recipe) -> Totals: ...
+
+    def best(self) -> Recipe | None: ...
+
+    def remember_best(self, recipe: Recipe) -> None: ...
 
     def open_round(self, number: int) -> None: ...
 
@@ -59,11 +86,13 @@ class Backend(Protocol):
 class PartyService(PartyServicer):
     """Answers the hospital's own applications: only its own certificate is admitted, on loopback."""
 
-    def __init__(self, dictionary: Dictionary, backend: Backend, protection: str, deadline: float) -> None:
-        self._dictionary = dictionary
+    def __init__(self, federation: Federation, backend: Backend, own: OwnPatients, protection: str) -> None:
+        self._federation = federation
+        self._dictionary = federation.dictionary
         self._protection = protection
         self._backend = backend
-        self._deadline = deadline
+        self._own = own
+        self._deadline = federation.policy.timeout
         self._watch = Watch()
 
     def Classify(self, request_iterator: Iterator[Rows], context: Context) -> Iterator[Labels]:
@@ -71,8 +100,8 @@ class PartyService(PartyServicer):
             codes = encode_query(self._dictionary, table_of(rows.columns)).codes
             if rows.id and len(rows.id) != ID_BYTES:
                 raise BadData(f"The id of a table of rows has {len(rows.id)} bytes instead of {ID_BYTES}.")
-            for found in self._backend.labels(codes, private=not rows.public, id=rows.id, renew=rows.renew):
-                yield Labels(labels=[self._dictionary.classes[position] for position in found])
+            for found in self._labels(rows, codes):
+                yield Labels(labels=[self._answers[position] for position in found])
 
     def Report(self, request: ReportRequest, context: Context) -> RoundReport:
         return encode(replace(self._backend.status(), protection=self._protection))
@@ -87,6 +116,57 @@ class PartyService(PartyServicer):
 
     def Counts(self, request: RoundNumber, context: Context) -> Iterator[Chunk]:
         yield from chunks(self._backend.counts(request.round))
+
+    def Evaluate(self, request: Evaluation, context: Context) -> Iterator[Evaluated]:
+        recipes = [read_recipe(text) for text in request.recipes]
+        for recipe in recipes:
+            refuse_not_agreed(self._federation, recipe)
+        self._own.refuse_none()
+        for recipe in [OWN, *(recipe for recipe in recipes if recipe != OWN)]:
+            found = self._own.own_totals(recipe) if recipe.base == "own" else self._backend.totals(recipe)
+            yield evaluated(recipe, found, self._own.judged)
+
+    def Best(self, request: RecipeName, context: Context) -> RecipeName:
+        if request.recipe:
+            recipe = read_recipe(request.recipe)
+            refuse_not_agreed(self._federation, recipe)
+            self._backend.remember_best(recipe)
+        found = self._backend.best()
+        return RecipeName(recipe=str(found) if found else "")
+
+    @property
+    def _answers(self) -> tuple[str, ...]:
+        return (*self._dictionary.classes, UNSURE)
+
+    def _labels(self, rows: Rows, codes: Values) -> Iterator[Positions]:
+        """From the classifier of the recipe: the hospital's own one needs nobody else."""
+        recipe = self._recipe(rows.recipe)
+        refuse_not_agreed(self._federation, recipe)
+        if recipe.base == "own":
+            yield self._own.labels(recipe, codes)
+        else:
+            private = not rows.public
+            yield from self._backend.labels(codes, private=private, id=rows.id, renew=rows.renew, recipe=recipe)
+
+    def _recipe(self, text: str) -> Recipe:
+        if text != BEST:
+            return read_recipe(text or str(JOINT))
+        if found := self._backend.best():
+            return found
+        raise TooEarly(NO_BEST)
+
+
+def evaluated(recipe: Recipe, totals: Totals, rows: int) -> Evaluated:
+    """The totals of one recipe, as a message."""
+    answers, above = totals.answers.reshape(-1).tolist(), totals.above.reshape(-1).tolist()
+    return Evaluated(recipe=str(recipe), answers=answers, above=above, rows=rows)
+
+
+def refuse_not_agreed(federation: Federation, recipe: Recipe) -> None:
+    """Refuse a recipe that the agreement does not allow. The hospital's own classifier is its own matter."""
+    recipe.refuse_unknown_classes(federation.dictionary.classes)
+    if recipe.base != "own" and (why := federation.why_not(recipe)):
+        raise RefusedByPolicy(f"The recipe {recipe} is not possible: {why}.")
 
 
 def table_of(columns: Sequence[Column]) -> Columns:
@@ -106,11 +186,13 @@ def _texts(column: Column) -> Texts:
     return np.array(list(column.cells), np.str_)
 
 
-def serve_applications(stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, log: Log) -> Server:
+def serve_applications(
+    stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, own: OwnPatients, log: Log
+) -> Server:
     """Listen until the stack unwinds. Until then the address lies beside the key."""
     federation, name = settings.federation, settings.name
     admission = Admission(federation.title(name), federation, lambda caller, service: caller == name, log)
-    service = PartyService(federation.dictionary, backend, settings.protection_text, federation.policy.timeout)
+    service = PartyService(federation, backend, own, settings.protection_text)
     server = Server(
         settings.listen,
         identity.credentials,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.questions import ID_BYTES, Kind
 from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.transport.errors import TooEarly
 
 WARM_EVERY = 240.0
@@ -31,6 +33,13 @@ def numbering(seal: Seal) -> Numbering:
         return seal.tag(about + codes.astype("<i8").tobytes())[:ID_BYTES]
 
     return numbered
+
+
+def of_recipe(id: bytes, recipe: Recipe) -> bytes:
+    """An application's id for one recipe: the same rows have another answer from another classifier."""
+    if not id or recipe == JOINT:
+        return id
+    return hashlib.sha256(b"mixbayes recipe" + id + str(recipe).encode()).digest()[:ID_BYTES]
 
 
 def fresh_id() -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -22,14 +22,16 @@ from mixbayes.node.questions import ID_BYTES
 from mixbayes.node.rounds.state import OVER, SEALED, TRAINED
 from mixbayes.node.rounds.status import STEP, Status, decode, refuse_preliminary
 from mixbayes.node.serving.dialling import dial
-from mixbayes.parties.applications import recalled
+from mixbayes.parties.applications import recalled, refuse_not_agreed
 from mixbayes.parties.asking import Numbering, numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.cuts import Cuts
+from mixbayes.protocol.bayes.evaluation import Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.recipe import JOINT, OWN, UNSURE, Recipe, read_recipe
 from mixbayes.protocol.errors import MixbayesError, PeerError
 from mixbayes.tables.columns import Columns
 from mixbayes.transport.peer import Peer
@@ -37,6 +39,7 @@ from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1 import node_pb2
 from mixbayes.wire.v1.node_pb2_grpc import PartyStub
 
+EVALUATION, REMEMBERING = "evaluation", "remembering the best recipe"
 _LOOK_EVERY = 0.5
 _LATER = 15.0
 _MESSAGE = 1 << 19
@@ -54,8 +57,13 @@ class Desk(Protocol):
         """Refuse a question of this many rows before any of them is charged."""
         ...
 
-    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
-        """The labels of these rows. Under the same `id`, rows that were answered before are not charged again."""
+    def labels(
+        self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"", recipe: str = ""
+    ) -> Labels:
+        """The answers to these rows; `unsure` comes after the last class. The joint classifier gives them if not said.
+
+        Under the same `id`, rows that were answered before are not charged again.
+        """
         ...
 
     def counts(self) -> tuple[int, Words]:
@@ -108,12 +116,16 @@ class AtMixers:
     def refuse_over_budget(self, rows: int) -> Status:
         return _answering(self._mixers.status, self._federation).refuse_over_budget(rows)
 
-    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
+    def labels(
+        self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"", recipe: str = ""
+    ) -> Labels:
+        named = read_recipe(recipe or str(JOINT))
+        refuse_not_agreed(self._federation, named)
         status = _answering(self._mixers.status, self._federation)
         asking = Asking(self._mixers, self._federation.layout, self._numbered)
         parts: list[Labels] = []
         try:
-            for part in asking.labels(status.round, codes, private=private, id=id, renew=True):
+            for part in asking.labels(status.round, codes, private=private, id=id, renew=True, recipe=named):
                 parts.append(part)
                 progress(sum(map(len, parts)))
         finally:
@@ -143,11 +155,15 @@ class AtOwnNode:
     def refuse_over_budget(self, rows: int) -> Status:
         return _answering(self.status, self._federation).refuse_over_budget(rows)
 
-    def labels(self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"") -> Labels:
-        _answering(self.status, self._federation)
-        classes = self._federation.dictionary.classes
+    def labels(
+        self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"", recipe: str = ""
+    ) -> Labels:
+        if recipe != str(OWN):
+            _answering(self.status, self._federation)
+        classes = (*self._federation.dictionary.classes, UNSURE)
         found: list[int] = []
-        requests = (_message(self._federation, part, private, _part_id(id, at)) for at, part in enumerate(_parts(rows)))
+        parts = enumerate(_parts(rows))
+        requests = (_message(self._federation, part, private, _part_id(id, at), recipe) for at, part in parts)
         for reply in self._peer.answers(self._stub.Classify, requests, "classification"):
             found += [classes.index(label) for label in reply.labels]
             progress(len(found))
@@ -167,6 +183,21 @@ class AtOwnNode:
         number = _settled(self.status, self._federation).round
         replies = self._peer.answers(self._stub.Counts, node_pb2.RoundNumber(round=number), COUNTS)
         return number, counts_from(replies, size, self._peer.title)
+
+    def evaluate(self, recipes: Sequence[Recipe]) -> Iterator[tuple[Recipe, Totals, int]]:
+        """For each recipe its totals over the hospital's own patients, and how many they are. `own` comes first."""
+        _answering(self.status, self._federation)
+        request = node_pb2.Evaluation(recipes=list(map(str, recipes)))
+        for reply in self._peer.answers(self._stub.Evaluate, request, EVALUATION):
+            recipe = read_recipe(reply.recipe)
+            yield recipe, _totals(self._federation, recipe, reply), reply.rows
+
+    def best(self) -> str:
+        """The recipe that this node remembers as the best one; nothing if it remembers none."""
+        return self._peer.call(self._stub.Best, node_pb2.RecipeName(), REMEMBERING).recipe
+
+    def remember_best(self, recipe: Recipe) -> None:
+        self._peer.call(self._stub.Best, node_pb2.RecipeName(recipe=str(recipe)), REMEMBERING)
 
     def last_round(self) -> int:
         return self.status().round
@@ -242,7 +273,13 @@ def _part_id(id: bytes, at: int) -> bytes:
     return hashlib.sha256(id + at.to_bytes(8, "little")).digest()[:ID_BYTES] if id else b""
 
 
-def _message(federation: Federation, rows: Columns, private: bool, id: bytes) -> node_pb2.Rows:
+def _totals(federation: Federation, recipe: Recipe, reply: node_pb2.Evaluated) -> Totals:
+    sheet = Sheet(federation.layout, recipe, 1)
+    answers, above = np.array(reply.answers, np.int64), np.array(reply.above, np.int64)
+    return Totals(answers.reshape(sheet.groups, -1), above.reshape(federation.layout.classes, -1))
+
+
+def _message(federation: Federation, rows: Columns, private: bool, id: bytes, recipe: str) -> node_pb2.Rows:
     names = federation.dictionary.names
     columns = [node_pb2.Column(name=name, cells=rows.texts(name).tolist()) for name in names]
-    return node_pb2.Rows(columns=columns, public=not private, id=id, renew=True)
+    return node_pb2.Rows(columns=columns, public=not private, id=id, renew=True, recipe=recipe)

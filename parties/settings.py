@@ -7,7 +7,9 @@ from pathlib import Path
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.audit import LONGEST_TEXT
+from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Words
+from mixbayes.tables.folding import Patients
 from mixbayes.transport.meter import Meter
 
 ANYWHERE = "127.0.0.1:0"
@@ -15,7 +17,7 @@ ANYWHERE = "127.0.0.1:0"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the operator decides. `vector` holds the hospital's counts."""
+    """What the operator decides. `vector` holds the hospital's counts, fold after fold."""
 
     federation: Federation
     name: str
@@ -31,6 +33,13 @@ class Settings:
     """What was done to the table before it was counted."""
     guarantee: str = ""
     """What was verified of the protected table."""
+    patients: Patients | None = field(default=None, repr=False)
+    """Rows of the table, by which classifiers are judged."""
+
+    @property
+    def own_patients(self) -> OwnPatients:
+        """What the hospital has without asking anybody."""
+        return OwnPatients(self.federation.layout, self.vector, self.patients)
 
     @property
     def protection_text(self) -> str:

@@ -85,8 +85,9 @@ def test_condensation(load: Load, lines: Lines, tables: Path, monkeypatch: pytes
 
 
 def test_counting(load: Load, lines: Lines) -> None:
-    load("counting").main(ROWS, ["nominal", "csv", "gaussian"])
-    assert [line.split(",")[0] for line in lines()] == ["Parquet", "DuckDB", "CSV", "Parquet", "DuckDB"]
+    load("counting").main(ROWS, ["nominal", "csv", "gaussian", "folds"])
+    expected = ["Parquet", "DuckDB", "CSV", "Parquet", "DuckDB", "folds.parquet", "folds.csv"]
+    assert [line.split(",")[0] for line in lines()] == expected
 
 
 def test_counts(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from mixbayes.node import questions
 from mixbayes.node.questions import Kind, Question, Verdict, batches
-from mixbayes.parties.asking import Numbering, fresh_id
+from mixbayes.parties.asking import Numbering, fresh_id, of_recipe
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals, announce, receive_totals
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form, Line
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, connect_asker
 from mixbayes.transport.errors import QuestionSpent
 
+Answer = TypeVar("Answer")
 ATTEMPTS = 3
 _PAUSE = 1.0
 """Seconds before the second attempt, and twice as many before the third: time for a mixer to start again."""
@@ -48,23 +53,34 @@ class Asking:
         self._mixers = mixers
         self._layout = layout
         self._numbered = numbered
-        self._width = precision_for(layout).width
-        self._form = Form.of(layout, self._width)
         self._lines: _Lines | None = None
 
     def labels(
-        self, number: int, codes: Values, *, private: bool, id: bytes = b"", renew: bool = False
+        self,
+        number: int,
+        codes: Values,
+        *,
+        private: bool,
+        id: bytes = b"",
+        renew: bool = False,
+        recipe: Recipe = JOINT,
     ) -> Iterator[Labels]:
         """The labels of these rows, as codes (columns, n), question by question.
 
         Under the same `id` the same rows are charged once. A question that broke off before is asked anew, and charged
         again, if there is no id or if `renew` is set.
         """
-        kind = Kind.PRIVATE if private else Kind.PUBLIC
-        for at, batch in enumerate(batches(self._form, codes.shape[1])):
+        kind, form = Kind.PRIVATE if private else Kind.PUBLIC, self._form(recipe)
+        for at, batch in enumerate(batches(form, codes.shape[1])):
             part = codes[:, batch]
-            question = Question(kind, number, part.shape[1], self._numbered(id, at, kind, part))
-            yield self._one(question, part, renew=renew or not id)
+            question_id = self._numbered(of_recipe(id, recipe), at, kind, part)
+            question = Question(kind, number, part.shape[1], question_id, recipe)
+            yield self._one(question, partial(self._answer, form, part), renew=renew or not id)
+
+    def totals(self, number: int, sheet: Sheet, codes: Values, groups: Integers) -> Totals:
+        """The totals of an evaluation. If it breaks off it is asked again, and charged again."""
+        question = Question(Kind.EVALUATION, number, sheet.rows, fresh_id(), sheet.recipe)
+        return self._one(question, partial(self._totals, sheet, codes, groups), renew=True)
 
     def warm(self) -> None:
         """Connect if there is no conversation, and make random transfers ahead."""
@@ -85,13 +101,13 @@ class Asking:
             self._lines = None
             lines.held.close()
 
-    def _one(self, question: Question, codes: Values, *, renew: bool) -> Labels:
+    def _one(self, question: Question, answer: Callable[[Verdict, Question], Answer], *, renew: bool) -> Answer:
         """One question. If its conversation breaks, the same one is asked again: both may have the answer by now."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 verdict = self._announce(question)
                 if verdict is not Verdict.SPENT:
-                    return self._answer(verdict, question, codes)
+                    return answer(verdict, question)
             except PeerGone:
                 self._break_off()
                 if attempt == ATTEMPTS:
@@ -117,13 +133,23 @@ class Asking:
             raise OutOfRange("mixer a or mixer b", questions.VERDICT, "they contradict each other")
         return verdicts[0]
 
-    def _answer(self, verdict: Verdict, question: Question, codes: Values) -> Labels:
-        lines = self._connected()
+    def _answer(self, form: Form, codes: Values, verdict: Verdict, question: Question) -> Labels:
+        lines, layout, answers = self._connected(), self._layout, question.recipe.answers(self._layout.classes)
         if verdict is Verdict.STORED:
-            return fetch(lines.channels, self._layout, self._width, question.rows, private=question.private)
+            private = question.private
+            return fetch(lines.channels, layout, form.width, question.rows, private=private, answers=answers)
         if question.private:
-            return ask_private((lines.to_a, lines.to_b), self._layout, self._width, codes)
-        return ask_public(lines.channels, self._layout, self._width, codes)
+            return ask_private((lines.to_a, lines.to_b), layout, form.width, codes, answers)
+        return ask_public(lines.channels, layout, form.width, codes, answers)
+
+    def _totals(self, sheet: Sheet, codes: Values, groups: Integers, verdict: Verdict, question: Question) -> Totals:
+        lines = self._connected()
+        if verdict is not Verdict.STORED:
+            announce((lines.to_a, lines.to_b), sheet, codes, groups, Randomness.from_system())
+        return receive_totals(lines.channels, sheet, groups)
+
+    def _form(self, recipe: Recipe) -> Form:
+        return Form.of(self._layout, precision_for(self._layout, recipe).width)
 
     def _connected(self) -> _Lines:
         if self._lines is None:

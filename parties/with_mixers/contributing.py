@@ -18,12 +18,14 @@ from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import Status, combined
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.bayes.evaluation import Sheet
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
 from mixbayes.protocol.errors import MixbayesError, OutOfRange
 from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.transport.contribution import ID_BYTES, Contribution, encode
-from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted, RefusedByPolicy
+from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted, RefusedByPolicy, TooEarly
 
 _WHATEVER_SET = ""
 """A hospital does not know with whom its contribution is counted; there is one set for a round."""
@@ -38,6 +40,8 @@ class Messages:
     id: bytes
     to_a: bytes = field(repr=False)
     to_b: bytes = field(repr=False)
+    counts: bytes = field(default=b"", repr=False)
+    """What is shared between them; it is not sent."""
 
 
 def messages(hospital: str, agreement: str, number: int, vector: Words, random: Randomness) -> Messages:
@@ -47,7 +51,7 @@ def messages(hospital: str, agreement: str, number: int, vector: Words, random: 
         encode(Contribution(bytes.fromhex(agreement), number, hospital, contribution, part))
         for part in (share.seed, share.masked)
     )
-    return Messages(contribution, to_a, to_b)
+    return Messages(contribution, to_a, to_b, vector.tobytes())
 
 
 class Outbox:
@@ -74,6 +78,32 @@ class Outbox:
         self._privacy = privacy
         self._release = release
 
+    def refuse_other_counts(self, number: int, vector: Words) -> None:
+        """Raise if these are not the counts that were contributed to the round: the table has changed since."""
+        with self._datastore.read() as tables:
+            if tables.same_counted(self._agreement, number, vector.tobytes()):
+                return
+        raise TooEarly(
+            f"{self._me} has other counts now than those that round {number} counts: its table has changed, or comes "
+            "in another order. Only rows that were counted can be judged. A new round counts the table as it is now."
+        )
+
+    def remember_best(self, recipe: Recipe) -> None:
+        """What `best` stands for at this node."""
+        with self._datastore.write() as tables:
+            tables.put_best(self._agreement, str(recipe))
+            tables.note(self._me, "chose", "best", {"recipe": str(recipe)})
+
+    def best(self) -> Recipe | None:
+        with self._datastore.read() as tables:
+            found = tables.best(self._agreement)
+        return read_recipe(found) if found else None
+
+    def evaluated(self, number: int, sheet: Sheet) -> None:
+        """This hospital has had a classifier judged on its own patients."""
+        about: About = {"round": number, "recipe": str(sheet.recipe), "opened": sheet.opened}
+        self.note("evaluated", "both mixers", about)
+
     def due(self, number: int, make: Callable[[], Messages], drawn: int = 0) -> dict[str, bytes]:
         """The messages that are not acknowledged, by mixer. They are made once for a round, and lie on disk first.
 
@@ -84,6 +114,7 @@ class Outbox:
                 self._refuse_too_many(tables)
                 self._charge_noise(tables, number, drawn)
                 made = make()
+                tables.put_counted(self._agreement, number, made.counts)
                 for mixer, message in (("a", made.to_a), ("b", made.to_b)):
                     tables.add_message(self._agreement, number, mixer, made.id, message)
             return tables.due_messages(self._agreement, number)
@@ -107,9 +138,10 @@ class Outbox:
             tables.count_as_sealed(self._agreement, number)
             tables.delete_messages(self._agreement, number)
 
-    def asked(self, number: int, rows: int, *, shown: bool) -> None:
+    def asked(self, number: int, rows: int, recipe: Recipe = JOINT, *, shown: bool) -> None:
         """An application of this hospital has had rows classified."""
-        self.note("asked", "both mixers", {"round": number, "rows shown" if shown else "rows hidden": rows})
+        about: dict[str, int | str] = {"round": number, "rows shown" if shown else "rows hidden": rows}
+        self.note("asked", "both mixers", about | ({"recipe": str(recipe)} if recipe != JOINT else {}))
 
     def note(self, verb: str, subject: str, about: About) -> None:
         """An audit entry of something that this hospital has done."""

@@ -20,12 +20,15 @@ from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
 from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, numbering
 from mixbayes.parties.background import keep_going
+from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.settings import RunningHospital, Settings
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox, messages
 from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.bayes.evaluation import Totals
 from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.watch import Watch
@@ -36,8 +39,11 @@ _FAREWELL = 1.0
 class Hospital:
     """Answers its applications, one question at a time, over one warm conversation with both mixers."""
 
-    def __init__(self, mixers: BothMixers, federation: Federation, outbox: Outbox, numbered: Numbering) -> None:
+    def __init__(
+        self, mixers: BothMixers, federation: Federation, outbox: Outbox, numbered: Numbering, own: OwnPatients
+    ) -> None:
         self._mixers = mixers
+        self._own = own
         self._federation = federation
         self._outbox = outbox
         self._asking = Asking(mixers, federation.layout, numbered)
@@ -49,12 +55,12 @@ class Hospital:
         found = self._mixers.status()
         return replace(found, epsilon_spent=max(found.epsilon_spent, self._outbox.noise_spent()))
 
-    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
+    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool, recipe: Recipe) -> Iterator[Labels]:
         """The labels, question by question. Between two questions another application may have its turn."""
         with self._turn.mine():
             number = self._serving or self._look_for_service()
-        self._outbox.asked(number, codes.shape[1], shown=not private)
-        parts = self._asking.labels(number, codes, private=private, id=id, renew=renew)
+        self._outbox.asked(number, codes.shape[1], recipe, shown=not private)
+        parts = self._asking.labels(number, codes, private=private, id=id, renew=renew, recipe=recipe)
         while True:
             with self._turn.mine():
                 try:
@@ -65,6 +71,21 @@ class Hospital:
             if part is None:
                 return
             yield part
+
+    def totals(self, recipe: Recipe) -> Totals:
+        """How often a classifier is right on the hospital's own patients, whom it does not count."""
+        sheet = self._own.sheet(recipe)
+        with self._turn.mine():
+            number = self._look_for_service()
+            self._outbox.refuse_other_counts(number, self._own.vector)
+            self._outbox.evaluated(number, sheet)
+            return self._asking.totals(number, sheet, self._own.codes, self._own.groups)
+
+    def best(self) -> Recipe | None:
+        return self._outbox.best()
+
+    def remember_best(self, recipe: Recipe) -> None:
+        self._outbox.remember_best(recipe)
 
     def open_round(self, number: int) -> None:
         self._mixers.open_round(number)
@@ -114,9 +135,10 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         rounds, privacy = federation.policy.rounds, federation.privacy
         outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, federation.release)
         mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
-        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal))
+        own = settings.own_patients
+        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal), own)
         stack.callback(hospital.close)
-        server = serve_applications(stack, settings, identity, hospital, log)
+        server = serve_applications(stack, settings, identity, hospital, own, log)
         if settings.protection:
             outbox.note("protected", "own table", settings.audited_protection)
         log.info("ready", port=server.port, rows=settings.rows)

@@ -35,6 +35,8 @@ MOST_COST = 1000
 """A class costs at most so many times as much as another one would, and at least one such part."""
 MOST_MARGIN = 32
 """Bits."""
+UNSURE = "unsure"
+"""The answer that names no class."""
 LONGEST = 400
 """Bytes of a recipe's text."""
 _FIELD = re.compile(r'((?:"(?:[^"]|"")*"|[^:"])*)(?::|$)')
@@ -94,7 +96,9 @@ class Recipe:
         return None if self.unsure is None else round(self.unsure * (1 << fraction))
 
     def refuse_unknown_classes(self, classes: Sequence[str]) -> None:
-        """Costs must name classes that there are."""
+        """Costs must name classes that there are, and `unsure` must not be one of them."""
+        if self.unsure is not None and UNSURE in classes:
+            raise Unsupported(f"The recipe {self} answers {UNSURE!r}, which is a class already.")
         for name, _ in self.costs:
             if name not in classes:
                 raise Unsupported(f"The recipe {self} has a cost for {name!r}; the classes are {', '.join(classes)}.")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from mixbayes.mixers.answering import converse
+from mixbayes.mixers.personal import Personal
 from mixbayes.node import questions
 from mixbayes.node.questions import NEXT, Kind, Question, Verdict
 from mixbayes.protocol import memory
@@ -27,7 +28,7 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer import pool
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
 from mixbayes.protocol.transfer.pool import connect_asker
-from mixbayes.transport.errors import DifferentSets, OverBudget, QuestionSpent, RoundOver
+from mixbayes.transport.errors import DifferentSets, OverBudget, QuestionSpent, RefusedByPolicy, RoundOver
 from tests.protocol.pairs import Ends, layout_of, random_codes, random_counts, seed
 
 LAYOUT = layout_of(2, [3, 2], max_rows=64)
@@ -40,6 +41,8 @@ RUN = b"r" * 16
 PRIVATE = Question(Kind.PRIVATE, 1, 5, b"private".ljust(16))
 PUBLIC = Question(Kind.PUBLIC, 1, 5, b"public".ljust(16))
 A, B = 0, 1
+NOTHING = cast("Personal", None)
+"""Nobody here asks for a recipe."""
 
 
 class Full(MixbayesError):
@@ -111,7 +114,7 @@ class Stage:
 
         def mixer(role: int, other: list[Channel], asker: list[Ends]) -> None:
             both = [ends.second for ends in asker]
-            converse(role, other, both, LAYOUT, self.books[role], draws[role])
+            converse(role, other, both, LAYOUT, self.books[role], NOTHING, draws[role])
 
         roles = {
             "party north": (hospital, [*at_a, *at_b]),
@@ -220,6 +223,12 @@ SETTLED = {
     (Verdict.STORED, Verdict.STORED): Verdict.STORED,
     (Verdict.GO, Verdict.STORED): Verdict.SPENT,
 }
+REFUSED = {
+    Verdict.OVER_BUDGET: OverBudget,
+    Verdict.NOT_SERVING: RoundOver,
+    Verdict.NOT_AGREED: RefusedByPolicy,
+    Verdict.NOT_COUNTED: RefusedByPolicy,
+}
 
 
 @pytest.mark.parametrize("pair", list(itertools.combinations_with_replacement(Verdict, 2)), ids=str)
@@ -239,8 +248,7 @@ def test_of_two_verdicts_the_stricter_one_holds_and_only_go_is_charged(
         raise PeerGone("party north", "asking", "it leaves")
 
     stage.play(script)
-    if expected in (Verdict.OVER_BUDGET, Verdict.NOT_SERVING):
-        kind = OverBudget if expected is Verdict.OVER_BUDGET else RoundOver
+    if kind := REFUSED.get(expected):
         assert isinstance(stage.errors["mixer a"], kind)
         assert isinstance(stage.errors["mixer b"], kind)
         assert got == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,7 +44,7 @@ NOISE = {
 """Little, and as many rounds as a test may want."""
 
 
-def agreement(privacy: dict[str, object] | None = None, **policy: object) -> Federation:
+def agreement(privacy: dict[str, object] | None = None, recipes: Sequence[str] = (), **policy: object) -> Federation:
     """Three hospitals, each with a value of its own in the first attribute."""
     attributes = [
         {"name": "whose", "kind": "nominal", "values": list(HOSPITALS)},
@@ -58,6 +58,7 @@ def agreement(privacy: dict[str, object] | None = None, **policy: object) -> Fed
             "mixers": [{"name": name, "address": f"127.0.0.1:400{i}"} for i, name in enumerate(MIXERS)],
             "policy": {"minimum": 2, "budget": BUDGET, "rounds": 1000, "timeout": DEADLINE} | policy,
             "privacy": privacy,
+            "recipes": list(recipes),
             "dictionary": dictionary,
         }
     )
@@ -86,4 +87,4 @@ class Clock:
 def rounds_in(folder: Path, clock: Clock, me: str = "mixer a", **policy: object) -> Iterator[Rounds]:
     """The rounds of one computing party, as they lie in this folder."""
     with Database.open(folder, COMPUTING_PARTY, Seal(me.encode().ljust(32)), me) as database:
-        yield Rounds(database, agreement(None, **policy), me, clock)
+        yield Rounds(database, agreement(None, (), **policy), me, clock)

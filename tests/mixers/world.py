@@ -32,6 +32,7 @@ from mixbayes.parties.with_mixers.contributing import Messages, messages
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.noise import blurred_in_clear
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
@@ -159,11 +160,19 @@ class World:
     def close_round(self, hospital: str, number: int) -> bool:
         return self._told(hospital, lambda: self.hospital(hospital).mixers.close_round(number))
 
-    def asked(self, hospital: str, number: int, codes: Values, *, private: bool, id: bytes) -> Labels:
+    def asked(
+        self, hospital: str, number: int, codes: Values, *, private: bool, id: bytes, recipe: Recipe = JOINT
+    ) -> Labels:
         """The labels, in a conversation of its own; or the error."""
+        with self.asking(hospital) as asking:
+            return joined(list(asking.labels(number, codes, private=private, id=id, recipe=recipe)))
+
+    @contextmanager
+    def asking(self, hospital: str) -> Iterator[Asking]:
+        """A conversation of a hospital with both mixers."""
         asking = Asking(self.hospital(hospital).mixers, self.layout, as_it_is)
         try:
-            return joined(list(asking.labels(number, codes, private=private, id=id)))
+            yield asking
         finally:
             asking.close()
             self.bury()

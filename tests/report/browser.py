@@ -39,13 +39,15 @@ frame.onload = () => {
   const nodes = (one) => [...one.childNodes].flatMap((each) => each.nodeType === 3 ? [each] : nodes(each));
   const torn = (cell) => nodes(cell).flatMap((node) =>
     [...node.data.matchAll(/\S+/g)].filter((word) => lines(node, word) > 1).map((word) => word[0]));
+  const shown = all("figure svg").filter((one) => one.getClientRects().length);
+  const letters = shown.flatMap((one) => [...one.querySelectorAll("text")]);
   document.getElementById("seen").textContent = JSON.stringify({
     title: page.title,
     text: page.body.innerText,
     width: page.documentElement.scrollWidth,
-    pictures: all("figure svg").map((one) => [one.getBoundingClientRect().width, one.getBoundingClientRect().height]),
-    letters: Math.min(...all("figure svg text").map((one) => one.getBoundingClientRect().height)),
-    outside: all("figure svg text").filter((one) => !inside(one)).map((one) => one.textContent),
+    pictures: shown.map((one) => [one.getBoundingClientRect().width, one.getBoundingClientRect().height]),
+    letters: Math.min(...letters.map((one) => one.getBoundingClientRect().height)),
+    outside: letters.filter((one) => !inside(one)).map((one) => one.textContent),
     broken: all("code span").filter((one) => one.getClientRects().length > 1).map((one) => one.textContent),
     torn: all("th, td").flatMap(torn),
     values: all("data").map((one) => one.getAttribute("value")),

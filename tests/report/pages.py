@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mixbayes.evaluation.document import Table
+from mixbayes.evaluation.document import document as evaluated_document
+from mixbayes.evaluation.opened import Opened, opened
 from mixbayes.local_methods.measures.attacker import Risk
 from mixbayes.local_methods.measures.clustering import Clustering
 from mixbayes.local_methods.measures.comparison import Clusters, Comparison, OfClass
@@ -15,6 +21,7 @@ from mixbayes.local_methods.measures.folds import Folds
 from mixbayes.local_methods.measures.kept_utility import KeptUtility
 from mixbayes.local_methods.measures.utility import Accuracy as Learned
 from mixbayes.local_methods.measures.utility import Answers
+from mixbayes.report.evaluated import evaluated
 from mixbayes.report.measured import measured_release
 from mixbayes.report.page import Run, built
 from mixbayes.report.release import Release
@@ -60,6 +67,45 @@ def outcome(names: list[str], classes: list[str], protect: str | None = None) ->
 
 def simulation(names: list[str], classes: list[str], protect: str | None = None) -> str:
     return built(simulated(outcome(names, classes, protect)), RUN)
+
+
+def document(
+    hospital: str,
+    classes: Sequence[str],
+    recipes: Sequence[str],
+    seed: int = 0,
+    rows: int = 60,
+    columns: Sequence[str] = ("age", "sex"),
+    unsure: bool = True,
+) -> dict[str, Any]:
+    """An evaluation of random labels, as `evaluate --json` prints it; the last recipe may be unsure."""
+    random, count = np.random.default_rng(seed), len(classes)
+    truth = random.integers(count, size=rows)
+
+    def labels() -> NDArray[np.int64]:
+        return np.where(random.random(rows) < 0.6, truth, random.integers(count, size=rows))
+
+    def counted(name: str, given: NDArray[np.int64], may_be_unsure: bool = False) -> Opened:
+        scores = truth + random.normal(size=rows) * 3 if count == 2 else None
+        answers = np.where(random.random(rows) < 0.1, count, given) if may_be_unsure else given
+        return opened(name, count, truth, answers, own, may_be_unsure, scores)
+
+    own = labels()
+    known = [f"personal:weight={at}:prior=own" for at in range(len(recipes))]
+    of_recipes = [counted(name, labels(), unsure and name == known[-1]) for name in known]
+    table = Table(tuple(classes), "outcome", tuple(columns), 5)
+    found = evaluated_document(hospital, table, counted("own", own), of_recipes).as_json()
+    return _renamed(found, dict(zip(known, recipes, strict=True)))
+
+
+def _renamed(found: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """With names that no evaluation would give recipes."""
+    told = {key: names.get(found[key], found[key]) for key in ("recommended", "best")}
+    return found | told | {"recipes": [one | {"recipe": names[one["recipe"]]} for one in found["recipes"]]}
+
+
+def evaluation(*documents: Mapping[str, Any]) -> str:
+    return built(evaluated(documents), RUN)
 
 
 def tuning(*points: Point, setting: str = "group size", method: str = "a method") -> str:

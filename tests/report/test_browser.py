@@ -17,10 +17,11 @@ from mixbayes.report.page import built
 from mixbayes.report.simulated import simulated
 from mixbayes.report.tuned import Tuning, tuned
 from tests.report.browser import browser, opened, printed
-from tests.report.pages import EVIL, RUN, outcome, release, simulation, tuning
+from tests.report.pages import EVIL, RUN, document, evaluation, outcome, release, simulation, tuning
 from tests.report.test_pages import POINTS
 
 PHONE, DESK = 360, 1280
+RECIPE = "personal:weight=3:prior=mixed:costs=sick=5:unsure=1"
 
 
 def run(*arguments: object, folder: Path) -> tuple[str, dict[str, Any]]:
@@ -60,8 +61,10 @@ def shares(text: str) -> set[str]:
         simulation([f"hospital-{i}" for i in range(12)], [f"class {i}" for i in range(11)]),
         tuning(*POINTS, setting="W" * 90, method="m" * 300),
         release(["a" * 300, EVIL, "b"], why_not={"rp": "w" * 200}),
+        evaluation(*(document(name, [EVIL, "W" * 80], ["joint", EVIL, RECIPE]) for name in ("医" * 60, EVIL))),
+        evaluation(document("north", [*(f"stage {i}, with metastases" for i in range(8))], ["joint", RECIPE])),
     ],
-    ids=["simulation", "many", "tuning", "release"],
+    ids=["simulation", "many", "tuning", "release", "evaluation", "stages"],
 )
 def test_any_name_fits_and_none_is_run(page: str, width: int) -> None:
     seen = opened(page, width)
@@ -72,6 +75,16 @@ def test_any_name_fits_and_none_is_run(page: str, width: int) -> None:
     assert seen.letters >= 10
     assert seen.pictures
     assert all(wide > 250 and high > 40 for wide, high in seen.pictures)
+
+
+@pytest.mark.parametrize("width", [360, 400, 590, 610, 900, 1600])
+def test_pictures_are_as_wide_as_their_column_and_letters_as_those_of_the_text(width: int) -> None:
+    seen = opened(evaluation(document("north", ["no", "yes"], ["joint", RECIPE])), width)
+    column = min(width, 736) - 32
+    assert seen.width == width
+    assert all(wide == pytest.approx(column, abs=1) for wide, _ in seen.pictures)
+    assert 10 <= seen.letters <= 24
+    assert len(seen.pictures) == 5  # and not each of them twice
 
 
 def test_a_command_is_broken_between_words() -> None:
@@ -92,6 +105,7 @@ def test_short_words_in_a_table_are_whole(width: int) -> None:
         built(tuned(replace(front, privacy="width of the 95% interval, in ranges", setting="group size")), RUN),
         built(tuned(front), RUN),
         release(["age", "sex"]),
+        evaluation(document("north", ["absent", "present"], ["joint", RECIPE])).replace("<details>", "<details open>"),
     ]
     for page in pages:
         seen = opened(page, width)

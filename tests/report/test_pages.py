@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -12,7 +13,7 @@ from mixbayes.report.page import built
 from mixbayes.report.simulated import simulated
 from mixbayes.report.tuned import Point
 from mixbayes.simulation.outcome import Accuracy
-from tests.report.pages import EVIL, RUN, outcome, release, simulation, tuning
+from tests.report.pages import EVIL, RUN, document, evaluation, outcome, release, simulation, tuning
 from tests.report.test_markup import read
 
 POINTS = Point("10", 0.9375, 0.125, 10), Point("20", 0.875, 0.5, 20, chosen=True), Point("30", 0.5, None, 30)
@@ -20,6 +21,13 @@ PAGES = {
     "simulation": simulation([f"{EVIL} {i}" for i in range(3)], [EVIL, "b"], EVIL),
     "tuning": tuning(*(replace(point, name=EVIL) for point in POINTS), setting=EVIL, method=EVIL),
     "release": release([EVIL, "b"]),
+    "evaluation": evaluation(document(EVIL, [EVIL, "b"], ["joint", EVIL]), document("south", [EVIL, "b"], ["joint"])),
+    "both": built(
+        simulated(
+            outcome(["a", "b"], [EVIL, "y"]), columns=[EVIL], evaluation=[document(EVIL, [EVIL, "y"], ["joint"])]
+        ),
+        RUN,
+    ),
 }
 
 
@@ -48,11 +56,13 @@ def test_it_can_be_read_without_eyes(page: str) -> None:
     assert '<html lang="en">' in page
     headings = [int(tag[1]) for tag in read(page).tags if re.fullmatch("h[1-6]", tag)]
     assert headings[0] == 1
-    assert set(headings[1:]) == {2}
+    assert all(2 <= lower <= upper + 1 for upper, lower in pairwise(headings))
     pictures = re.findall(r"<svg[^>]*viewBox[^>]*>", page)
     assert pictures
     assert all('role="img"' in one and re.search(r'aria-label="[^"]{20,}"', one) for one in pictures)
-    assert len(re.findall("</figure><table[ >]", page)) == len(pictures)  # its numbers stand below every picture
+    figures = page.count("<figure>")
+    assert len(pictures) == 2 * figures  # for a phone and for a desk
+    assert len(re.findall("</figure>(?:<details><summary>.*?</summary>)?<table[ >]", page)) == figures
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
@@ -81,6 +91,12 @@ def test_a_page_promises_of_a_method_what_was_verified_and_no_more() -> None:
     assert "2 of 2 hospitals did; what each method promises stands below." in some
     assert "Here no hospital did." in none
     assert not [page for page in (some, none) if "nobody in particular" in page]
+
+
+def test_a_simulation_names_what_is_predicted_and_from_what() -> None:
+    text = read(PAGES["both"]).text
+    assert f"Predicted is the column outcome (“{EVIL}”, “y”), from 1 column: {EVIL}." in text
+    assert "Predicted is the column outcome (“x”, “y”)." in read(simulation(["a", "b"], ["x", "y"])).text
 
 
 def test_pooling_without_protection_is_only_shown_where_there_is_some() -> None:

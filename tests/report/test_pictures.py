@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import ceil, floor
 from xml.etree import ElementTree
 
@@ -11,30 +12,37 @@ from hypothesis import strategies as st
 
 from mixbayes.report.bars import Bar, bars
 from mixbayes.report.confusion import confusion
-from mixbayes.report.drawing import WIDTH, fitting
+from mixbayes.report.drawing import NARROW, WIDE, Picture, fitting, length, lines
 from mixbayes.report.lanes import Lane, lanes
-from mixbayes.report.markup import Markup
-from mixbayes.report.pairs import LEFT, RIGHT, Two, pairs
-from mixbayes.report.palette import FILLS, patterns, shade
+from mixbayes.report.pairs import LEFT, MARGIN, Two, pairs
+from mixbayes.report.palette import BLACK, BLUE, FILLS, VERMILLION, ink_on, patterns, shade
 from mixbayes.report.panels import Panel, Spot, against_each_other, against_setting
 from mixbayes.report.quartile_chart import Stroke, Strokes, quartile_chart
 from mixbayes.report.scale import Scale, around
 from tests.report.pages import EVIL
 
+LONG = "no evidence of disease, follow-up within 12 months"
 
-def drawn(picture: Markup) -> ElementTree.Element:
+
+def drawn(picture: Picture, width: float = NARROW) -> ElementTree.Element:
     """The picture, which is well-formed and has words for who cannot see it."""
-    root = ElementTree.fromstring(picture)
+    root = ElementTree.fromstring(picture.at(width))
     assert (root.tag, root.get("role")) == ("svg", "img")
     assert root.get("aria-label")
     return root
 
 
-def words(picture: Markup) -> list[str]:
-    return [text.text or "" for text in drawn(picture).iter("text")]
+def words(picture: Picture, width: float = NARROW) -> list[str]:
+    """What is written; of words that go over the end of a line, the parts one after the other."""
+    return ["".join(text.itertext()) for text in drawn(picture, width).iter("text")]
 
 
-def lengths(picture: Markup) -> list[float]:
+def unbroken(name: str) -> str:
+    """Without what is lost where a line ends."""
+    return "".join(name.split())
+
+
+def lengths(picture: Picture) -> list[float]:
     return [float(box.get("width", 0)) for box in drawn(picture).iter("rect")]
 
 
@@ -95,7 +103,7 @@ def test_quartiles_are_strokes_with_their_median() -> None:
     thick = [line for line in drawn(picture).iter("line") if line.get("stroke-width") == "3"]
     before, after = (float(line.get("x2", 0)) - float(line.get("x1", 0)) for line in thick)
     assert before == pytest.approx(after, abs=0.02)
-    assert before == pytest.approx((RIGHT - LEFT) / 2, abs=0.02)
+    assert before == pytest.approx((NARROW - MARGIN - LEFT) / 2, abs=0.02)
     legend = 2
     assert len(list(drawn(picture).iter("circle"))) == 2 + legend
 
@@ -124,8 +132,50 @@ def test_any_name_can_be_drawn(name: str) -> None:
     drawn(against_each_other(Panel(name, [Spot(1, 1, name, True)]), name, name + "alt"))
 
 
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("name", [LONG, EVIL, "W" * 500, "医" * 200])
+def test_long_names_are_whole(name: str, width: float) -> None:
+    drawings = (
+        bars([Bar(name, 1, "1")], "alt"),
+        confusion([name, "b"], [[1, 2], [3, 4]], "alt"),
+        confusion([name, *(f"class {at}" for at in range(9))], [[1] * 10] * 10, "alt"),
+        lanes([Lane(name, "b", "seed", 0, False)], "alt"),
+        pairs([Two(name, 1, 0)], "alt"),
+        quartile_chart([Strokes(name, Stroke(0, 0, 1), None, "no different")], "alt"),
+        against_setting([Panel(name, [Spot(1, 1)])], name, "alt"),
+    )
+    for picture in drawings:
+        assert unbroken(name) in [unbroken(one).removeprefix("1:") for one in words(picture, width)]
+
+
+@given(st.text(), st.floats(10, 400))
+def test_lines_have_all_words_and_fit(name: str, room: float) -> None:
+    found = lines(name, room)
+    assert unbroken("".join(found)) == unbroken(name)
+    assert all(length(line) <= room or len(line) == 1 for line in found)
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=5))
+def test_counts_have_whole_numbers_on_their_axis(counts: list[int]) -> None:
+    picture = bars([Bar("a", count, "b") for count in counts], "alt", tick="{:g}".format, whole=True)
+    settings = [Spot(2.0 + at, count) for at, count in enumerate(counts)]
+    panels = against_setting([Panel("size", settings, "{:g}".format, whole=True)], "size", "alt", whole=True)
+    each_other = against_each_other(Panel("size", settings, "{:g}".format, whole=True), "size", "alt", whole=True)
+    for one in (picture, panels, each_other):
+        ticks = [word for word in words(one) if word not in ("a", "b", "size")]
+        assert len(ticks) >= 2
+        assert all(re.fullmatch(r"-?\d+", tick) for tick in ticks)
+
+
+def test_ink_is_read_on_every_shade() -> None:
+    for colour in (BLUE, VERMILLION):
+        inks = [ink_on(shade(colour, amount / 100)) for amount in range(101)]
+        assert inks[0] == BLACK
+        assert sorted(inks) == inks  # dark on pale, and white from some shade on
+
+
 def test_words_are_cut_to_their_room() -> None:
-    assert fitting("short", WIDTH) == "short"
+    assert fitting("short", NARROW) == "short"
     assert fitting("a name that is longer than its room", 60) == "a name…"
     assert fitting("long", 0) == "…"
 

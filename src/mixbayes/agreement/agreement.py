@@ -326,7 +326,7 @@ class Federation(_Frozen):
     @property
     def asked_anew(self) -> bool:
         """Whether the computing parties need contributions while they answer: for personal recipes and evaluations."""
-        if self.protocol == "paillier":
+        if self.protocol == "paillier" or self.cuts:
             return False
         return (
             self.privacy is not None

@@ -16,6 +16,7 @@ from mixbayes.cli import (
     count_table,
     cuts,
     doctor,
+    evaluate,
     federation,
     inspect_table,
     keys,
@@ -57,6 +58,7 @@ _add("study", study.study, study.EXAMPLES)
 _add("mixer", nodes.mixer, nodes.MIXER_EXAMPLES)
 _add("party", nodes.party, nodes.PARTY_EXAMPLES)
 _add("classify", ask.classify, ask.CLASSIFY_EXAMPLES)
+_add("evaluate", evaluate.evaluate, evaluate.EXAMPLES)
 _add("model", model.model, model.EXAMPLES)
 _add("status", ask.status, ask.STATUS_EXAMPLES)
 _add("doctor", doctor.doctor, doctor.EXAMPLES)

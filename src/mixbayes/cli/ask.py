@@ -25,16 +25,18 @@ from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.node.rounds.status import Status
-from mixbayes.parties.desk import Desk, at_mixers, at_own_node
+from mixbayes.parties.applications import BEST, NO_BEST, refuse_not_agreed
+from mixbayes.parties.desk import AtOwnNode, Desk, at_mixers, at_own_node
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.bayes.recipe import JOINT, UNSURE, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.report.figures import size
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.doubts import refuse_unknown_columns
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.sources.how import How
-from mixbayes.transport.errors import DifferentSets, RefusedByPolicy
+from mixbayes.transport.errors import DifferentSets, RefusedByPolicy, TooEarly
 
 CLASSIFY_EXAMPLES = """Examples:
 
@@ -81,6 +83,15 @@ def desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[F
         yield agreed, found
 
 
+@contextmanager
+def own_desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[Federation, AtOwnNode]]:
+    """At the hospital's own node, which has its counts and its patients."""
+    agreed = read_federation(federation)
+    agreed.party(name)
+    with at_own_node(agreed, Identity(keys, name, logger(agreed.title(name))), keys, node) as found:
+        yield agreed, found
+
+
 @reads_tables
 def classify(
     federation: Agreed,
@@ -100,6 +111,14 @@ def classify(
             "--public-instances/--private-instances", help="Whether the mixers, or the other hospital, see the rows."
         ),
     ] = False,
+    recipe: Annotated[
+        str,
+        typer.Option(
+            metavar="RECIPE",
+            help="Whose classifier answers: joint, own, personal:weight=10:prior=own, or best, which the own node "
+            "remembers.",
+        ),
+    ] = str(JOINT),
     force: Annotated[
         bool, typer.Option("--force", help="Ask also where a column has no value that the classifier knows.")
     ] = False,
@@ -115,6 +134,8 @@ def classify(
     if out.exists() and is_file(table) and out.samefile(table):
         raise Unsupported(f"-o {out} names the table itself. Give the labels another name.")
     agreed = read_federation(federation)
+    chosen = _chosen(recipe, federation, name, keys, node)
+    refuse_not_agreed(agreed, chosen)
     with Talk() as talk:
         rows = read(table, how, talk)
     with rows.named_in_errors():
@@ -123,25 +144,45 @@ def classify(
     tell_unknown(agreed.dictionary, rows, id_column)
     if not force:
         refuse_unknown_columns(agreed.dictionary, rows, codes)
-    _tell_volume(agreed, rows.rows, private=not public)
-    with desk(federation, name, keys, node) as (_, behind), Talk() as talk:
-        before = None if is_unfinished(out) else behind.refuse_over_budget(rows.rows)
+    alone = chosen.base == "own"
+    if not alone:
+        _tell_volume(agreed, chosen, rows.rows, private=not public)
+    with (own_desk if alone else desk)(federation, name, keys, node) as (_, behind), Talk() as talk:
+        before = None if alone or is_unfinished(out) else behind.refuse_over_budget(rows.rows)
         with _resumable(out) as id:
             labels = behind.labels(
-                codes, rows, private=not public, progress=lambda n: talk("rows classified", n, rows.rows), id=id
+                codes,
+                rows,
+                private=not public,
+                progress=lambda n: talk("rows classified", n, rows.rows),
+                id=id,
+                recipe=str(chosen),
             )
-            write_whole(out, labels_text([agreed.dictionary.classes[label] for label in labels], known_by))
+            answers = (*agreed.dictionary.classes, UNSURE)
+            write_whole(out, labels_text([answers[label] for label in labels], known_by))
     if before:
         left = before.budget_left - rows.rows
         typer.echo(f"At most {left} of the {before.budget} rows of this round's budget are left.", err=True)
 
 
-def _tell_volume(agreed: Federation, rows: int, *, private: bool) -> None:
+def _chosen(recipe: str, federation: Path, name: str, keys: Path, node: str) -> Recipe:
+    """The recipe of this text; `best` stands for the one that the hospital's own node remembers."""
+    if recipe != BEST:
+        return read_recipe(recipe)
+    with own_desk(federation, name, keys, node) as (_, behind):
+        found = behind.best()
+    if not found:
+        raise TooEarly(NO_BEST)
+    typer.echo(f"The best recipe that this node remembers: {found}", err=True)
+    return read_recipe(found)
+
+
+def _tell_volume(agreed: Federation, recipe: Recipe, rows: int, *, private: bool) -> None:
     """How much will be exchanged, where that is worth a word. How long it takes is said once it goes on."""
     layout = agreed.layout
     computing = 1 if agreed.two_party else 2
     if agreed.protocol == "shares" and private:
-        volume = computing * Form.of(layout, precision_for(layout).width).volume(rows)
+        volume = computing * Form.of(layout, precision_for(layout, recipe).width).volume(rows)
         if volume > WORTH_A_WORD:
             whom = "the other hospital" if agreed.two_party else "the mixers"
             typer.echo(f"{rows:,} rows to classify: about {size(volume)} to and from {whom}.", err=True)

@@ -52,12 +52,14 @@ from mixbayes.cli.output import write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL as USUALLY
 from mixbayes.cli.reading import opened, reads_tables, tell_unmet
+from mixbayes.cli.recipes import Folds, Recipes, TestShare, usual_folds
 from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
 from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
 from mixbayes.protocol.paillier.key import USUAL_BITS
@@ -155,6 +157,9 @@ def new(
     ] = None,
     min_rows: MinRows = USUAL_MIN_ROWS,
     max_rows_each: MaxRowsEach = None,
+    folds: Folds = None,
+    test_share: TestShare = 0.0,
+    recipe: Recipes = None,
     max_rows: Annotated[
         int | None,
         typer.Option(
@@ -228,7 +233,10 @@ def new(
                 "rounds": rounds,
                 "min_rows": min_rows,
                 "max_rows_each": max_rows_each,
+                "folds": folds or (1 if grid else usual_folds(protocol)),
+                "test_share": test_share,
             },
+            "recipes": [str(read_recipe(text)) for text in recipe or []],
             "privacy": privacy.model_dump() if privacy else None,
             "cuts": {"bins": bins} if grid else None,
             "dictionary": dictionary,
@@ -433,6 +441,8 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield f"budget:         {policy.budget} rows for each hospital and round"
     yield f"timeout:        {policy.timeout:g} s"
     yield f"rows:           {policy.min_rows} to {policy.max_rows_each or dictionary.max_rows} of every hospital"
+    yield f"folds:          {_folds(federation)}"
+    yield f"recipes:        {_recipes(federation)}"
     if federation.cuts:
         yield f"preliminary:    it finds the cut points of {federation.cuts.bins} bins, and answers no questions"
     yield from _noise_summary(federation)
@@ -445,6 +455,17 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield "digests of parts, to find what differs:"
     for part, digest in federation.sections().items():
         yield f"  {part:10}  {digest}"
+
+
+def _folds(federation: Federation) -> str:
+    folds, aside = federation.policy.folds, federation.policy.test_share
+    said = "none, so that nobody can evaluate" if folds == 1 else f"{folds}, to judge classifiers by"
+    return said + (f"; {aside:.0%} of the patients are kept aside" if aside else "")
+
+
+def _recipes(federation: Federation) -> str:
+    listed = ", ".join(("joint", *federation.recipes))
+    return f"{listed}, and any without costs and margin" if federation.privacy else listed
 
 
 def _noise_summary(federation: Federation) -> Iterator[str]:

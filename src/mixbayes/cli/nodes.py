@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
+from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.agreement.noise import refuse_protected_and_noisy
 from mixbayes.cli.progress import Talk
@@ -24,7 +25,8 @@ from mixbayes.cli.tenths import Tenths
 from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.tables.counting import counted, protected, refuse_empty, refuse_too_few, seed_for
+from mixbayes.tables.counting import refuse_empty, refuse_too_few, seed_for
+from mixbayes.tables.folding import Folded, folded, protected_in_folds
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import SourceAway
@@ -55,6 +57,7 @@ Keys = Annotated[
 State = Annotated[
     Path, typer.Option(metavar="DIR", help="What the node keeps; made if need be.", envvar="MIXBAYES_STATE")
 ]
+Made = TypeVar("Made")
 ASK_AGAIN = 30.0
 """Seconds after which a database that did not answer is asked again."""
 Reflection = Annotated[bool, typer.Option("--reflection", help="Let gRPC tools list the services.")]
@@ -123,10 +126,11 @@ def party(
     title = agreed.title(agreed.party(name).name)
     if protect and agreed.privacy:
         refuse_protected_and_noisy()
-    layout = agreed.layout
-    counts = _when_it_answers(lambda: _counts(layout, data, how))
+    layout, secret = agreed.layout, load_keys(keys, name, datetime.now(UTC)).state_key
+    found = _when_it_answers(lambda: _folded(agreed, data, how, secret))
+    counts = found.counted
     if protect:
-        seed = seed_for(load_keys(keys, name, datetime.now(UTC)).state_key, protect)
+        seed = seed_for(secret, protect)
         counts = _when_it_answers(lambda: _protected(layout, data, how, read_protection(protect), seed))
     log = configure(title)
     _tell_what_was_counted(counts, log)
@@ -142,27 +146,29 @@ def party(
         reflection,
         counts.protection,
         counts.guarantee,
+        patients=None if protect else found.patients,
     )
     running = partner_node.running if agreed.two_party else node.running
     until_stopped(running(settings, log), log)
 
 
-def _counts(layout: Layout, data: str, how: How) -> Counted:
+def _folded(agreed: Federation, data: str, how: How, secret: bytes) -> Folded:
+    layout, share = agreed.layout, agreed.policy.test_share
     with Talk() as talk:
         table = opened(data, how)
-        found = counted(layout, table, talk)
+        found = folded(layout, table, test_share=share, secret=secret, progress=talk)
     tell_unmet(table)
-    refuse_empty(found.rows, table.title)
-    refuse_too_few(found.rows, layout.terms.min_rows, table.title)
+    refuse_empty(found.counted.rows, table.title)
+    refuse_too_few(found.counted.rows, layout.terms.min_rows, table.title)
     return found
 
 
 def _protected(layout: Layout, data: str, how: How, protection: Protection, seed: int) -> Counted:
     with Talk() as talk:
-        return protected(layout, read(data, how, talk), protection, seed, Tenths(talk))
+        return protected_in_folds(layout, read(data, how, talk), protection, seed, Tenths(talk))
 
 
-def _when_it_answers(work: Callable[[], Counted]) -> Counted:
+def _when_it_answers(work: Callable[[], Made]) -> Made:
     """After a power cut a node may be up before the database is."""
     while True:
         try:

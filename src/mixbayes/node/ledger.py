@@ -10,14 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from mixbayes.node.disk.datastore import About, Charged, RoundTables
+from mixbayes.agreement.agreement import Federation
+from mixbayes.node.disk.datastore import Charged, RoundTables
 from mixbayes.node.questions import Kind, Question, Verdict
+from mixbayes.node.rounds.record import COUNTED
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.protocol.arrays import Bytes
+from mixbayes.protocol.bayes.evaluation import Sheet
+from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.errors import MixbayesError
-from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundOver
+from mixbayes.transport.errors import OverBudget, QuestionSpent, RefusedByPolicy, RoundOver
 
+LEAST_FOLDS = 2
 ANSWERS_KEPT = 256
 """The answers to this many of a hospital's latest questions are kept. The ids of all its questions are."""
 
@@ -71,13 +76,19 @@ class Page(Generic[Model]):
         now = self._rounds.current()
         if now.number != question.round or now.state is not SERVING or self._rounds.federation.cuts:
             return Verdict.NOT_SERVING
+        if why_not(self._rounds.federation, question):
+            return Verdict.NOT_AGREED
+        own = now.contributions.get(self._hospital)
+        if of_own_counts(question) and (own is None or own.verdict is not COUNTED):
+            return Verdict.NOT_COUNTED
         with self._rounds.datastore.read() as tables:
             charged, pieces = tables.question(question.id), tables.answer_pieces(question.id)
             _, rows = tables.spent(question.round, self._hospital)
         if charged:
             same = charged == self._charged(question, charged.pieces)
             return Verdict.STORED if same and pieces == charged.pieces else Verdict.SPENT
-        return Verdict.GO if rows + question.rows <= self._rounds.federation.policy.budget else Verdict.OVER_BUDGET
+        enough = rows + self._cost(question) <= self._rounds.federation.policy.budget
+        return Verdict.GO if enough else Verdict.OVER_BUDGET
 
     def charge(self, question: Question) -> None:
         with self._rounds.datastore.write() as tables:
@@ -85,7 +96,7 @@ class Page(Generic[Model]):
             ordinal, spent = tables.spent(question.round, self._hospital)
             self._refuse_charge(tables, question, spent)
             tables.add_question(question.id, ordinal, self._charged(question, self._pieces(question)))
-            tables.put_spent(question.round, self._hospital, ordinal + 1, spent + question.rows)
+            tables.put_spent(question.round, self._hospital, ordinal + 1, spent + self._cost(question))
             tables.delete_answer(question.round, self._hospital, ordinal - ANSWERS_KEPT)
             self._note(tables, question)
 
@@ -102,20 +113,46 @@ class Page(Generic[Model]):
         return self._trained(number)
 
     def _charged(self, question: Question, pieces: int) -> Charged:
-        return Charged(self._hospital, question.round, question.kind, question.rows, pieces)
+        return Charged(self._hospital, question.round, question.kind, self._cost(question), pieces)
+
+    def _cost(self, question: Question) -> int:
+        return cost(self._rounds.federation, question)
 
     def _refuse_charge(self, tables: RoundTables, question: Question, spent: int) -> None:
         """Another conversation may have charged this question, or used up the budget, since the verdict."""
-        if spent + question.rows > self._rounds.federation.policy.budget:
+        if spent + self._cost(question) > self._rounds.federation.policy.budget:
             raise over_budget(self._rounds.federation.title(self._hospital), question)
         if tables.question(question.id):
             raise QuestionSpent("The same question was asked in two conversations at once.")
 
     def _note(self, tables: RoundTables, question: Question) -> None:
         how = "rows shown" if question.kind is Kind.PUBLIC else "rows hidden"
-        asker = self._rounds.federation.title(self._hospital)
-        about: About = {"round": question.round, how: question.rows, "question": question.id.hex()}
-        tables.note(asker, "asked", self._rounds.me, about)
+        asker, recipe = self._rounds.federation.title(self._hospital), str(question.recipe)
+        about: dict[str, int | str] = {"round": question.round, how: question.rows, "question": question.id.hex()}
+        if question.kind is Kind.EVALUATION:
+            tables.note(asker, "evaluated", self._rounds.me, about | {"recipe": recipe, "opened": self._cost(question)})
+        else:
+            named = {"recipe": recipe} if question.recipe != JOINT else {}
+            tables.note(asker, "asked", self._rounds.me, about | named)
+
+
+def cost(federation: Federation, question: Question) -> int:
+    """What a question takes from the budget: its rows, or the numbers that an evaluation opens."""
+    if question.kind is Kind.EVALUATION:
+        return Sheet(federation.layout, question.recipe, question.rows).opened
+    return question.rows
+
+
+def of_own_counts(question: Question) -> bool:
+    """Whether the answer depends on what the asking hospital has contributed."""
+    return question.kind is Kind.EVALUATION or question.recipe.personal
+
+
+def why_not(federation: Federation, question: Question) -> str:
+    """Why the agreement does not allow this question, or nothing if it does."""
+    if question.kind is Kind.EVALUATION and federation.policy.folds < LEAST_FOLDS:
+        return f"an evaluation needs {LEAST_FOLDS} folds at least (policy, folds)"
+    return federation.why_not(question.recipe)
 
 
 def over_budget(asker: str, question: Question) -> OverBudget:
@@ -125,10 +162,19 @@ def over_budget(asker: str, question: Question) -> OverBudget:
     )
 
 
+def not_agreed(question: Question, why: str) -> RefusedByPolicy:
+    about = "evaluate" if question.kind is Kind.EVALUATION else "ask for"
+    return RefusedByPolicy(f"Nobody may {about} the recipe {question.recipe}: {why}.")
+
+
 def refusal(verdict: Verdict, asker: str, question: Question) -> MixbayesError | None:
     """The error that a verdict is, if it is one."""
     if verdict is Verdict.OVER_BUDGET:
         return over_budget(asker, question)
     if verdict is Verdict.NOT_SERVING:
         return RoundOver(f"Round {question.round} answers no questions. `mixbayes status` says why.")
+    if verdict is Verdict.NOT_COUNTED:
+        return not_agreed(question, f"round {question.round} does not count the patients of {asker}")
+    if verdict is Verdict.NOT_AGREED:
+        return not_agreed(question, "the agreement does not allow it")
     return None

@@ -9,8 +9,9 @@ from enum import IntEnum
 
 from mixbayes.protocol.arrays import slices
 from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.bayes.recipe import JOINT, LONGEST, Recipe, read_recipe
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import OutOfRange
+from mixbayes.protocol.errors import OutOfRange, Unsupported
 
 NEXT = "next question"
 """The one step at which a computing party waits for long: a hospital decides when it asks."""
@@ -18,7 +19,8 @@ VERDICT = "verdict on the question"
 ID_BYTES = 16
 RUN_BYTES = 16
 """The length of a run: the number that tells the model of one training from that of another."""
-_FORM = struct.Struct("<B3xII16s")
+RECIPE = "recipe of the question"
+_FORM = struct.Struct("<BxHII16s")
 _MOST_ROWS, _PIECES = 1 << 14, 4
 
 
@@ -30,6 +32,11 @@ class Kind(IntEnum):
     PUBLIC = 2
     TOP_UP = 3
     """No question for now: make random transfers ahead."""
+    EVALUATION = 4
+    """How often a classifier is right on rows of the hospital that it does not count."""
+
+
+ABOUT_ROWS = Kind.PRIVATE, Kind.PUBLIC, Kind.EVALUATION
 
 
 class Verdict(IntEnum):
@@ -42,6 +49,10 @@ class Verdict(IntEnum):
     """It broke off before, or its answer is no longer kept: it can only be asked under a new id."""
     OVER_BUDGET = 3
     NOT_SERVING = 4
+    NOT_AGREED = 5
+    """The agreement does not allow this recipe, or has no folds for an evaluation."""
+    NOT_COUNTED = 6
+    """The round's model does not count the patients of the hospital that asks, on whom the answer depends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +62,58 @@ class Question:
     kind: Kind
     round: int = 0
     rows: int = 0
+    """In an evaluation, those of each fold."""
     id: bytes = bytes(ID_BYTES)
+    recipe: Recipe = JOINT
 
     def encoded(self) -> bytes:
-        return _FORM.pack(self.kind, self.round, self.rows, self.id)
+        """What both computing parties must have received alike."""
+        recipe = self._recipe()
+        return _FORM.pack(self.kind, len(recipe), self.round, self.rows, self.id) + recipe
+
+    def messages(self) -> Iterator[tuple[str, bytes]]:
+        """The announcement, step by step: the plain joint classifier is not named."""
+        encoded = self.encoded()
+        yield NEXT, encoded[: _FORM.size]
+        if recipe := encoded[_FORM.size :]:
+            yield RECIPE, recipe
 
     @property
     def private(self) -> bool:
         return self.kind is Kind.PRIVATE
 
+    def _recipe(self) -> bytes:
+        return b"" if self.recipe == JOINT else str(self.recipe).encode()
+
 
 def send(channel: Channel, question: Question) -> None:
-    channel.send(NEXT, question.encoded())
+    for step, message in question.messages():
+        channel.send(step, message)
 
 
 def receive(channel: Channel) -> Question:
-    kind, number, rows, id = _FORM.unpack(channel.receive(NEXT, _FORM.size).tobytes())
+    kind, length, number, rows, id = _FORM.unpack(channel.receive(NEXT, _FORM.size).tobytes())
     if kind not in list(Kind):
         raise OutOfRange(channel.peer, NEXT, "it asks for something that does not exist")
-    question = Question(Kind(kind), number, rows, id)
-    if question.kind in (Kind.PRIVATE, Kind.PUBLIC) and not 0 < rows <= _MOST_ROWS:
+    question = Question(Kind(kind), number, rows, id, _receive_recipe(channel, length))
+    if question.kind in ABOUT_ROWS and not 0 < rows <= _MOST_ROWS:
         raise OutOfRange(channel.peer, NEXT, f"a question has between 1 and {_MOST_ROWS} rows")
     return question
+
+
+def _receive_recipe(channel: Channel, length: int) -> Recipe:
+    if not length:
+        return JOINT
+    if length > LONGEST:
+        raise OutOfRange(channel.peer, RECIPE, f"a recipe has at most {LONGEST} bytes")
+    raw = channel.receive(RECIPE, length).tobytes()
+    try:
+        recipe = read_recipe(raw.decode())
+    except (UnicodeDecodeError, Unsupported):
+        raise OutOfRange(channel.peer, RECIPE, "its text is none of a recipe") from None
+    if recipe == JOINT or str(recipe).encode() != raw:
+        raise OutOfRange(channel.peer, RECIPE, "it is written in another way than it has to be")
+    return recipe
 
 
 def send_verdict(channel: Channel, verdict: Verdict) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mixbayes.report.drawing import SMALL, WIDTH, box, line, picture, text
+from mixbayes.report.drawing import BOLD, LETTERS, SMALL, Drawing, Picture, box, extra, length, line, stacked, text
 from mixbayes.report.markup import Markup, joined
 from mixbayes.report.palette import BLACK, GREY, PALE, PLAIN, Fill
 from mixbayes.report.scale import Scale, up_to
 
 ROW, THICK, AXIS = 38.0, 14.0, 20.0
-_LEFT, _RIGHT, _TOP = 1.0, WIDTH - 18, 4.0
+_LEFT, _MARGIN, _TOP = 1.0, 18.0, 4.0
+_VALUES = 0.5
+"""At most this share of the width is for values; names have the rest."""
 
 
 @dataclass(frozen=True)
@@ -32,27 +34,44 @@ def bars(
     tick: Callable[[float], str] | None = None,
     mark: float | None = None,
     whole: bool = False,
-) -> Markup:
+) -> Picture:
     """From nothing up to `most`; `tick` writes the values of the axis, and a broken line stands at `mark`."""
-    scale = up_to(most or max((row.value or 0.0 for row in rows), default=0.0), _LEFT, _RIGHT)
-    bottom = _TOP + ROW * len(rows)
-    drawn = [_row(row, _TOP + ROW * number, scale) for number, row in enumerate(rows)]
-    marked = [] if mark is None else [_mark(scale.at(mark), _TOP + ROW * number) for number in range(len(rows))]
-    axis = [_axis(scale, bottom, tick, whole)] if tick else []
-    return picture(bottom + (AXIS if tick else 0), alt, *axis, *drawn, *marked)
+    longest = most or max((row.value or 0.0 for row in rows), default=0.0)
+
+    def draw(width: float) -> Drawing:
+        scale = up_to(longest, _LEFT, width - _MARGIN)
+        *tops, bottom = stacked((ROW + _deeper(row, width) for row in rows), _TOP)
+        axis = [_axis(scale, bottom, tick, whole)] if tick else []
+        drawn = [_row(row, top, scale, width, mark) for row, top in zip(rows, tops, strict=True)]
+        return Drawing(bottom + (AXIS if tick else 0), [*axis, *drawn])
+
+    return Picture(alt, draw)
 
 
-def _row(row: Bar, y: float, scale: Scale) -> Markup:
-    value = text(row.written, WIDTH - 1, y + 13, anchor="end", weight="bold", room=150)
-    name = text(row.name, 1, y + 13, room=WIDTH - 110)
-    if row.value is None:
-        return joined(name, value)
-    return joined(name, value, box(_LEFT, y + 18, scale.at(row.value) - _LEFT, THICK, row.fill.paint))
+def _deeper(row: Bar, width: float) -> float:
+    """What the second and further lines of a name or a value need."""
+    name = extra(row.name, width - _beside(row, width))
+    return max(name, extra(row.written, _VALUES * width, weight="bold"))
 
 
-def _mark(x: float, y: float) -> Markup:
+def _beside(row: Bar, width: float) -> float:
+    """What the value and the space before it take."""
+    return min(length(row.written, LETTERS * BOLD), _VALUES * width) + 10
+
+
+def _row(row: Bar, y: float, scale: Scale, width: float, mark: float | None) -> Markup:
+    bar = y + 18 + _deeper(row, width)
+    return joined(
+        text(row.name, 1, y + 13, room=width - _beside(row, width)),
+        text(row.written, width - 1, y + 13, anchor="end", weight="bold", room=_VALUES * width),
+        box(_LEFT, bar, scale.at(row.value) - _LEFT, THICK, row.fill.paint) if row.value is not None else "",
+        _mark(scale.at(mark), bar) if mark is not None else "",
+    )
+
+
+def _mark(x: float, bar: float) -> Markup:
     """Beside the bar, and not through what is written above it."""
-    return line(x, y + 16, x, y + 20 + THICK, BLACK, 2, "3 2")
+    return line(x, bar - 2, x, bar + 2 + THICK, BLACK, 2, "3 2")
 
 
 def _axis(scale: Scale, bottom: float, tick: Callable[[float], str], whole: bool) -> Markup:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from mixbayes.report.drawing import NARROW, WIDE, Picture
 from mixbayes.report.markup import Markup, element, escaped, joined
 from mixbayes.report.palette import patterns
 from mixbayes.report.style import STYLE
@@ -36,6 +37,8 @@ class Table:
     """How many of the last columns hold numbers; all but the first, if nothing is said."""
     chosen: int | None = None
     """The row that stands out."""
+    folded: bool = False
+    """Whether it is opened only by who wants to see it: a long one."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,11 @@ class Section:
 
     heading: str
     words: Sequence[str]
-    picture: Markup | None = None
+    picture: Picture | None = None
     caption: str = ""
     tables: Sequence[Table] = ()
+    parts: Sequence[Section] = ()
+    """With headings one level lower."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def _main(page: Page, run: Run) -> Markup:
         _keys(page.keys),
         _run(run),
     )
-    return element("main", header, *map(_section, page.sections), _bound(page.gives_away))
+    return element("main", header, *(_section(each) for each in page.sections), _bound(page.gives_away))
 
 
 def _keys(keys: Sequence[tuple[str, str]]) -> Markup:
@@ -110,24 +115,33 @@ def _unbroken(line: str) -> Markup:
     return element("code", Markup(" ".join(element("span", word) for word in line.split(" "))))
 
 
-def whole_words(cell: str) -> Markup:
+def whole_words(cell: str, longest: int = _LONGEST_WHOLE) -> Markup:
     """Its short words whole; a name that somebody gave may be as long as it likes, and is broken."""
-    words = (element("span", word) if len(word) <= _LONGEST_WHOLE else escaped(word) for word in cell.split(" "))
+    if isinstance(cell, Markup):
+        return cell
+    words = (element("span", word) if len(word) <= longest else escaped(word) for word in cell.split(" "))
     return Markup(" ".join(words))
 
 
-def _section(section: Section) -> Markup:
+def _section(section: Section, level: int = 2) -> Markup:
     return element(
         "section",
-        element("h2", section.heading),
+        element(f"h{level}", section.heading),
         *(element("p", words) for words in section.words),
         _figure(section.picture, section.caption) if section.picture is not None else "",
         *map(_table, section.tables),
+        *(_section(part, level + 1) for part in section.parts),
     )
 
 
-def _figure(picture: Markup, caption: str) -> Markup:
-    return element("figure", picture, element("figcaption", caption) if caption else "")
+def _figure(picture: Picture, caption: str) -> Markup:
+    """Drawn for a phone and for a desk; the style shows one of them, and readers of screens are told of that one."""
+    return element(
+        "figure",
+        picture.at(NARROW, "narrow"),
+        picture.at(WIDE, "wide"),
+        element("figcaption", caption) if caption else "",
+    )
 
 
 def _table(table: Table) -> Markup:
@@ -139,13 +153,14 @@ def _table(table: Table) -> Markup:
     )
     rows = (_row(row, kinds, number == table.chosen) for number, row in enumerate(table.rows))
     words = None if "n" in kinds else "words"
-    return element(
+    made = element(
         "table",
         element("caption", table.caption),
         element("thead", element("tr", *heads)),
         element("tbody", *rows),
         class_=words,
     )
+    return element("details", element("summary", table.caption), made) if table.folded else made
 
 
 def _row(cells: Sequence[str], kinds: Sequence[str | None], chosen: bool) -> Markup:

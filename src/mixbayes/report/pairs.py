@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixbayes.report.drawing import SMALL, WIDTH, disc, line, picture, ring, text
+from mixbayes.report.drawing import SMALL, Drawing, Picture, disc, extra, line, ring, stacked, text
 from mixbayes.report.figures import share
 from mixbayes.report.markup import Markup, joined
 from mixbayes.report.palette import BLACK, BLUE, GREY, PALE, VERMILLION
@@ -14,7 +14,9 @@ from mixbayes.report.scale import Scale
 _ROW = 44.0
 HEAD, AXIS = 26.0, 20.0
 """Room for the legend and for the names of the axis."""
-LEFT, RIGHT = 10.0, WIDTH - 18
+LEFT, MARGIN = 10.0, 18.0
+_NAMES = 0.58
+"""The share of the width that is for names; the rest is for values."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,16 @@ class Two:
         return f"{share(self.before)} → {share(self.after)}"
 
 
-def pairs(rows: Sequence[Two], alt: str) -> Markup:
+def pairs(rows: Sequence[Two], alt: str) -> Picture:
     """On a scale of shares, with a legend above."""
-    scale = Scale(0.0, 1.0, LEFT, RIGHT)
-    bottom = HEAD + _ROW * len(rows)
-    drawn = (_row(row, HEAD + _ROW * number, scale) for number, row in enumerate(rows))
-    return picture(bottom + AXIS, alt, legend(), grid(scale, bottom), *drawn)
+
+    def draw(width: float) -> Drawing:
+        scale = Scale(0.0, 1.0, LEFT, width - MARGIN)
+        *tops, bottom = stacked((_ROW + extra(row.name, _NAMES * width) for row in rows), HEAD)
+        drawn = (_row(row, top, scale, width) for row, top in zip(rows, tops, strict=True))
+        return Drawing(bottom + AXIS, [legend(), grid(scale, bottom), *drawn])
+
+    return Picture(alt, draw)
 
 
 def legend() -> Markup:
@@ -56,10 +62,11 @@ def grid(scale: Scale, bottom: float) -> Markup:
     )
 
 
-def _row(row: Two, y: float, scale: Scale) -> Markup:
-    middle = y + 30
+def _row(row: Two, y: float, scale: Scale, width: float) -> Markup:
+    middle = y + 30 + extra(row.name, _NAMES * width)
     names = joined(
-        text(row.name, 1, y + 15, room=210), text(row.written, WIDTH - 1, y + 15, anchor="end", weight="bold")
+        text(row.name, 1, y + 15, room=_NAMES * width),
+        text(row.written, width - 1, y + 15, anchor="end", weight="bold"),
     )
     if row.before is None and row.after is None:
         return names
@@ -71,7 +78,7 @@ def _row(row: Two, y: float, scale: Scale) -> Markup:
     # The disc fits into the ring: both are seen where they are equal.
     return joined(
         names,
-        line(LEFT, middle, RIGHT, middle, PALE),
+        line(scale.start, middle, scale.end, middle, PALE),
         between,
         ring(scale.at(row.before), middle, VERMILLION, 6.5) if row.before is not None else "",
         disc(scale.at(row.after), middle, BLUE, 4) if row.after is not None else "",

@@ -54,6 +54,19 @@ def _pattern(fill: Fill) -> Markup:
     return element("pattern", tile, id=fill.name, width=_TILE, height=_TILE, patternUnits="userSpaceOnUse")
 
 
+def ink_on(colour: str) -> str:
+    """Black or white, whichever is read more easily on the colour."""
+    light = _luminance(colour)
+    return WHITE if (1.05 / (light + 0.05)) > (light + 0.05) / 0.05 else BLACK
+
+
+def _luminance(colour: str) -> float:
+    """How bright it is, from 0 to 1, as the guidelines for accessible pages (WCAG) have it."""
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
 def shade(colour: str, amount: float) -> str:
     """White at 0, the colour at 1."""
     parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))

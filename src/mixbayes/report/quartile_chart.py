@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixbayes.report.drawing import WIDTH, disc, line, picture, ring, text
+from mixbayes.report.drawing import Drawing, Picture, disc, extra, line, ring, stacked, text
 from mixbayes.report.markup import Markup, joined
-from mixbayes.report.pairs import AXIS, HEAD, LEFT, RIGHT, grid, legend
+from mixbayes.report.pairs import AXIS, HEAD, LEFT, MARGIN, grid, legend
 from mixbayes.report.palette import BLUE, GREY, PALE, VERMILLION
 from mixbayes.report.scale import Scale
 
 _ROW, _UPPER, _LOWER = 58.0, 29.0, 45.0
 _TICK = 4.0
+_NAMES, _SAID = 0.4, 0.56
+"""Shares of the width."""
 
 
 @dataclass(frozen=True)
@@ -34,27 +36,36 @@ class Strokes:
     said: str
 
 
-def quartile_chart(rows: Sequence[Strokes], alt: str) -> Markup:
+def quartile_chart(rows: Sequence[Strokes], alt: str) -> Picture:
     """On a scale of shares, with a line at half of it."""
-    scale = Scale(0.0, 1.0, LEFT, RIGHT)
-    bottom = HEAD + _ROW * len(rows)
-    half = line(scale.at(0.5), HEAD, scale.at(0.5), bottom, GREY)
-    drawn = (_row(row, HEAD + _ROW * number, scale) for number, row in enumerate(rows))
-    return picture(bottom + AXIS, alt, legend(), grid(scale, bottom), half, *drawn)
+
+    def draw(width: float) -> Drawing:
+        scale = Scale(0.0, 1.0, LEFT, width - MARGIN)
+        *tops, bottom = stacked((_ROW + _deeper(row, width) for row in rows), HEAD)
+        half = line(scale.at(0.5), HEAD, scale.at(0.5), bottom, GREY)
+        drawn = (_row(row, top, scale, width) for row, top in zip(rows, tops, strict=True))
+        return Drawing(bottom + AXIS, [legend(), grid(scale, bottom), half, *drawn])
+
+    return Picture(alt, draw)
 
 
-def _row(row: Strokes, y: float, scale: Scale) -> Markup:
+def _deeper(row: Strokes, width: float) -> float:
+    return max(extra(row.name, _NAMES * width), extra(row.said, _SAID * width, weight="bold"))
+
+
+def _row(row: Strokes, y: float, scale: Scale, width: float) -> Markup:
+    strokes = y + _deeper(row, width)
     return joined(
-        text(row.name, 1, y + 15, room=150),
-        text(row.said, WIDTH - 1, y + 15, anchor="end", weight="bold", room=200),
-        _stroke(row.before, y + _UPPER, scale, VERMILLION, ringed=True),
-        _stroke(row.after, y + _LOWER, scale, BLUE, ringed=False),
+        text(row.name, 1, y + 15, room=_NAMES * width),
+        text(row.said, width - 1, y + 15, anchor="end", weight="bold", room=_SAID * width),
+        _stroke(row.before, strokes + _UPPER, scale, VERMILLION, ringed=True),
+        _stroke(row.after, strokes + _LOWER, scale, BLUE, ringed=False),
     )
 
 
 def _stroke(stroke: Stroke | None, y: float, scale: Scale, colour: str, *, ringed: bool) -> Markup:
     """From quartile to quartile with an end at each."""
-    base = line(LEFT, y, RIGHT, y, PALE)
+    base = line(scale.start, y, scale.end, y, PALE)
     if stroke is None:
         return base
     low, middle, high = (scale.at(value) for value in (stroke.lower, stroke.median, stroke.upper))

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from mixbayes.report.bars import Bar, bars
 from mixbayes.report.confusion import MOST_SQUARES, confusion
+from mixbayes.report.evaluated import Document, evaluation_sections, what_was_opened
+from mixbayes.report.evaluated_words import predicted, verdict
+from mixbayes.report.evaluation_document import read_evaluated
 from mixbayes.report.figures import exact, many, seconds, share, size
 from mixbayes.report.lanes import Lane, lanes
 from mixbayes.report.markup import Markup, element, joined
@@ -26,22 +29,32 @@ _SURE = (
 )
 
 
-def simulated(outcome: Outcome) -> Page:
-    """What was found, what it cost, and what was done to the tables."""
+def simulated(outcome: Outcome, *, columns: Sequence[str] = (), evaluation: Sequence[Document] = ()) -> Page:
+    """What was found, what it cost, and what was done to the tables.
+
+    `columns` are those that a class is predicted from. `evaluation` are the documents of `--evaluate`, one for each
+    hospital.
+    """
     hospitals = many(len(outcome.hospitals), "hospital")
     return Page(
         title=f"{hospitals} classify together: a simulation",
-        lead=[_found(outcome), _SURE],
+        lead=[
+            _found(outcome),
+            predicted(outcome.class_column, outcome.classes, columns),
+            *(verdict(read_evaluated(document)) for document in evaluation),
+            _SURE,
+        ],
         keys=list(_keys(outcome)),
         sections=[
             _accuracy(outcome),
             _confusion(outcome),
+            *evaluation_sections(evaluation),
             _protection(outcome),
             _noise(outcome),
             _flows(outcome),
             _time(outcome),
         ],
-        gives_away=_gives_away(outcome),
+        gives_away=[*_gives_away(outcome), *(what_was_opened(evaluation) if evaluation else [])],
     )
 
 
@@ -49,8 +62,8 @@ def _found(outcome: Outcome) -> str:
     trained = sum(hospital.rows for hospital in outcome.hospitals)
     joint, agreement = outcome.accuracy.joint, outcome.agreement_with_pooled
     known = sum(map(sum, outcome.confusion or []))
-    found = f"One classifier was trained on {many(trained, 'row')} that nobody pooled. It predicts the column "
-    found += f"{outcome.class_column}. It labelled {many(outcome.instances, 'row')}"
+    found = f"One classifier was trained on {many(trained, 'row')} that nobody pooled. "
+    found += f"It labelled {many(outcome.instances, 'row')}"
     if joint is not None:
         found += f", {share(joint)} of {'them' if known == outcome.instances else 'those with a known class'} rightly"
     if agreement is not None:

@@ -9,6 +9,12 @@ main, footer { max-width: 46rem; margin: 0 auto; padding: 0 1rem; }
 header { border-top: .4rem solid #0072B2; padding-top: 1.6rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .8rem; text-wrap: balance; overflow-wrap: break-word; }
 h2 { font-size: 1.25rem; line-height: 1.3; margin: 2.8rem 0 .5rem; overflow-wrap: break-word; }
+h3 { font-size: 1.08rem; line-height: 1.3; margin: 1.9rem 0 .4rem; overflow-wrap: break-word; }
+h4 { font-size: 1rem; line-height: 1.3; margin: 1.5rem 0 .3rem; overflow-wrap: break-word; }
+details { margin: .8rem 0; }
+summary { cursor: pointer; font-weight: 650; font-size: .95rem; }
+summary:focus-visible { outline: 3px solid #0072B2; outline-offset: 2px; }
+details caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 p { margin: .6rem 0; overflow-wrap: break-word; }
 .lead { font-size: 1.15rem; }
 .keys { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .7rem; margin: 1.4rem 0; }
@@ -22,7 +28,8 @@ p { margin: .6rem 0; overflow-wrap: break-word; }
 .run dd { margin: 0; }
 code { font: .9em ui-monospace, "Liberation Mono", "DejaVu Sans Mono", monospace; }
 figure { margin: 1rem 0 .4rem; }
-figure svg { display: block; width: 100%; max-width: 31rem; height: auto; font-family: inherit; }
+figure svg { display: block; width: 100%; height: auto; font-family: inherit; }
+figure svg.wide { display: none; }
 figcaption { font-size: .92rem; color: #444; margin-top: .5rem; }
 .halo { paint-order: stroke; stroke: #fff; stroke-width: 3px; stroke-linejoin: round; }
 .patterns { position: absolute; }
@@ -45,9 +52,16 @@ tr.chosen th { font-weight: 650; }
 .bound { border: 2px solid #D55E00; padding: .2rem 1rem .6rem; margin-top: 2.8rem; }
 .bound h2 { margin-top: .6rem; }
 footer { color: #444; font-size: .88rem; padding-top: 1.6rem; padding-bottom: 2.4rem; }
+@media (min-width: 37.5rem), print {
+  figure svg.narrow { display: none; }
+  figure svg.wide { display: block; }
+}
 @media (max-width: 30rem) {
   h1 { font-size: 1.4rem; }
   table { font-size: .86rem; }
+  details thead th { min-width: 2.6rem; }
+  details .n { padding-left: .35rem; }
+  details th[scope="row"] { min-width: 4.6rem; }
   .run div { grid-template-columns: 1fr; gap: 0; padding: .25rem 0; }
 }
 @media print {
@@ -55,9 +69,11 @@ footer { color: #444; font-size: .88rem; padding-top: 1.6rem; padding-bottom: 2.
   :root { font-size: 9.5pt; }
   body { line-height: 1.4; }
   main, footer { max-width: none; padding: 0; }
-  figure svg { max-width: 96mm; }
+  details::details-content { content-visibility: visible; block-size: auto; }
   h1 { font-size: 18pt; }
   h2 { font-size: 13pt; margin-top: 7mm; break-after: avoid; }
+  h3 { font-size: 11pt; margin-top: 5mm; break-after: avoid; }
+  h4 { break-after: avoid; }
   table { margin: 3mm 0; break-inside: avoid; }
   section > p:has(+ figure) { break-after: avoid; }
   p { break-inside: avoid; }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mixbayes.report.figures import exact, many, measured, share
@@ -97,7 +97,12 @@ def _by_setting(tuning: Tuning) -> Section:
             f"Each {setting} that was tried, with the accuracy of a classifier that learned from the release"
             + (f", and its privacy ({tuning.privacy}; more is better)." if _private(tuning) else ".")
         ],
-        against_setting(panels, setting, f"Accuracy and privacy by {setting}. {_told(tuning)}"),
+        against_setting(
+            panels,
+            setting,
+            f"Accuracy and privacy by {setting}. {_told(tuning)}",
+            whole=_whole(point.setting or 0.0 for point in tuning.points),
+        ),
         "The diamond is the one that was found.",
         [_table(tuning)],
     )
@@ -107,7 +112,12 @@ def _panel(
     name: str, points: Sequence[Point], value: Callable[[Point], float | None], tick: Callable[[float], str]
 ) -> Panel:
     spots = [Spot(point.setting or 0.0, value(point) or 0.0, point.name, point.chosen) for point in points]
-    return Panel(name, spots, tick)
+    return Panel(name, spots, tick, whole=tick is _WRITTEN and _whole(spot.y for spot in spots))
+
+
+def _whole(values: Iterable[float]) -> bool:
+    """Whether these are counts: then there is no half of one on an axis."""
+    return all(float(value).is_integer() for value in values)
 
 
 def _trade(tuning: Tuning) -> Section:
@@ -123,7 +133,10 @@ def _trade(tuning: Tuning) -> Section:
             "other."
         ],
         against_each_other(
-            Panel("accuracy", spots, _percent), tuning.privacy, f"Accuracy against privacy. {_told(tuning)}"
+            Panel("accuracy", spots, _percent),
+            tuning.privacy,
+            f"Accuracy against privacy. {_told(tuning)}",
+            whole=_whole(spot.x for spot in spots),
         ),
         "The diamond is the one that was found." if any(point.chosen for point in tuning.points) else "",
         [_table(tuning, by_privacy=True)],

@@ -44,6 +44,10 @@ class Column(ABC):
     def all_numbers(self) -> Numbers | None:
         """The cells as numbers, not-a-number where one is missing; nothing if any of them says something else."""
 
+    def take(self, rows: Rows) -> Column:
+        """The column of only these rows, by their positions or by a mask."""
+        return self.coded().take(rows)
+
     def texts_in(self, rows: slice) -> Texts:
         """The cells of these rows, one below the other."""
         cells = self.coded()
@@ -99,7 +103,6 @@ class Cells(Column):
         return which(self.values)[self.codes]
 
     def take(self, rows: Rows) -> Cells:
-        """The column of only these rows, by their positions or by a mask."""
         return Cells(self.values, self.codes[rows])
 
 
@@ -142,6 +145,15 @@ class Listed(Column):
 
     def all_numbers(self) -> Numbers | None:
         return self.coded().all_numbers()
+
+    def take(self, rows: Rows) -> Listed:
+        places: list[int] = positions_of(rows).tolist()
+        return Listed(self.name, [self.texts[at] for at in places])
+
+
+def positions_of(rows: Rows) -> NDArray[np.intp]:
+    """Where these rows are."""
+    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, order="C", copy=False)
 
 
 def texts_of(name: str, texts: Sequence[str]) -> Texts:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mixbayes.protocol.attributes.cells import Texts
 from mixbayes.protocol.errors import BadData
-from mixbayes.tables.cells import Cells, Column, Rows, joined
+from mixbayes.tables.cells import Cells, Column, Rows, joined, positions_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ class Columns:
 
     def take(self, rows: Rows) -> Columns:
         """The table with only these rows, by their positions or by a mask."""
-        cells = tuple(column.coded().take(rows) for column in self.cells)
-        return Columns(self.names, cells, len(np.arange(self.rows)[rows]), self.source)
+        at = positions_of(rows)
+        return Columns(self.names, tuple(column.take(at) for column in self.cells), len(at), self.source)
 
     def chosen(self, names: Sequence[str]) -> Columns:
         """The table with only these columns, in this order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 
 from mixbayes.protocol.attributes.layout import Layout
@@ -37,12 +38,17 @@ def refuse_too_few(rows: int, least: int, source: str) -> None:
 
 
 def protected(
-    layout: Layout, table: Columns, protection: Protection, seed: int, progress: Progress | None = None
+    layout: Layout,
+    table: Columns,
+    protection: Protection,
+    seed: int,
+    progress: Progress | None = None,
+    count: Callable[[Layout, Columns], Counted] = counted,
 ) -> Counted:
     """The counts of the table as a local method releases it. The table itself must fit the dictionary too."""
     counted(layout, table)
     done = protect(table, layout.dictionary, protection, seed, progress)
-    found = counted(layout, done.table)
+    found = count(layout, done.table)
     return replace(
         found,
         unlabelled=done.unlabelled,

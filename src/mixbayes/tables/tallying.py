@@ -49,18 +49,24 @@ class Counted:
 
 
 class Counting:
-    """A table's counts, which grow part by part, and what is found meanwhile that breaks the dictionary."""
+    """A table's counts, which grow part by part, and what is found meanwhile that breaks the dictionary.
 
-    def __init__(self, layout: Layout) -> None:
+    With folds, each has counts of its own, and the rows of all together are what must fit. A class of a fold is then a
+    class by itself as long as the table is counted: all folds are counted in one pass.
+    """
+
+    def __init__(self, layout: Layout, folds: int = 1) -> None:
         self.layout = layout
+        self.folds = folds
         self._classes = layout.dictionary.classes
-        self._vector = np.zeros(layout.size, np.uint64)
+        self._number = folds * layout.classes
+        self._of_class = np.zeros(self._number, np.uint64)
         self._rows = 0
+        self._aside = 0
         self._unlabelled = 0
         self._first_unlabelled: int | None = None
         self._foreign_classes: set[str] = set()
-        blocks = layout.blocks(self._vector)
-        self._attributes = {attribute.name: _OfAttribute(attribute, block) for attribute, block in blocks}
+        self._attributes = {one.name: _OfAttribute(one, self._number) for one in layout.dictionary.attributes}
 
     def columns_of(self, names: Sequence[str]) -> tuple[str, ...]:
         """The columns to be counted, the class first, of a table that has these. Others are not looked at."""
@@ -68,35 +74,27 @@ class Counting:
         refuse(absent(names, (*dictionary.names, dictionary.class_column)))
         return (dictionary.class_column, *dictionary.names)
 
-    def add(self, part: Columns) -> None:
-        """Add these rows."""
+    def add(self, part: Columns, folds: Integers | None = None) -> None:
+        """Add these rows, each to its fold. Those with a fold past the last one must fit too, and are not counted."""
         labels = part.column(self.layout.dictionary.class_column)
-        without = labels.where(missing)
-        if without.any() and self._first_unlabelled is None:
-            self._first_unlabelled = self._rows + int(without.argmax())
-        self.add_classes(labels.values, labels.counts)
-        classes = self._places(labels.values)[labels.codes]
-        patients = _Patients(classes, len(self._classes))
-        listed = [
-            (one, cells) for name, one in self._attributes.items() if (cells := one.add(part.raw(name), patients))
-        ]
-        found = counted_together([cells for _, cells in listed], classes, len(self._classes) + 1)
-        for (attribute, cells), counts in zip(listed, found, strict=True):
-            values, of_class = np.nonzero(counts)
-            attribute.add_groups(cells.values[values], of_class, counts[values, of_class])
+        self._note_first_unlabelled(labels)
+        self._note_classes(labels.values, labels.counts)
+        classes = self._in_folds(self._places(labels.values)[labels.codes], folds)
+        aside = 0 if folds is None else int(np.count_nonzero(folds == self.folds))
+        self._aside += aside
+        self._rows += part.rows - aside
+        self._of_class += np.bincount(classes, minlength=self._number + 1)[: self._number].astype(np.uint64)
+        self._add_attributes(part, _Patients(classes, self._number))
 
     def add_classes(self, classes: Texts, times: Integers) -> None:
-        """Add patients of these classes, without their attributes."""
-        places = self._places(classes)
-        foreign = (places == len(self._classes)) & ~missing(classes) & (times > 0)
-        self._foreign_classes.update(classes[foreign].tolist())
-        self._unlabelled += int(times[missing(classes)].sum())
+        """Add patients of these classes, without their attributes, where there is one fold."""
+        self._note_classes(classes, times)
         self._rows += int(times.sum())
-        counts = np.bincount(places, times, len(self._classes) + 1)[: len(self._classes)]
-        self.layout.class_counts(self._vector)[:] += counts.astype(np.uint64)
+        counts = np.bincount(self._places(classes), times, self._number + 1)[: self._number]
+        self._of_class += counts.astype(np.uint64)
 
     def add_groups(self, name: str, values: Texts, classes: Texts, times: Integers) -> None:
-        """Add one attribute of patients who are counted by value and class."""
+        """Add one attribute of patients who are counted by value and class, where there is one fold."""
         self._attributes[name].add_groups(values, self._places(classes), times)
 
     def add_block(self, name: str, block: Words, clipped: int) -> None:
@@ -107,7 +105,40 @@ class Counting:
         """The counts, or a refusal that lists all that does not fit."""
         refuse(list(self._problems()))
         clipped = {name: attribute.clipped for name, attribute in self._attributes.items() if attribute.clipped}
-        return Counted(self._vector, self._rows, clipped)
+        return Counted(self._vector(), self._rows, clipped)
+
+    def _vector(self) -> Words:
+        """The vectors of all folds, one after the other."""
+        vectors = np.empty((self.folds, self.layout.size), np.uint64)
+        self.layout.class_counts(vectors)[:] = self._of_class.reshape(self.folds, -1)
+        for (_, block), one in zip(self.layout.blocks(vectors), self._attributes.values(), strict=True):
+            block[:] = one.block.reshape(len(one.block), self.folds, -1).transpose(1, 0, 2)
+        return vectors.reshape(-1)
+
+    def _add_attributes(self, part: Columns, patients: _Patients) -> None:
+        listed = [
+            (one, cells) for name, one in self._attributes.items() if (cells := one.add(part.raw(name), patients))
+        ]
+        found = counted_together([cells for _, cells in listed], patients.classes, self._number + 1)
+        for (attribute, cells), counts in zip(listed, found, strict=True):
+            attribute.add_counts(cells.values, counts)
+
+    def _note_first_unlabelled(self, labels: Cells) -> None:
+        without = labels.where(missing)
+        if without.any() and self._first_unlabelled is None:
+            self._first_unlabelled = self._rows + self._aside + int(without.argmax())
+
+    def _note_classes(self, classes: Texts, times: Integers) -> None:
+        foreign = (self._places(classes) == len(self._classes)) & ~missing(classes) & (times > 0)
+        self._foreign_classes.update(classes[foreign].tolist())
+        self._unlabelled += int(times[missing(classes)].sum())
+
+    def _in_folds(self, places: Integers, folds: Integers | None) -> Integers:
+        """Where the class of each row stands among those of all folds; one past the end for what is not counted."""
+        if folds is None:
+            return np.where(places == len(self._classes), self._number, places)
+        known = (places < len(self._classes)) & (folds < self.folds)
+        return np.where(known, folds * len(self._classes) + places, self._number)
 
     def _places(self, classes: Texts) -> Integers:
         """Where classes stand in the dictionary; one past the end for what is none."""
@@ -115,11 +146,12 @@ class Counting:
 
     def _problems(self) -> Iterator[str]:
         dictionary = self.layout.dictionary
+        rows = f"{self._rows} rows" + (f" beside {self._aside} that are kept aside" if self._aside else "")
         if self._rows > self.layout.rows_each:
-            yield f"it has {self._rows} rows, a hospital may have {self.layout.rows_each}. Agree on more"
-        if 0 < self._rows < self.layout.terms.min_rows:
+            yield f"it has {rows}, a hospital may have {self.layout.rows_each}. Agree on more"
+        if self._rows + self._aside > 0 and self._rows < self.layout.terms.min_rows:
             least = self.layout.terms.min_rows
-            yield f"it has {self._rows} rows, and every hospital needs {least}. Take no part, or agree on fewer"
+            yield f"it has {rows}, and every hospital needs {least}. Take no part, or agree on fewer"
         column = f"column {dictionary.class_column!r}"
         if self._unlabelled:
             rows = said_of_rows(self._unlabelled, self._first_unlabelled)
@@ -147,9 +179,9 @@ class _Patients:
 class _OfAttribute:
     """One attribute's block of the counts, and the cells that do not fit it."""
 
-    def __init__(self, attribute: Attribute, block: Words) -> None:
+    def __init__(self, attribute: Attribute, classes: int) -> None:
         self._attribute = attribute
-        self._block = block
+        self.block = np.zeros((attribute.rows, classes), np.uint64)
         self._step = max(1, min(STEP, MOST_CODES // attribute.columns))
         self._foreign: set[str] = set()
         self.clipped = 0
@@ -159,7 +191,7 @@ class _OfAttribute:
         values = None if isinstance(column, Cells) or not self._attribute.numeric else column.all_numbers()
         if values is not None:
             for rows, of_step in patients.by_class:
-                self.clipped += self._attribute.count_numbers(self._block, values[rows], of_step)
+                self.clipped += self._attribute.count_numbers(self.block, values[rows], of_step)
             return None
         cells = column.coded()
         if len(cells.values) * FEW <= len(cells):
@@ -171,13 +203,22 @@ class _OfAttribute:
         """Add patients with these values and classes, each `times` times."""
         for rows in slices(len(values), self._step):
             reading = self._attribute.read(values[rows])
-            if reading.foreign.any():
-                self._note(values[rows][reading.foreign])
+            self._note(values[rows][reading.foreign])
             self._count(reading, classes[rows], None if times is None else times[rows])
+
+    def add_counts(self, values: Texts, counts: Integers) -> None:
+        """Add patients who are counted by value and class, (values, classes); the last column has those of no class."""
+        said = counts.any(axis=1)
+        values, counts = values[said], counts[said]
+        for rows in slices(len(values), max(1, self._step // counts.shape[1])):
+            reading, times = self._attribute.read(values[rows]), counts[rows]
+            self._note(values[rows][reading.foreign])
+            at, of_class = np.nonzero(times)
+            self._count(_repeated(reading, at), of_class, times[at, of_class])
 
     def add_block(self, block: Words, clipped: int) -> None:
         """Add counts that were made elsewhere."""
-        self._block += block
+        self.block += block
         self.clipped += clipped
 
     def problems(self) -> Iterator[str]:
@@ -188,15 +229,21 @@ class _OfAttribute:
             yield f"column {self._attribute.name!r}: {values} {self._attribute.misfit(foreign)}"
 
     def _note(self, foreign: Texts) -> None:
-        room = MOST_KEPT - len(self._foreign)
-        self._foreign.update(np.unique(foreign)[: max(0, room)].tolist())
+        if foreign.size:
+            room = MOST_KEPT - len(self._foreign)
+            self._foreign.update(np.unique(foreign)[: max(0, room)].tolist())
 
     def _count(self, reading: Reading, classes: Integers, times: Integers | None = None) -> None:
         # A patient without a class is left out: that the table has one refuses it in the end.
-        known = classes < self._block.shape[1]
+        known = classes < self.block.shape[1]
         codes, beyond = reading.codes, reading.beyond
         if not known.all():
             codes, beyond, classes = codes[:, known], beyond[known], classes[known]
             times = None if times is None else times[known]
         self.clipped += int(np.count_nonzero(beyond) if times is None else times[beyond].sum())
-        self._attribute.count(self._block, codes, classes, times)
+        self._attribute.count(self.block, codes, classes, times)
+
+
+def _repeated(reading: Reading, at: Integers) -> Reading:
+    """What is read of cells, by their positions, each as often as it is named."""
+    return Reading(reading.codes[:, at], reading.foreign[at], reading.beyond[at])

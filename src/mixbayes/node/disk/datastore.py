@@ -87,7 +87,17 @@ CREATE TABLE noise (
 ) STRICT;
 """
 NOISY_COUNTS = "ALTER TABLE round ADD COLUMN counts BLOB;"
-COMPUTING_PARTY = Schema("computing party", (ROUNDS, NOISE + NOISY_COUNTS))
+RECIPES = """
+CREATE TABLE recipe_model (
+    round INTEGER NOT NULL REFERENCES round,
+    hospital TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    run BLOB NOT NULL,
+    model BLOB NOT NULL,
+    PRIMARY KEY (round, hospital, recipe)
+) STRICT;
+"""
+COMPUTING_PARTY = Schema("computing party", (ROUNDS, NOISE + NOISY_COUNTS, RECIPES))
 
 OUTBOX = """
 CREATE TABLE outbox (
@@ -101,7 +111,21 @@ CREATE TABLE outbox (
     PRIMARY KEY (agreement, round, mixer)
 ) STRICT;
 """
-HOSPITAL = Schema("party", (OUTBOX, NOISE))
+COUNTED = """
+CREATE TABLE counted (
+    agreement TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    PRIMARY KEY (agreement, round)
+) STRICT;
+"""
+BEST = """
+CREATE TABLE best (
+    agreement TEXT PRIMARY KEY,
+    recipe TEXT NOT NULL
+) STRICT;
+"""
+HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST))
 
 
 class Tables:
@@ -281,7 +305,20 @@ class RoundTables(Tables):
         return row[0], self._seal.open(row[1], place("round", "model", number))
 
     def delete_model(self, number: int) -> None:
+        """Also the models of recipes, and the joint counts."""
         self._do("UPDATE round SET model = NULL, counts = NULL WHERE number = ?", number)
+        self._do("DELETE FROM recipe_model WHERE round = ?", number)
+
+    def put_recipe_model(self, number: int, hospital: str, recipe: str, run: bytes, model: bytes) -> None:
+        """A hospital's own model; it takes the place of an earlier one of the same recipe."""
+        sealed = self._seal.close(model, _place_of_recipe(number, hospital, recipe))
+        self._do("INSERT OR REPLACE INTO recipe_model VALUES (?, ?, ?, ?, ?)", number, hospital, recipe, run, sealed)
+
+    def recipe_model(self, number: int, hospital: str, recipe: str) -> tuple[bytes, bytes] | None:
+        """Which training the model comes from, and the model."""
+        query = "SELECT run, model FROM recipe_model WHERE round = ? AND hospital = ? AND recipe = ?"
+        row = self._one(query, number, hospital, recipe)
+        return row and (row[0], self._seal.open(row[1], _place_of_recipe(number, hospital, recipe)))
 
     def put_counts(self, number: int, counts: bytes) -> None:
         """This party's share of the noisy counts, or these themselves where they are given to hospitals."""
@@ -389,6 +426,23 @@ class RoundTables(Tables):
 
 class ContributionTables(Tables):
     """A transaction of a hospital with mixers: what it sends to each of them, by agreement and round."""
+
+    def put_counted(self, agreement: str, number: int, counts: bytes) -> None:
+        """A tag of what this hospital has contributed to the round."""
+        self._do("INSERT OR REPLACE INTO counted VALUES (?, ?, ?)", agreement, number, self._seal.tag(counts))
+
+    def same_counted(self, agreement: str, number: int, counts: bytes) -> bool:
+        """Whether these are the counts that were contributed to the round."""
+        row = self._one("SELECT digest FROM counted WHERE agreement = ? AND round = ?", agreement, number)
+        return row is not None and row[0] == self._seal.tag(counts)
+
+    def put_best(self, agreement: str, recipe: str) -> None:
+        """What `best` stands for from now on."""
+        self._do("INSERT OR REPLACE INTO best VALUES (?, ?)", agreement, recipe)
+
+    def best(self, agreement: str) -> str | None:
+        row = self._one("SELECT recipe FROM best WHERE agreement = ?", agreement)
+        return row and row[0]
 
     def has_contribution(self, agreement: str, number: int) -> bool:
         return self._one("SELECT 1 FROM outbox WHERE agreement = ? AND round = ?", agreement, number) is not None
@@ -501,6 +555,10 @@ def _place_in_outbox(agreement: str, number: int, mixer: str) -> str:
 
 def _place_of_seed(agreement: str, number: int, contributions: str) -> str:
     return place("noise", "seed", agreement, number, contributions)
+
+
+def _place_of_recipe(number: int, hospital: str, recipe: str) -> str:
+    return place("recipe_model", "model", number, hospital, recipe)
 
 
 def _place_of_counts(number: int) -> str:

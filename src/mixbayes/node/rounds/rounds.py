@@ -67,10 +67,32 @@ class Rounds:
             return tables.contributions(number)
 
     def messages(self, number: int) -> dict[str, bytes]:
-        """What the hospitals of the sealed set sent, by hospital. It is kept until the round's model serves."""
+        """What the hospitals of the sealed set sent, by hospital, for a training of it.
+
+        It is kept until the round's model serves; if recipes or evaluations need it, until the round ends.
+        """
         with self.datastore.read() as tables:
             tables.last_round().train(number)
             return tables.messages(number)
+
+    def counted_message(self, number: int, hospital: str) -> bytes:
+        """What this hospital sent that the model of the round counts, where the agreement has it kept so long."""
+        with self.datastore.read() as tables:
+            tables.last_round().answer(number)
+            return tables.messages(number)[hospital]
+
+    def recipe_model(self, number: int, hospital: str, recipe: str) -> tuple[bytes, bytes] | None:
+        """Which training this hospital's model of a recipe comes from, and the model, if there is one."""
+        with self.datastore.read() as tables:
+            return tables.recipe_model(number, hospital, recipe)
+
+    def keep_recipe_model(self, number: int, hospital: str, recipe: str, run: bytes, model: bytes) -> None:
+        """Write down this party's share of a hospital's own model, which answers as long as the round serves."""
+        with self._change() as tables:
+            tables.last_round().answer(number)
+            tables.put_recipe_model(number, hospital, recipe, run, model)
+            about: About = {"round": number, "recipe": recipe, "bytes": len(model), "run": run.hex()}
+            tables.note(self.federation.title(hospital), "trained a recipe", self.me, about)
 
     def model(self, number: int) -> tuple[bytes, bytes]:
         """The training and its model."""
@@ -190,7 +212,8 @@ class Rounds:
             now = tables.last_round()
             after = now.confirm(number, run)
             if after != now:
-                self._delete_messages(tables, number)  # both have the model: nobody trains this round again
+                if not self.federation.asked_anew:
+                    self._delete_messages(tables, number)  # both have the model: nobody trains this round again
                 tables.delete_seeds()
                 self._save(tables, now, after)
                 tables.note(self.me, "serves", f"round {number}", {"round": number})

@@ -10,8 +10,8 @@ import pyarrow.compute
 
 from mixbayes.protocol.attributes.cells import MISSING, Numbers
 from mixbayes.protocol.errors import BadData
-from mixbayes.tables.cells import Cells, Column
-from mixbayes.tables.sources.arrow_numpy import as_numpy, texts_as_arrow
+from mixbayes.tables.cells import Cells, Column, Rows, positions_of
+from mixbayes.tables.sources.arrow_numpy import as_arrow, as_numpy, texts_as_arrow
 from mixbayes.tables.spelling import spelled_values
 
 _compute: Any = pyarrow.compute  # its functions are made when it is imported
@@ -34,6 +34,10 @@ class ArrowColumn(Column):
         kind = self._array.type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         return not (pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+    def take(self, rows: Rows) -> ArrowColumn:
+        """Nothing is converted of the other rows, which may be very many numbers."""
+        return ArrowColumn(self._name, self._array.take(as_arrow(positions_of(rows), pa.int64())))
 
     def coded(self) -> Cells:
         coded = _dictionary(self._name, self._array)

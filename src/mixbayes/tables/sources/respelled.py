@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mixbayes.protocol.attributes.cells import Numbers, Texts
-from mixbayes.tables.cells import Cells, Column
+from mixbayes.tables.cells import Cells, Column, Rows
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.sources.decimals import with_point
 from mixbayes.tables.sources.gaps import Gaps
@@ -40,11 +40,15 @@ class RespelledColumn(Column):
     def __init__(self, column: Column, name: str, decimal: str, gaps: Gaps) -> None:
         self._column = column
         self._name = name
+        self._decimal = decimal
         self._commas = decimal == "," and not column.typed
         self._gaps = gaps
 
     def __len__(self) -> int:
         return len(self._column)
+
+    def take(self, rows: Rows) -> RespelledColumn:
+        return RespelledColumn(self._column.take(rows), self._name, self._decimal, self._gaps)
 
     def coded(self) -> Cells:
         cells = self._column.coded()

@@ -56,20 +56,20 @@ class Source(ABC):
     def profile(self, names: Sequence[str], progress: Progress = no_progress) -> Profile:
         """What there is to say of each of these columns."""
         profiling = Profiling(names)
-        for columns in self._reported(names, progress):
+        for columns in self.reported(names, progress):
             profiling.add(columns)
         return profiling.done(self.title)
 
     def count(self, counting: Counting, progress: Progress = no_progress) -> None:
         """Add this table to what is counted."""
-        for columns in self._reported(counting.columns_of(self.names), progress):
+        for columns in self.reported(counting.columns_of(self.names), progress):
             counting.add(columns)
 
     def read(self, names: Sequence[str], progress: Progress = no_progress) -> Columns:
         """All rows of these columns, in memory."""
         whole = [Collected(name) for name in names]
         rows = 0
-        for part in self._reported(names, progress):
+        for part in self.reported(names, progress):
             rows += part.rows
             for column, cells in zip(whole, part.cells, strict=True):
                 column.add(cells.coded())
@@ -83,7 +83,8 @@ class Source(ABC):
         """What is found wrong with the table meanwhile is said of it by its title."""
         return named_in_errors(self.title)
 
-    def _reported(self, names: Sequence[str], progress: Progress) -> Iterator[Columns]:
+    def reported(self, names: Sequence[str], progress: Progress) -> Iterator[Columns]:
+        """The same parts, and how far they have come is told."""
         for part in self.parts(names):
             yield part.columns
             progress(f"reading {self.title}", part.done, part.total)

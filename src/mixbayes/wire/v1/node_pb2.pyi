@@ -299,6 +299,7 @@ class Rows(_message.Message):
     COLUMNS_FIELD_NUMBER: _builtins.int
     PUBLIC_FIELD_NUMBER: _builtins.int
     RENEW_FIELD_NUMBER: _builtins.int
+    RECIPE_FIELD_NUMBER: _builtins.int
     id: _builtins.bytes
     """16 bytes of the application's: the same rows under the same id are answered from what is stored, and charged once.
     Other rows under it are another question.
@@ -307,6 +308,8 @@ class Rows(_message.Message):
     """Show the rows to the mixers, or to the other hospital."""
     renew: _builtins.bool
     """Ask anew, and be charged again, what broke off before under this id. Without an id it always is."""
+    recipe: _builtins.str
+    """The classifier that answers; the joint one if it is empty, and what the node remembers if it is `best`."""
     @_builtins.property
     def columns(self) -> _containers.RepeatedCompositeFieldContainer[Global___Column]: ...
     def __init__(
@@ -316,14 +319,90 @@ class Rows(_message.Message):
         columns: _abc.Iterable[Global___Column] | None = ...,
         public: _builtins.bool = ...,
         renew: _builtins.bool = ...,
+        recipe: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "id", b"id", "public", b"public", "renew", b"renew"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["columns", b"columns", "id", b"id", "public", b"public", "recipe", b"recipe", "renew", b"renew"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Rows: _TypeAlias = Rows  # noqa: Y015
+
+@_typing.final
+class RecipeName(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECIPE_FIELD_NUMBER: _builtins.int
+    recipe: _builtins.str
+    def __init__(
+        self,
+        *,
+        recipe: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["recipe", b"recipe"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecipeName: _TypeAlias = RecipeName  # noqa: Y015
+
+@_typing.final
+class Evaluation(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECIPES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def recipes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        recipes: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["recipes", b"recipes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Evaluation: _TypeAlias = Evaluation  # noqa: Y015
+
+@_typing.final
+class Evaluated(_message.Message):
+    """The totals of one recipe over the hospital's own patients, row by row."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECIPE_FIELD_NUMBER: _builtins.int
+    ANSWERS_FIELD_NUMBER: _builtins.int
+    ABOVE_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
+    recipe: _builtins.str
+    rows: _builtins.int
+    @_builtins.property
+    def answers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Patients by true class, by whether the hospital's own classifier is right about them (no, then yes), and by answer."""
+
+    @_builtins.property
+    def above(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """With two classes: patients by true class and by how many thresholds their score reaches at least."""
+
+    def __init__(
+        self,
+        *,
+        recipe: _builtins.str = ...,
+        answers: _abc.Iterable[_builtins.int] | None = ...,
+        above: _abc.Iterable[_builtins.int] | None = ...,
+        rows: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["above", b"above", "answers", b"answers", "recipe", b"recipe", "rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Evaluated: _TypeAlias = Evaluated  # noqa: Y015
 
 @_typing.final
 class Labels(_message.Message):

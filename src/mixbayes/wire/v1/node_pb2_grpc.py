@@ -689,6 +689,16 @@ class PartyStub:
                 request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
                 response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.FromString,
                 _registered_method=True)
+        self.Evaluate = channel.unary_stream(
+                '/mixbayes.wire.v1.Party/Evaluate',
+                request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluation.SerializeToString,
+                response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluated.FromString,
+                _registered_method=True)
+        self.Best = channel.unary_unary(
+                '/mixbayes.wire.v1.Party/Best',
+                request_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RecipeName.SerializeToString,
+                response_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RecipeName.FromString,
+                _registered_method=True)
 
 
 class PartyServicer:
@@ -727,6 +737,20 @@ class PartyServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Evaluate(self, request, context):
+        """How often classifiers are right on this hospital's own patients, recipe by recipe; its own classifier comes first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Best(self, request, context):
+        """The recipe that `best` stands for at this node; a request that names one makes it so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PartyServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -754,6 +778,16 @@ def add_PartyServicer_to_server(servicer, server):
                     servicer.Counts,
                     request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.FromString,
                     response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.SerializeToString,
+            ),
+            'Evaluate': grpc.unary_stream_rpc_method_handler(
+                    servicer.Evaluate,
+                    request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluation.FromString,
+                    response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluated.SerializeToString,
+            ),
+            'Best': grpc.unary_unary_rpc_method_handler(
+                    servicer.Best,
+                    request_deserializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RecipeName.FromString,
+                    response_serializer=mixbayes_dot_wire_dot_v1_dot_node__pb2.RecipeName.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -892,6 +926,60 @@ class Party:
             '/mixbayes.wire.v1.Party/Counts',
             mixbayes_dot_wire_dot_v1_dot_node__pb2.RoundNumber.SerializeToString,
             mixbayes_dot_wire_dot_v1_dot_node__pb2.Chunk.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Evaluate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/mixbayes.wire.v1.Party/Evaluate',
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluation.SerializeToString,
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.Evaluated.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Best(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mixbayes.wire.v1.Party/Best',
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.RecipeName.SerializeToString,
+            mixbayes_dot_wire_dot_v1_dot_node__pb2.RecipeName.FromString,
             options,
             channel_credentials,
             insecure,

@@ -213,6 +213,10 @@ class PartyStub:
     CloseRound: _grpc.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]
     Counts: _grpc.UnaryStreamMultiCallable[_node_pb2.RoundNumber, _node_pb2.Chunk]
     """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals."""
+    Evaluate: _grpc.UnaryStreamMultiCallable[_node_pb2.Evaluation, _node_pb2.Evaluated]
+    """How often classifiers are right on this hospital's own patients, recipe by recipe; its own classifier comes first."""
+    Best: _grpc.UnaryUnaryMultiCallable[_node_pb2.RecipeName, _node_pb2.RecipeName]
+    """The recipe that `best` stands for at this node; a request that names one makes it so."""
 
 @_typing.type_check_only
 class PartyAsyncStub(PartyStub):
@@ -226,6 +230,10 @@ class PartyAsyncStub(PartyStub):
     CloseRound: _aio.UnaryUnaryMultiCallable[_node_pb2.RoundNumber, _node_pb2.RoundReport]  # type: ignore[assignment]
     Counts: _aio.UnaryStreamMultiCallable[_node_pb2.RoundNumber, _node_pb2.Chunk]  # type: ignore[assignment]
     """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals."""
+    Evaluate: _aio.UnaryStreamMultiCallable[_node_pb2.Evaluation, _node_pb2.Evaluated]  # type: ignore[assignment]
+    """How often classifiers are right on this hospital's own patients, recipe by recipe; its own classifier comes first."""
+    Best: _aio.UnaryUnaryMultiCallable[_node_pb2.RecipeName, _node_pb2.RecipeName]  # type: ignore[assignment]
+    """The recipe that `best` stands for at this node; a request that names one makes it so."""
 
 class PartyServicer(metaclass=_abc_1.ABCMeta):
     """What a hospital's own applications ask of its node."""
@@ -266,5 +274,21 @@ class PartyServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_node_pb2.Chunk], _abc.AsyncIterator[_node_pb2.Chunk]]:
         """The round's noisy counts, at one of two hospitals without mixers, where the agreement gives them to hospitals."""
+
+    @_abc_1.abstractmethod
+    def Evaluate(
+        self,
+        request: _node_pb2.Evaluation,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_node_pb2.Evaluated], _abc.AsyncIterator[_node_pb2.Evaluated]]:
+        """How often classifiers are right on this hospital's own patients, recipe by recipe; its own classifier comes first."""
+
+    @_abc_1.abstractmethod
+    def Best(
+        self,
+        request: _node_pb2.RecipeName,
+        context: _ServicerContext,
+    ) -> _typing.Union[_node_pb2.RecipeName, _abc.Awaitable[_node_pb2.RecipeName]]:
+        """The recipe that `best` stands for at this node; a request that names one makes it so."""
 
 def add_PartyServicer_to_server(servicer: PartyServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,145 @@
+"""`mixbayes evaluate`: what each classifier would be worth to this hospital, by its own patients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Column
+from rich.table import Table as Grid
+from rich.text import Text
+
+from mixbayes.agreement.agreement import Federation
+from mixbayes.cli.ask import Node, own_desk
+from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.progress import Talk
+from mixbayes.cli.report_file import Report, ReportFile
+from mixbayes.evaluation.document import Evaluation, Table, document
+from mixbayes.evaluation.opened import Opened, of_totals
+from mixbayes.evaluation.recommendation import COMPARED
+from mixbayes.node.log import printable
+from mixbayes.parties.applications import refuse_not_agreed
+from mixbayes.parties.desk import AtOwnNode
+from mixbayes.protocol.bayes.recipe import OWN, Recipe, read_recipe
+
+RECOMMENDED = "recommended"
+EXAMPLES = """Examples:
+
+mixbayes evaluate --federation federation.toml --name north --keys keys
+
+mixbayes evaluate --federation federation.toml --name north --keys keys --report report --remember recommended
+
+mixbayes evaluate --federation federation.toml --name north --keys keys --recipe joint --recipe personal:weight=3 --json
+"""
+
+
+def evaluate(
+    federation: Agreed,
+    name: Name,
+    keys: Keys,
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RECIPE",
+            help="Compare this one with the own classifier; repeatable.",
+            show_default="joint, with the own prior, with ten times the own patients, as far as agreed",
+        ),
+    ] = None,
+    remember: Annotated[
+        str,
+        typer.Option(
+            metavar="RECIPE",
+            help="What `classify --recipe best` stands for from now on: a recipe, or `recommended` for the one that "
+            "does best here.",
+        ),
+    ] = "",
+    report: Report = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    node: Node = "",
+) -> None:
+    """See what joining is worth to this hospital: its own classifier beside the joint ones, on its own patients.
+
+    Every patient is judged by classifiers that do not count that patient. Nobody sees a label, this hospital included:
+    only totals are opened. The hospital's own node must run.
+    """
+    page = ReportFile(report) if report else None
+    with own_desk(federation, name, keys, node) as (agreed, behind):
+        recipes = compared(agreed, recipe or [])
+        chosen = None if remember in ("", RECOMMENDED) else read_recipe(remember)
+        if chosen:
+            refuse_not_agreed(agreed, chosen)
+        with Talk() as talk:
+            found = _evaluated(agreed, name, behind, recipes, talk)
+        if remember:
+            _remember(behind, chosen or read_recipe(found.recommendation.best))
+    if as_json:
+        typer.echo(json.dumps(found.as_json(), indent=2))
+    else:
+        show(found)
+    if page:
+        from mixbayes.report.evaluated import evaluated
+
+        page.write(evaluated([found.as_json()]))
+
+
+def compared(agreed: Federation, named: Sequence[str]) -> list[Recipe]:
+    """The recipes of these texts; if there are none, all that are agreed and usual."""
+    if named:
+        found = [read_recipe(text) for text in named]
+        for recipe in found:
+            refuse_not_agreed(agreed, recipe)
+    else:
+        found = [recipe for text in (*COMPARED, *agreed.recipes) if not agreed.why_not(recipe := read_recipe(text))]
+    return [recipe for recipe in dict.fromkeys(found) if recipe != OWN]
+
+
+def _evaluated(agreed: Federation, name: str, behind: AtOwnNode, recipes: Sequence[Recipe], talk: Talk) -> Evaluation:
+    opened: list[Opened] = []
+    for recipe, totals, _ in behind.evaluate(recipes):
+        opened.append(of_totals(str(recipe), totals))
+        talk("classifiers judged", len(opened), len(recipes) + 1)
+    return document(name, table_of(agreed), opened[0], opened[1:])
+
+
+def table_of(agreed: Federation) -> Table:
+    """What the agreement says of the tables."""
+    dictionary = agreed.dictionary
+    return Table(dictionary.classes, dictionary.class_column, dictionary.names, agreed.policy.folds)
+
+
+def _remember(behind: AtOwnNode, recipe: Recipe) -> None:
+    behind.remember_best(recipe)
+    typer.echo(f"`classify --recipe best` stands for {recipe} from now on.", err=True)
+
+
+def show(found: Evaluation) -> None:
+    """The results for people, on stdout."""
+    console, about = Console(highlight=False), found.as_json()
+    commonest, classes = about["commonest_class"], about["classes"]
+    console.print(Text(f"What is predicted: {printable(about['class_column'])}"), soft_wrap=True)
+    title = f"{about['rows']} patients of {about['hospital']}, judged in {about['folds']} folds"
+    found_of = [Column(Text(f"found of {printable(name)}")) for name in classes]
+    grid = Grid(Column("", no_wrap=True), "right", "95 % interval", "balanced", *found_of, title=Text(title))
+    for one in [about["own"], *about["recipes"]]:
+        shares = [_percent(one["recall"][name]) for name in classes]
+        low, high = one["interval"]
+        between = f"{100 * low:.1f} to {100 * high:.1f}"
+        grid.add_row(
+            Text(one["recipe"]), _percent(one["accuracy"]), between, _percent(one["balanced_accuracy"]), *shares
+        )
+    console.print(grid)
+    said = f"The commonest class, {printable(commonest['class'])}, is {commonest['share']:.1%} of the patients."
+    console.print(Text(said), soft_wrap=True)
+    for line in _recommended(found):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _recommended(found: Evaluation) -> Iterator[str]:
+    yield f"Recommended: {found.recommendation.recipe or 'nothing'}. {found.recommendation.why}"
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"

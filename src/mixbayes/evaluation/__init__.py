@@ -1,0 +1,1 @@
+"""What opened counts say of a classifier: from confusions and histograms to figures, intervals and a recommendation."""
