@@ -98,6 +98,7 @@ def test_the_next_agreement_has_the_cut_points_and_all_else_as_before() -> None:
         a for a in before.dictionary.attributes if not a.numeric
     ]
     assert after.cuts is None
+    assert final(before, FOUND, 5).policy == before.policy.model_copy(update={"folds": 5})
     same = {"cuts", "dictionary"}
     assert after.model_dump(exclude=same) == before.model_dump(exclude=same)
     assert after.dictionary.classes == before.dictionary.classes

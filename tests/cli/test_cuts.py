@@ -10,6 +10,7 @@ import pytest
 
 from mixbayes.agreement.files import read_federation
 from mixbayes.agreement.preliminary import final
+from mixbayes.cli.recipes import USUAL_FOLDS
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 from tests.cli.test_federation import error_of, federation, new
 from tests.cli.typed import Prompt
@@ -81,7 +82,7 @@ def test_cuts_are_printed_and_written_into_the_next_agreement(typed: Prompt, tmp
         shown = typed.at(site, "north", "federation", "cuts")
         done = typed.at(site, "south", "federation", "cuts", "-o", out, "--json")
     found = expected(site)
-    following = final(site.federation, found)
+    following = final(site.federation, found, USUAL_FOLDS)
     assert shown.code == 0
     assert [line.split()[:2] for line in shown.out.splitlines()] == [
         ["rank", "attribute"], ["1", "age"], ["2", "pulse"], ["3", "sex"]
@@ -133,4 +134,4 @@ def test_in_processes_of_their_own(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert [one["rank"] for one in json.loads(done.stdout)["attributes"]] == list(expected(site).ranks)
         assert all(node.stop() == 0 for node in nodes)
-    assert read_federation(out) == final(site.federation, expected(site))
+    assert read_federation(out) == final(site.federation, expected(site), USUAL_FOLDS)

@@ -10,12 +10,16 @@ from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.cuts import Cuts, begins
 
 
-def final(preliminary: Federation, found: Cuts) -> Federation:
-    """The same members, rules and noise, and the dictionary with the cut points."""
+def final(preliminary: Federation, found: Cuts, folds: int = 1) -> Federation:
+    """The same members, rules and noise, and the dictionary with the cut points.
+
+    A preliminary agreement judges no classifier. This one may, by so many folds.
+    """
     attributes = zip(preliminary.dictionary.attributes, found.positions, strict=True)
     cut = tuple(_cut(attribute, positions) for attribute, positions in attributes)
     dictionary = preliminary.dictionary.model_copy(update={"attributes": cut})
-    return preliminary.model_copy(update={"cuts": None, "dictionary": dictionary})
+    policy = preliminary.policy.model_copy(update={"folds": folds})
+    return preliminary.model_copy(update={"cuts": None, "policy": policy, "dictionary": dictionary})
 
 
 def coarsest(preliminary: Dictionary, bins: int) -> Dictionary:

@@ -18,6 +18,7 @@ from mixbayes.agreement.preliminary import final, remarks
 from mixbayes.cli.ask import Node, desk
 from mixbayes.cli.nodes import Agreed, Keys, Name
 from mixbayes.cli.output import write_whole
+from mixbayes.cli.recipes import USUAL_FOLDS
 from mixbayes.protocol.bayes.cuts import Cuts
 from mixbayes.protocol.errors import Unsupported
 
@@ -52,7 +53,7 @@ def cuts(
                 "--grid CELLS --bins N` makes one that does."
             )
         number, found = behind.cuts()
-    following = final(agreed, found)
+    following = final(agreed, found, USUAL_FOLDS)
     if out:
         write_whole(out, written(following, remarks(agreed, found)))
         typer.echo(f"{out}: the agreement to be read, edited and signed off, with the cut points.", err=True)
