@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,8 +58,9 @@ from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
+from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.recipe import read_recipe
+from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.tables.doubts import all_dates, mostly_once, one_of_a_kind
@@ -218,6 +219,9 @@ def new(
             total_delta=total_delta,
             release=release.value,
         )
+    recipes = [read_recipe(text) for text in recipe or []]
+    # A preliminary agreement has the budget of the one that is to follow, whose cells are fewer.
+    counted = coarsest(dictionary, bins) if grid and bins else dictionary
     federation = _agreed(
         {
             "name": name,
@@ -226,7 +230,7 @@ def new(
             "mixers": list(map(_member, mixer or [])),
             "policy": {
                 "minimum": minimum or len(party),
-                "budget": budget or _usual_budget(dictionary, epsilon, bins if grid else None),
+                "budget": budget or _usual_budget(counted, epsilon, recipes),
                 "collect_hours": collect_hours,
                 "timeout": timeout,
                 "rounds": rounds,
@@ -235,7 +239,7 @@ def new(
                 "folds": folds or (1 if grid else usual_folds(protocol)),
                 "test_share": test_share,
             },
-            "recipes": [str(read_recipe(text)) for text in recipe or []],
+            "recipes": list(map(str, recipes)),
             "privacy": privacy.model_dump() if privacy else None,
             "cuts": {"bins": bins} if grid else None,
             "dictionary": dictionary,
@@ -283,11 +287,12 @@ def _refuse_grid_without_bins(grid: int | None, bins: int | None) -> None:
         raise Unsupported(f"--grid: say with --bins N, from 2 to {MOST_CUT}, into how many bins numbers are to be cut.")
 
 
-def _usual_budget(dictionary: Dictionary, epsilon: float | None, bins: int | None) -> int:
-    """A preliminary agreement has the budget of the one that is to follow, whose cells are fewer."""
+def _usual_budget(dictionary: Dictionary, epsilon: float | None, recipes: Sequence[Recipe]) -> int:
+    """Without noise the number of cells, and what it takes to evaluate each agreed recipe once."""
     if epsilon is not None:
         return USUAL.budget
-    return Layout(dictionary if bins is None else coarsest(dictionary, bins)).size
+    layout = Layout(dictionary)
+    return layout.size + sum(Sheet(layout, one, 1).opened for one in recipes if one.base != "own")
 
 
 def _promise(federation: Federation) -> dict[str, Any] | None:
