@@ -56,7 +56,7 @@ def _evaluations(hospitals: int, patients: int) -> None:
     """All hospitals one after the other, all recipes but the own one, for which nobody is asked."""
     layout, total = _layout(hospitals, patients, JUDGED), 0.0
     folds = [_folds(layout, patients, at) for at in range(hospitals)]
-    joint = np.sum(folds, axis=(0, 1), dtype=np.uint64)
+    joint = np.concatenate(folds).sum(axis=0, dtype=np.uint64)
     for text in RECIPES:
         sheet = Sheet(layout, read_recipe(text), -(-patients // JUDGED))
         begun = time.perf_counter()
@@ -100,4 +100,4 @@ def _seed() -> bytes:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else HOSPITALS)
