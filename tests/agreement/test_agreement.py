@@ -85,7 +85,7 @@ def test_protocol_is_a_section() -> None:
     content = changed(PAIR, (("dictionary", "attributes"), HEART["dictionary"]["attributes"][::2]))
     one, other = federation_from(content), federation_from(content | {"protocol": "paillier"})
     assert {part for part, mark in one.sections().items() if other.sections()[part] != mark} == {"protocol"}
-    assert set(one.sections()) == {"name", "protocol", "members", "policy", "privacy", "recipes", "dictionary"}
+    assert set(one.sections()) == {"name", "protocol", "members", "policy", "privacy", "recipes", "cuts", "dictionary"}
 
 
 def test_nothing_can_be_changed_afterwards() -> None:
