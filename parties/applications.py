@@ -129,14 +129,14 @@ class PartyService(PartyServicer):
         recipes = [read_recipe(text) for text in request.recipes]
         for recipe in recipes:
             refuse_not_agreed(self._federation, recipe)
+        if self._federation.protocol == "paillier":
+            raise Unsupported("The Paillier protocol judges no classifiers. Agree on the shares protocol for that.")
         self._own.refuse_none()
         for recipe in [OWN, *(recipe for recipe in recipes if recipe != OWN)]:
             found = self._own.own_totals(recipe) if recipe.base == "own" else self._backend.totals(recipe)
             yield evaluated(recipe, found, self._own.judged)
 
     def TestJointly(self, request: JointTest, context: Context) -> JointFigures:
-        if self._federation.two_party:
-            raise Unsupported(NO_JOINT_TEST)
         figures = self._backend.figures()
         return JointFigures(figures=figures.reshape(-1).tolist(), hospitals=self._backend.status().contributed)
 

@@ -21,6 +21,8 @@ from mixbayes.local_methods import DMPD
 from mixbayes.protocol.paillier.key import obfuscators
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.research.joining import tables as cutting
+from mixbayes.research.joining.chosen import Situation
 from mixbayes.research.noise import choices, reported
 from mixbayes.research.noise.mechanisms import OfCoins
 from mixbayes.simulation.links import Link
@@ -84,8 +86,10 @@ def test_condensation(load: Load, lines: Lines, tables: Path, monkeypatch: pytes
     assert "The rule takes" in lines()[-1]
 
 
-def test_counting(load: Load, lines: Lines) -> None:
-    load("counting").main(ROWS, ["nominal", "csv", "gaussian", "folds"])
+def test_counting(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = load("counting")
+    monkeypatch.setattr(counting, "TURNS", 1)
+    counting.main(ROWS, ["nominal", "csv", "gaussian", "folds"])
     expected = ["Parquet", "DuckDB", "CSV", "Parquet", "DuckDB", "folds.parquet", "folds.csv"]
     assert [line.split(",")[0] for line in lines()] == expected
 
@@ -96,6 +100,13 @@ def test_counts(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(counts, "lists", partial(counts.lists, 1000))
     counts.main()
     assert [line.split(":")[0] for line in lines()] == ["infer", "count, 1415 cells", "count lists of 5, 5015 cells"]
+
+
+def test_cuts(load: Load, lines: Lines) -> None:
+    load("cuts").main([16], [400], 2)
+    cost, _, *noise = lines()
+    assert cost.startswith("13 columns on 16 cells, 2 classes: ")
+    assert [line.split()[:3] for line in noise] == [["16", "400", "4"], ["16", "400", "1"]]
 
 
 def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +120,13 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
 def test_drawing(load: Load, lines: Lines) -> None:
     load("drawing").main(8.0, 1, [(2, 3)])
     assert [" cells, " in line and "with noise" in line for line in lines()] == [True, True]
+
+
+def test_evaluation(load: Load, lines: Lines) -> None:
+    load("evaluation").main(2, 12, (1, 2))
+    printed = lines()
+    assert [line.split(",")[0] for line in printed[:2]] == ["1 folds", "2 folds"]
+    assert len(printed) == 2 + 3 + 1
 
 
 def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,6 +145,26 @@ def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytes
 def test_generalisation(load: Load, lines: Lines) -> None:
     load("generalisation").main(400)
     assert len(lines()) == 1 + 4 * 4
+
+
+def test_joining(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    joining = load("joining")
+    cut = cutting.Cut("german_credit", "status")
+    monkeypatch.setattr(joining, "REPORTED", (cut,))
+    monkeypatch.setattr(joining, "CHOSEN_BY", (cut,))
+    monkeypatch.setattr(joining, "HEART", {"four": False})
+    monkeypatch.setattr(joining, "heart", lambda folder, _: cut.sites(folder))
+    monkeypatch.setattr(joining, "EFFORT", joining.Effort(1, 2))
+    monkeypatch.setattr(joining, "NOISES", {"no noise": None})
+    monkeypatch.setattr(joining, "SITUATIONS", (Situation(), Situation(few=10)))
+    monkeypatch.setattr(cutting, "LEAST", 20)
+    monkeypatch.setattr(sys, "argv", ["joining.py", str(tables)])
+    joining.main()
+    printed = lines()
+    assert [sum(line.startswith(f"| {name} |") for line in printed) for name in ("four", "0", "all")] == [1, 5, 5]
+    monkeypatch.setattr(sys, "argv", ["joining.py", str(tables), "--choices"])
+    joining.main()
+    assert [line.split(" |")[0] for line in lines()[-2:]][1] == "| the rule"
 
 
 def test_large_tables(load: Load, lines: Lines) -> None:

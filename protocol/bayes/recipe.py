@@ -78,7 +78,7 @@ class Recipe:
     def offsets(self, classes: Sequence[str], fraction: int) -> list[int]:
         """What costs add to the score of each class, with so many fraction bits."""
         of_class = dict(self.costs)
-        return [_log2(of_class.get(name, Fraction(1)), fraction) for name in classes]
+        return [log2_in_integers(of_class.get(name, Fraction(1)), fraction) for name in classes]
 
     @property
     def offset_bits(self) -> int:
@@ -132,9 +132,9 @@ def _read(text: str) -> Recipe:
     if len(text.encode()) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} bytes")
     named, *rest = _fields(text)
-    base = next((base for base in BASES if base == named), None)
-    if base is None:
+    if named not in BASES:
         raise ValueError(f"nothing is called {named!r}")
+    base = BASES[BASES.index(named)]
     given = dict(_pairs(rest))
     if len(given) < len(rest):
         raise ValueError("it says something twice")
@@ -180,10 +180,9 @@ def _weight(text: str) -> int:
 
 
 def _prior(text: str) -> Prior:
-    found = next((prior for prior in PRIORS if prior == text), None)
-    if found is None:
+    if text not in PRIORS:
         raise ValueError(f"a prior is one of {', '.join(PRIORS)}")
-    return found
+    return PRIORS[PRIORS.index(text)]
 
 
 def _costs(text: str) -> tuple[tuple[str, Fraction], ...]:
@@ -221,6 +220,6 @@ def _unquoted(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
-def _log2(number: Fraction, fraction: int) -> int:
-    """log2 in integers, so that every machine comes to the same."""
+def log2_in_integers(number: Fraction, fraction: int) -> int:
+    """log2 with so many fraction bits, in integers, so that every machine comes to the same."""
     return (fixed_log2_of(number.numerator) - fixed_log2_of(number.denominator)) << fraction - FRACTION

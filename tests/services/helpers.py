@@ -45,6 +45,7 @@ from mixbayes.protocol.errors import MixbayesError
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
+from mixbayes.tables.folding import folded
 from mixbayes.transport import probe
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.streams import StreamWire
@@ -102,16 +103,16 @@ def wait_until(holds: Callable[[], bool], what: str, patience: float = PATIENCE)
         time.sleep(0.02)
 
 
-def hurry(patch: pytest.MonkeyPatch, silent: str) -> None:
-    """From now on nobody in this process waits long for this node, whatever was agreed; for others as agreed."""
-    patch.setattr(probe, "PATIENCE", HASTE)
-    _hurry(patch, StreamWire, "_deadline", lambda wire: wire.peer == silent)
-    _hurry(patch, Peer, "deadline", lambda peer: peer.title == silent)
+def hurry(patch: pytest.MonkeyPatch, *silent: str, within: float = HASTE) -> None:
+    """From now on nobody in this process waits long for these nodes, whatever was agreed; for others as agreed."""
+    patch.setattr(probe, "PATIENCE", within)
+    _hurry(patch, StreamWire, "_deadline", lambda wire: wire.peer in silent, within)
+    _hurry(patch, Peer, "deadline", lambda peer: peer.title in silent, within)
 
 
-def _hurry(patch: pytest.MonkeyPatch, kind: type, name: str, concerned: Callable[[Any], bool]) -> None:
+def _hurry(patch: pytest.MonkeyPatch, kind: type, name: str, concerned: Callable[[Any], bool], within: float) -> None:
     def read(one: Any) -> float:
-        return HASTE if concerned(one) else one.__dict__[name]
+        return within if concerned(one) else one.__dict__[name]
 
     patch.setattr(kind, name, property(read, lambda one, agreed: one.__dict__.update({name: agreed})), raising=False)
 
@@ -195,8 +196,10 @@ class Site:
             yield server
 
     def settings(self, name: str, **settings: Any) -> PartySettings:
-        counts = counted(self.federation.layout, self.tables[name])
-        return PartySettings(self.federation, name, self.keys, self.state(name), counts.vector, counts.rows, **settings)
+        share = self.federation.policy.test_share
+        found = folded(self.federation.layout, self.tables[name], test_share=share, secret=name.encode())
+        about = {"vector": found.counted.vector, "rows": found.counted.rows, "patients": found.patients} | settings
+        return PartySettings(self.federation, name, self.keys, self.state(name), **about)
 
     @contextmanager
     def hospital(self, name: str, **settings: Any) -> Iterator[RunningHospital]:

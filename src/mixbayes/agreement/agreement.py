@@ -30,11 +30,13 @@ from mixbayes.agreement.promise import cost, keeps
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
+from mixbayes.protocol.bayes.cuts import MOST_BINS, widths_for
 from mixbayes.protocol.bayes.joint_test import MOST_ASIDE as MOST_ASIDE_ASKED
 from mixbayes.protocol.bayes.joint_test import asked, changed
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
+from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.privacy.loss import Release
 
@@ -169,6 +171,13 @@ class Privacy(_Frozen):
         return coins
 
 
+class Cutting(_Frozen):
+    """What makes an agreement preliminary: its round finds cut points and ranks, and nobody is asked anything else."""
+
+    bins: Annotated[int, Field(strict=True, ge=2, le=MOST_BINS)]
+    """Into how many bins every numeric attribute is to be cut."""
+
+
 class Federation(_Frozen):
     """The whole agreement. `federation_from` checks one that comes from a file."""
 
@@ -181,6 +190,8 @@ class Federation(_Frozen):
     """Nothing where no noise is agreed."""
     recipes: Annotated[tuple[str, ...], Field(max_length=MOST_RECIPES)] = ()
     """Besides the plain joint classifier, those that may be asked for; with noise all without costs and margin may."""
+    cuts: Cutting | None = None
+    """Of a preliminary agreement, on whose round the cut points of another one will rest."""
     dictionary: Dictionary
 
     @field_validator("parties")
@@ -204,7 +215,7 @@ class Federation(_Frozen):
     def _fits_together(self) -> Self:
         members = self._two_party_problems() if self.two_party else self._mixer_problems()
         problems = [*members, *self._address_problems(), *self._policy_problems(), *self._protocol_problems()]
-        _refuse(problems or self._recipe_problems())
+        _refuse(problems or [*self._recipe_problems(), *self._cut_problems()])
         _refuse(self._privacy_problems())
         return self
 
@@ -243,6 +254,8 @@ class Federation(_Frozen):
             yield ("protocol",), "paillier works between two hospitals without mixers"
         if self.privacy:
             yield ("privacy",), "paillier is exact and takes no noise; agree on shares, or on none"
+        if self.policy.folds > 1:
+            yield ("policy", "folds"), "paillier has no evaluation; agree on one fold, or on shares"
         for i, attribute in enumerate(self.dictionary.attributes):
             if not attribute.exact:
                 refusal = f"paillier takes no attributes of kind {attribute.kind}"
@@ -256,19 +269,35 @@ class Federation(_Frozen):
                 recipe = read_recipe(text)
                 recipe.refuse_unknown_classes(self.dictionary.classes)
                 if recipe.base != "own":
-                    precision_for(self.layout, recipe)
+                    self._refuse_unfit(recipe)
             except MixbayesError as error:
                 yield ("recipes", i), str(error)
                 continue
             if str(recipe) != text:
                 yield ("recipes", i), f"it is written {str(recipe)!r}"
-            if self.protocol == "paillier" and recipe.base != "own":
-                yield ("recipes", i), "paillier answers from the joint classifier alone"
             personal |= {recipe.plain} if recipe.personal else set()
         if not self.privacy and len(personal) > MOST_PERSONAL:
             yield ("recipes",), f"without noise at most {MOST_PERSONAL} of them are personal, here are {len(personal)}"
         if _twice(self.recipes):
             yield ("recipes",), "a recipe is there twice"
+
+    def _cut_problems(self) -> Iterator[Problem]:
+        if not self.cuts:
+            return
+        if self.protocol == "paillier":
+            yield ("protocol",), "cut points are found on shares"
+        if self.gives_model:
+            yield ("privacy", "release"), "a preliminary agreement gives cut points alone; agree on labels here"
+        if self.recipes:
+            yield ("recipes",), "a preliminary agreement answers no questions; list them in the one to come"
+        if self.policy.folds > 1 or self.policy.test_share > 0:
+            yield ("policy",), "a preliminary agreement judges no classifier; folds and test_share come with the next"
+        if not any(attribute.exact for attribute in self.dictionary.attributes):
+            yield ("dictionary", "attributes"), "there is none that could be cut or ranked"
+        try:
+            widths_for(self.layout, self.cuts.bins)
+        except MixbayesError as error:
+            yield ("cuts",), str(error)
 
     def _privacy_problems(self) -> Iterator[Problem]:
         agreed, release, test = self.privacy, self.release, self.test_release
@@ -292,6 +321,13 @@ class Federation(_Frozen):
         if not self.joint_test and (agreed.test_epsilon or agreed.test_coins):
             yield ("privacy", "test_epsilon"), "there is no joint test: it needs mixers, and a test_share above 0"
 
+    def _refuse_unfit(self, recipe: Recipe) -> None:
+        """Refuse a recipe whose numbers are too long for the protocol."""
+        if self.protocol == "paillier":
+            fitting_bits(self.layout, USUAL_BITS, recipe)
+        else:
+            precision_for(self.layout, recipe)
+
     @property
     def two_party(self) -> bool:
         """Whether two hospitals work without mixers."""
@@ -311,8 +347,6 @@ class Federation(_Frozen):
             return ""
         if recipe.base == "own":
             return "it is the hospital's own classifier, for which nobody else is asked"
-        if self.protocol == "paillier":
-            return "the Paillier protocol answers from the joint classifier alone"
         if not self.privacy:
             return "without noise only the recipes that the agreement lists may be asked for"
         if recipe.costs or recipe.unsure is not None:
@@ -322,13 +356,18 @@ class Federation(_Frozen):
     @property
     def asked_anew(self) -> bool:
         """Whether the computing parties need contributions while they answer: for personal recipes and evaluations."""
-        if self.protocol == "paillier":
+        if self.cuts:
             return False
         return (
             self.privacy is not None
             or self.policy.folds > 1
             or any(read_recipe(text).base != "own" for text in self.recipes)
         )
+
+    @property
+    def bins_to_find(self) -> int | None:
+        """Into how many bins attributes are to be cut, if this agreement is preliminary."""
+        return self.cuts.bins if self.cuts else None
 
     @property
     def release(self) -> Release | None:
@@ -417,6 +456,7 @@ class Federation(_Frozen):
             "policy": content["policy"],
             "privacy": content["privacy"],
             "recipes": content["recipes"],
+            "cuts": content["cuts"],
             "dictionary": content["dictionary"],
         }
         return {part: _sha256(_canonical(value))[:SHORT_DIGEST] for part, value in parts.items()}

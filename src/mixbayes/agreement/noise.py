@@ -155,6 +155,16 @@ def without_noise(layout: Layout) -> str:
     )
 
 
+def exactly(federation: Federation) -> str:
+    """What the round of an agreement gives away that has no noise."""
+    if not federation.cuts:
+        return without_noise(federation.layout)
+    return (
+        "Without noise what the round opens is exact: of every numeric attribute the cells of the grid that hold its "
+        "quantiles, over the patients of all hospitals, and how the attributes rank. Nothing else is opened."
+    )
+
+
 def not_covered(bounded: Sequence[str], source: str) -> str:
     """What the promise does not cover where the dictionary was made from a table; some columns have bounds."""
     copied = f", and so are bounds and cut points of {_listed(bounded)}" if bounded else ""

@@ -150,11 +150,9 @@ def show_jointly(found: JointEvaluation) -> None:
         grid.add_row(Text(printable(name)), *map(str, row), _percent(share.value), _between(share.interval))
     console.print(grid)
     accuracy, commonest = found.accuracy, about["commonest_class"]
-    said = f"Right: {_percent(accuracy.value) or 'unknown'} (95 % interval {_between(accuracy.interval)}), balanced "
-    said += (
-        f"{_percent(result['balanced_accuracy']) or 'unknown'}. The commonest class, {printable(commonest['class'])}, "
-    )
-    said += f"is {_percent(commonest['share']) or 'an unknown share'} of the patients."
+    right = f"{_percent(accuracy.value) or 'unknown'} (95 % interval {_between(accuracy.interval)})"
+    of = f"{printable(commonest['class'])}, is {_percent(commonest['share']) or 'an unknown share'} of the patients"
+    said = f"Right: {right}, balanced {_percent(result['balanced_accuracy']) or 'unknown'}. The commonest class, {of}."
     for line in (said, found.why):
         console.print(Text(line), soft_wrap=True)
 

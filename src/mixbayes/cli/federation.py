@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,13 +26,14 @@ from mixbayes.agreement.noise import (
     USUAL_DELTA,
     all_rounds,
     document,
+    exactly,
     in_words,
     joint_test_document,
     joint_test_in_words,
     promised,
     spent_together,
-    without_noise,
 )
+from mixbayes.agreement.preliminary import coarsest
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
 from mixbayes.cli.help import Command
 from mixbayes.cli.noise import (
@@ -58,11 +59,12 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
+from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
+from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.recipe import read_recipe
+from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
-from mixbayes.protocol.paillier.exact import fitting_bits
-from mixbayes.protocol.paillier.key import USUAL_BITS
+from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.tables.doubts import all_dates, mostly_once, one_of_a_kind
 from mixbayes.tables.inference import class_of, infer, looks_numeric
 from mixbayes.tables.profile import ColumnProfile, Profile
@@ -89,6 +91,8 @@ mixbayes federation show heart/federation.toml --json
 MOST_SHOWN = 10
 USUAL = Policy(minimum=2)
 USUAL_MIN_ROWS = 10
+MOST_CELLS = 1000
+"""Of a grid."""
 
 app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agree on.")
 
@@ -113,6 +117,15 @@ def new(
     ] = None,
     protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
     bins: Annotated[int | None, typer.Option(metavar="N", min=1, help="Cut numeric attributes into N bins.")] = None,
+    grid: Annotated[
+        int | None,
+        typer.Option(
+            metavar="CELLS",
+            min=2,
+            max=MOST_CELLS,
+            help="Preliminary: the cut points for --bins are to be found on the patients of all hospitals, on a grid.",
+        ),
+    ] = None,
     smoothing: Annotated[
         str, typer.Option(metavar="NUMBER", callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")
     ] = "1",
@@ -177,9 +190,10 @@ def new(
     """
     _refuse_no_decision(epsilon, no_noise, protocol)
     refuse_noise_for_nothing(epsilon, total_epsilon, total_delta, release)
+    _refuse_grid_without_bins(grid, bins)
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
-    table = _profile(like, how, bins)
+    table = _profile(like, how, None if grid else bins)
     lists = separators_in(several or [])
     tell_doubts([table], names_in(nominal), names_in(numeric), lists)
     tell_predicted(table, class_column)
@@ -189,12 +203,13 @@ def new(
         class_column,
         names_in(nominal),
         names_in(numeric),
-        bins,
+        None if grid else bins,
         smoothing,
         max_rows,
         several=lists,
         most_values=most_values,
         public=True,
+        grid=grid,
     )
     privacy = None
     if epsilon is not None:
@@ -210,6 +225,9 @@ def new(
         )
     elif test_epsilon is not None:
         raise Unsupported("--test-epsilon is about noise, and there is none. Add --epsilon E, or leave it out.")
+    recipes = [read_recipe(text) for text in recipe or []]
+    # A preliminary agreement has the budget of the one that is to follow, whose cells are fewer.
+    counted = coarsest(dictionary, bins) if grid and bins else dictionary
     federation = _agreed(
         {
             "name": name,
@@ -218,17 +236,18 @@ def new(
             "mixers": list(map(_member, mixer or [])),
             "policy": {
                 "minimum": minimum or len(party),
-                "budget": budget or _usual_budget(dictionary, epsilon),
+                "budget": budget or _usual_budget(counted, epsilon, recipes),
                 "collect_hours": collect_hours,
                 "timeout": timeout,
                 "rounds": rounds,
                 "min_rows": min_rows,
                 "max_rows_each": max_rows_each,
-                "folds": folds or usual_folds(protocol),
+                "folds": folds or (1 if grid else usual_folds(protocol)),
                 "test_share": test_share,
             },
-            "recipes": [str(read_recipe(text)) for text in recipe or []],
+            "recipes": list(map(str, recipes)),
             "privacy": privacy.model_dump() if privacy else None,
+            "cuts": {"bins": bins} if grid else None,
             "dictionary": dictionary,
         }
     )
@@ -269,8 +288,17 @@ def _refuse_no_decision(epsilon: float | None, no_noise: bool, protocol: Protoco
         )
 
 
-def _usual_budget(dictionary: Dictionary, epsilon: float | None) -> int:
-    return Layout(dictionary).size if epsilon is None else USUAL.budget
+def _refuse_grid_without_bins(grid: int | None, bins: int | None) -> None:
+    if grid and (bins is None or not MOST_CUT >= bins >= 2):
+        raise Unsupported(f"--grid: say with --bins N, from 2 to {MOST_CUT}, into how many bins numbers are to be cut.")
+
+
+def _usual_budget(dictionary: Dictionary, epsilon: float | None, recipes: Sequence[Recipe]) -> int:
+    """Without noise the number of cells, and what it takes to evaluate each agreed recipe once."""
+    if epsilon is not None:
+        return USUAL.budget
+    layout = Layout(dictionary)
+    return layout.size + sum(Sheet(layout, one, 1).opened for one in recipes if one.base != "own")
 
 
 def _promise(federation: Federation) -> dict[str, Any] | None:
@@ -360,9 +388,13 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     bounded = [attribute.name for attribute in attributes if attribute.numeric]
     yield f"Written: {target}. Nothing is agreed yet."
     yield ""
+    if federation.cuts:
+        yield "It is preliminary: it finds cut points and ranks, and answers no questions. Every numeric attribute is"
+        yield "counted on a grid of round numbers."
     if bounded:
         names = ", ".join(bounded[:MOST_SHOWN]) + f" and {len(bounded) - MOST_SHOWN} more" * (len(bounded) > MOST_SHOWN)
-        yield f"Bounds are the table's own, rounded outwards, and cuts its quantiles, rounded: {printable(names)}."
+        cuts = "" if federation.cuts else ", and cuts its quantiles, rounded"
+        yield f"Bounds are the table's own, rounded outwards{cuts}: {printable(names)}."
         yield "Widen the bounds by hand to what can be measured at all: the table need not have everybody's extremes."
     yield "Values and classes are those of the table. Add what other hospitals have and it has not, and leave out"
     yield "what names a patient."
@@ -377,15 +409,19 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     yield "5. The authority signs the requests: mixbayes keys sign NAME.csr --authority DIR --out NAME.pem"
     yield "   NAME.pem goes back into KEYS, and authority.pem with it."
     yield f"6. Every node starts, with a state folder of its own: {_start(federation)}"
+    if federation.cuts:
+        yield "7. Once all have contributed, any hospital writes the agreement that is to follow:"
+        yield "   mixbayes federation cuts --federation FILE --name NAME --keys KEYS -o NEXT.toml"
     yield "`mixbayes doctor` says at any of them what is wrong."
 
 
 def _about_noise(federation: Federation) -> Iterator[str]:
     """What is promised and what it costs, or what is given away without a promise."""
-    privacy, layout, policy = federation.privacy, federation.layout, federation.policy
+    privacy, policy = federation.privacy, federation.policy
     if privacy is None:
-        yield without_noise(layout)
-        yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
+        yield exactly(federation)
+        if not federation.cuts:
+            yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
         return
     promise, noise = in_words(privacy)
     yield f"Promised: {promise}. A patient with rows in two hospitals counts twice."
@@ -420,6 +456,8 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield f"rows:           {policy.min_rows} to {policy.max_rows_each or dictionary.max_rows} of every hospital"
     yield f"folds:          {_folds(federation)}"
     yield f"recipes:        {_recipes(federation)}"
+    if federation.cuts:
+        yield f"preliminary:    it finds the cut points of {federation.cuts.bins} bins, and answers no questions"
     yield from _noise_summary(federation)
     yield f"smoothing:      {dictionary.smoothing}"
     yield f"classes:        {', '.join(dictionary.classes)} (column {dictionary.class_column})"
@@ -446,7 +484,7 @@ def _recipes(federation: Federation) -> str:
 def _noise_summary(federation: Federation) -> Iterator[str]:
     privacy = federation.privacy
     if privacy is None:
-        yield f"promise:        none. {without_noise(federation.layout)}"
+        yield f"promise:        none. {exactly(federation)}"
         return
     promise, noise = in_words(privacy)
     yield f"promise:        {promise}"

@@ -2,8 +2,8 @@
 
 Accuracy is the sum of the figures of right labels, divided by the sum of all figures, and what is found of a class the
 same of its figures alone; both are held between 0 and 1. Noise makes their intervals wider: the standard deviation that
-it gives the quotient, to first order, is added to each side of Wilson's interval as independent errors add up. Where the
-sum of all figures is not clearly above its noise nothing can be said, and the interval is everything.
+it gives the quotient, to first order, is added to each side of Wilson's interval as independent errors add up. Where
+the sum of all figures is not clearly above its noise nothing can be said, and the interval is everything.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class JointEvaluation:
         return [self._share(int(row[at]), int(row.sum()), 1, classes) for at, row in enumerate(self.figures)]
 
     def as_json(self) -> dict[str, Any]:
-        """What `evaluate --joint --json` prints: shaped as a hospital's own evaluation, without a classifier of its own."""
+        """What `evaluate --joint --json` prints: shaped as a hospital's own evaluation, with no own classifier."""
         classes, sizes = self.table.classes, self.figures.sum(axis=1)
         at = int(sizes.argmax())
         return {
@@ -80,8 +80,8 @@ class JointEvaluation:
         if not self.deviation:
             return computed
         return (
-            f"Every figure carries noise with a standard deviation of {self.deviation:.4g}, so that it may be negative, "
-            f"and the number of patients too is known only so far. {computed} The intervals allow for the noise."
+            f"Every figure carries noise with a standard deviation of {self.deviation:.4g}: it may be negative, and "
+            f"the number of patients is not exact either. {computed} The intervals allow for the noise."
         )
 
     def _result(self) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Page(Generic[Model]):
 
     def verdict(self, question: Question) -> Verdict:
         now = self._rounds.current()
-        if now.number != question.round or now.state is not SERVING:
+        if now.number != question.round or now.state is not SERVING or self._rounds.federation.cuts:
             return Verdict.NOT_SERVING
         if why_not(self._rounds.federation, question):
             return Verdict.NOT_AGREED
@@ -176,6 +176,11 @@ def why_no_joint_test(federation: Federation, question: Question) -> str:
 
 
 def over_budget(asker: str, question: Question) -> OverBudget:
+    if question.kind is Kind.EVALUATION:
+        return OverBudget(
+            f"Of the budget of {asker} in round {question.round} less is left than the evaluation of {question.recipe} "
+            "takes: a row for each number that it opens. `mixbayes status` says how many; a new round has a new budget."
+        )
     return OverBudget(
         f"{asker} has used up the rows it may ask about in round {question.round}, or asks about more than are left. "
         "`mixbayes status` says how many; a new round has a new budget."

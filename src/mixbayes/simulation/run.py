@@ -32,8 +32,7 @@ from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.errors import MixbayesError, Unsupported
-from mixbayes.protocol.paillier.exact import fitting_bits
-from mixbayes.protocol.paillier.key import USUAL_BITS
+from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.simulation import roles
 from mixbayes.simulation.crew import Crew, ended_in_order, make_room
