@@ -121,9 +121,9 @@ def _jointly(federation: Path, name: str, keys: Path, node: str, page: ReportFil
     else:
         show_jointly(found)
     if page:
-        from mixbayes.report.jointly import tested_jointly
+        from mixbayes.report.jointly import joint_page
 
-        page.write(tested_jointly(found.as_json()))
+        page.write(joint_page(found.as_json()))
 
 
 def refuse_no_joint_test(agreed: Federation) -> None:

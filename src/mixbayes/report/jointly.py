@@ -13,7 +13,7 @@ Document = Mapping[str, Any]
 Ends = Sequence[float]
 
 
-def tested_jointly(document: Document) -> Page:
+def joint_page(document: Document) -> Page:
     """The page of what `evaluate --joint --json` prints."""
     (result,) = document["recipes"]
     rows, hospitals = document["rows"], document["hospitals"]
