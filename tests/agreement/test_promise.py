@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 
 from mixbayes.agreement import noise
 from mixbayes.agreement.agreement import BadFederation, federation_from
-from mixbayes.agreement.noise import document, in_words, not_covered, promised, spent_together, without_noise
+from mixbayes.agreement.noise import (
+    JointTest,
+    document,
+    in_words,
+    joint_test_document,
+    joint_test_in_words,
+    not_covered,
+    promised,
+    spent_together,
+    without_noise,
+)
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, keeps, rounded_up
 from mixbayes.protocol.attributes.dictionary import dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
@@ -183,3 +193,70 @@ def test_what_is_not_covered_and_what_is_given_away() -> None:
     assert "'c9' and 2 more" in not_covered([f"c{i}" for i in range(12)], "table.csv")
     assert "classes and values are those of table.csv." in not_covered([], "table.csv")
     assert f"here {Layout(DICTIONARY).size:,}," in without_noise(Layout(DICTIONARY))
+
+
+def test_the_joint_test_has_noise_of_its_own_that_the_totals_cover() -> None:
+    plain = promised(DICTIONARY, 2.0, rounds=4)
+    for figures in (1, 2):
+        found = promised(DICTIONARY, 2.0, rounds=4, test=JointTest(1.0, figures))
+        test = Release(Coins(found.test_coins), figures)
+        assert keeps([test], 1.0, 1e-6)
+        assert found.coins == plain.coins
+        assert plain.total_epsilon < found.total_epsilon < plain.total_epsilon * 1.3
+        together = [Release(Coins(found.coins), COORDINATES), test]
+        assert keeps([one for one in together for _ in range(4)], found.total_epsilon, found.total_delta)
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, 1000.0])
+def test_a_joint_test_without_a_promise_is_refused(epsilon: float) -> None:
+    with pytest.raises(Unsupported, match="test epsilon"):
+        promised(DICTIONARY, 2.0, test=JointTest(epsilon, 1))
+
+
+TEST_COINS = Coins((4, 6, 12))
+
+
+def with_test(share: float = 0.2, **differently: object) -> dict[str, Any]:
+    test = {"test_epsilon": 1.5, "test_coins": list(TEST_COINS.counts)}
+    limited = changed(with_privacy(**(test | differently)), (("policy", "test_share"), share))
+    return changed(limited, (("policy", "max_rows_each"), 1000))
+
+
+def test_an_agreement_with_a_joint_test_says_what_it_promises() -> None:
+    agreed = federation_from(with_test())
+    assert agreed.test_release == Release(TEST_COINS, 1)
+    said = joint_test_document(agreed)
+    assert said
+    assert said["spent"] == pytest.approx(epsilon_of([Release(TEST_COINS, 1)], 1e-6))
+    assert next(joint_test_in_words(agreed)) == "epsilon 1.5 and delta 1e-06 for the joint test of a round"
+    assert list(joint_test_in_words(federation_from(with_privacy()))) == []
+
+
+def test_where_some_rows_aside_are_left_out_a_row_changes_two_figures() -> None:
+    content = changed(with_test(test_epsilon=3.0), (("policy", "max_rows_each"), 1 << 20))
+    agreed = federation_from(changed(content, (("dictionary", "max_rows"), 1 << 20)))
+    assert agreed.test_release == Release(TEST_COINS, 2)
+    assert "a row can change 2 figures" in list(joint_test_in_words(agreed))[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (with_test(test_epsilon=0.5), "privacy.test_coins: at delta 1e-06 they give epsilon"),
+        (with_test(test_coins=[]), "privacy.test_epsilon: patients are kept aside"),
+        (with_test(test_epsilon=None), "privacy.test_epsilon: patients are kept aside"),
+        (with_test(share=0.0), "privacy.test_epsilon: there is no joint test"),
+        (with_test(total_epsilon=0.9), "privacy.total_epsilon: one round costs"),
+        (with_test(test_coins=[1]), "privacy.test_coins: of weight one there must be an even number"),
+    ],
+)
+def test_agreements_whose_joint_test_keeps_no_promise(content: dict[str, Any], said: str) -> None:
+    (found,) = problems(content)
+    assert found.startswith(said)
+
+
+def test_a_joint_test_without_noise_needs_no_coins() -> None:
+    agreed = federation_from(changed(HEART, (("policy", "test_share"), 0.2)))
+    assert agreed.joint_test
+    assert agreed.test_coins is agreed.test_release is None
+    assert agreed.rows_asked_aside == range(1, 8193)

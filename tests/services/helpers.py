@@ -198,7 +198,7 @@ class Site:
     def settings(self, name: str, **settings: Any) -> PartySettings:
         share = self.federation.policy.test_share
         found = folded(self.federation.layout, self.tables[name], test_share=share, secret=name.encode())
-        rows = {"patients": found.patients, "aside": found.aside}
+        rows: dict[str, Any] = {"patients": found.patients, "aside": found.aside}
         about = {"vector": found.counted.vector, "rows": found.counted.rows} | rows | settings
         return PartySettings(self.federation, name, self.keys, self.state(name), **about)
 

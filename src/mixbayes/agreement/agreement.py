@@ -305,8 +305,8 @@ class Federation(_Frozen):
             return
         yield from _broken("coins", release, agreed.epsilon, agreed.delta)
         yield from self._test_problems(agreed)
-        if test:
-            yield from _broken("test_coins", test, agreed.test_epsilon or 0.0, agreed.delta)
+        if test and agreed.test_epsilon:
+            yield from _broken("test_coins", test, agreed.test_epsilon, agreed.delta)
         # Totals that are not below those of a round have room for it, so that nothing need be computed.
         once, left_out = agreed.epsilon + (agreed.test_epsilon or 0.0), agreed.delta * len(self.releases)
         enough = agreed.total_epsilon >= once and agreed.total_delta >= left_out
