@@ -342,3 +342,41 @@ def test_real_tables_make_agreements(tmp_path: Path, name: str) -> None:
     table = Path(os.environ["MIXBAYES_DATA"]) / name
     assert new(tmp_path, table).exit_code == 0
     assert federation("show", tmp_path / "federation.toml").exit_code == 0
+
+
+def test_a_joint_test_is_agreed_and_told(tmp_path: Path, table: Path) -> None:
+    aside = ("--test-share", 0.2, "--max-rows-each", 500)
+    made = new(tmp_path, table, *aside, noise=("--epsilon", 4))
+    assert made.exit_code == 0, made.output
+    agreed = read_federation(tmp_path / "federation.toml")
+    assert agreed.privacy
+    assert agreed.privacy.test_epsilon == 2.0
+    deviation = f"a standard deviation of {Coins(agreed.privacy.test_coins).deviation:.4g}"
+    shown = federation("show", tmp_path / "federation.toml").stdout
+    for told in (made.stderr, shown):
+        assert "epsilon 2 and delta 1e-06 for the joint test of a round" in told
+        assert deviation in told
+    document = json.loads(federation("show", tmp_path / "federation.toml", "--json").stdout)
+    assert document["promise"]["joint_test"]["spent"] <= 2.0
+
+
+@pytest.mark.parametrize(
+    ("noise", "more", "said"),
+    [
+        (("--epsilon", 4), ("--test-epsilon", 1), "patients kept aside with mixers"),
+        (("--without-noise",), ("--test-share", 0.2, "--test-epsilon", 1), "--test-epsilon is about noise"),
+    ],
+)
+def test_a_promise_of_no_joint_test_is_refused(
+    tmp_path: Path, table: Path, noise: tuple[object, ...], more: tuple[object, ...], said: str
+) -> None:
+    made = new(tmp_path, table, *more, noise=noise)
+    assert isinstance(made.exception, Unsupported)
+    assert said in str(made.exception)
+
+
+def test_two_hospitals_without_noise_are_told_that_there_is_no_joint_test(tmp_path: Path, table: Path) -> None:
+    assert (
+        "Rounds of fewer than 3 hospitals have no joint test"
+        in new(tmp_path, table, "--test-share", 0.2, "--minimum", 2).stderr
+    )

@@ -61,6 +61,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
 from mixbayes.protocol.bayes.evaluation import Sheet
+from mixbayes.protocol.bayes.joint_test import FEWEST
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -422,6 +423,8 @@ def _about_noise(federation: Federation) -> Iterator[str]:
         yield exactly(federation)
         if not federation.cuts:
             yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
+        if federation.joint_test and policy.minimum < FEWEST:
+            yield f"Rounds of fewer than {FEWEST} hospitals have no joint test: each would see the other's figures."
         return
     promise, noise = in_words(privacy)
     yield f"Promised: {promise}. A patient with rows in two hospitals counts twice."
