@@ -16,10 +16,20 @@ from mixbayes.evaluation.jointly import joint_evaluation
 from mixbayes.protocol.bayes.joint_test import figures_in_clear
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.validity import joint
+from mixbayes.protocol.privacy.coins import Coins
 from tests.cli.typed import Prompt
 from tests.services.helpers import Site, make_site, wait_until
 
 SHARE = 0.3
+NOISE = {
+    "epsilon": 50.0,
+    "delta": 0.01,
+    "total_epsilon": 99.0,
+    "total_delta": 0.1,
+    "coins": [20],
+    "test_epsilon": 40.0,
+    "test_coins": [20],
+}
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +84,21 @@ def test_an_agreement_that_keeps_nobody_aside_says_what_to_agree_on(typed: Promp
         done = typed.at(serving, "north", "evaluate", "--joint")
     assert (done.code, done.out) == (5, "")
     assert "test_share" in done.err
+
+
+def test_with_noise_the_figures_are_the_same_whenever_somebody_asks(typed: Prompt, tmp_path: Path) -> None:
+    site = make_site(tmp_path / "site", policy={"test_share": SHARE}, privacy=NOISE)
+    with site.mixers(), ExitStack() as stack:
+        site.serve()
+        for name in site.federation.names:
+            stack.enter_context(site.hospital(name))
+        wait_until(lambda: typed.at(site, "north", "evaluate", "--joint").code == 0, "all have given their rows")
+        found = [
+            json.loads(typed.at(site, name, "evaluate", "--joint", "--json").out) for name in site.federation.names
+        ]
+    assert found[0] == found[1] == found[2]
+    assert found[0]["noise"] == {"standard_deviation": Coins((20,)).deviation}
+    assert found[0]["recipes"][0]["confusion"] != expected(site)
 
 
 def test_noise_is_told_to_people(capsys: pytest.CaptureFixture[str]) -> None:
