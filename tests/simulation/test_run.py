@@ -20,7 +20,7 @@ from mixbayes.simulation import prepared, stage
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.run import simulate
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.tallying import Counted
+from mixbayes.tables.folding import Folded
 from mixbayes.transport.errors import CannotServe, RoundFailed, Unreachable
 
 PATIENCE = 30.0
@@ -114,13 +114,16 @@ def test_no_port_to_be_had(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_hospital_that_lies_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its counts are those of no table."""
-    really, hospitals = prepared.counted, iter(range(3))
+    really, hospitals = prepared.folded, iter(range(3))
 
-    def counted(*arguments: Any) -> Counted:
-        honest = really(*arguments)
-        return replace(honest, vector=np.zeros_like(honest.vector) - honest.vector) if next(hospitals) == 1 else honest
+    def folded(*arguments: Any, **named: Any) -> Folded:
+        honest = really(*arguments, **named)
+        if next(hospitals) != 1:
+            return honest
+        lie = np.zeros_like(honest.counted.vector) - honest.counted.vector
+        return replace(honest, counted=replace(honest.counted, vector=lie))
 
-    monkeypatch.setattr(prepared, "counted", counted)
+    monkeypatch.setattr(prepared, "folded", folded)
     with pytest.raises(RoundFailed, match="hospital-2"):
         simulate({"all": small_table()}, deadline=PATIENCE)
 

@@ -33,6 +33,8 @@ from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.recipes import USUAL_FOLDS, TestShare
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.cli.simulate_text import show
+from mixbayes.parties.applications import BEST
+from mixbayes.parties.own_patients import MOST_ASKED
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import Unsupported
@@ -64,6 +66,11 @@ mixbayes simulate north.csv south.csv west.csv --bins 5 --recipe best
 
 mixbayes simulate patients.csv --protect class-wise-condensation:t=20 --protect hospital-1=microaggregation:k=5
 """
+
+_MANY_ROWS = (
+    f"With noise every hospital asks about {MOST_ASKED:,} rows, its own and padding, to judge a classifier: so nobody "
+    "learns how many it has. That takes minutes; --max-rows-each N makes them fewer."
+)
 
 
 @reads_tables
@@ -193,6 +200,8 @@ def simulate(
     def agreed(dictionary: Dictionary) -> None:
         if epsilon is not None:
             tell_not_covered(dictionary, "the tables")
+            if (evaluate or recipe == BEST) and (max_rows_each or dictionary.max_rows) >= MOST_ASKED:
+                typer.echo(_MANY_ROWS, err=True)
         if asked:
             tell_unknown(dictionary, asked)
 
@@ -250,7 +259,9 @@ def _hand_out(outcome: Outcome, page: ReportFile | None, *, as_json: bool) -> No
     if page:
         from mixbayes.report.simulated import simulated
 
-        page.write(simulated(outcome))
+        documents = list((outcome.evaluation or {}).values())
+        columns = documents[0]["columns"] if documents else []
+        page.write(simulated(outcome, columns=columns, evaluation=documents))
 
 
 def _tables(addresses: list[str], how: How, talk: Talk) -> dict[str, Columns]:

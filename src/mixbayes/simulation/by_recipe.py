@@ -57,8 +57,10 @@ def pooled_by(layout: Layout, recipe: Recipe, pooled: Words, own: Words, codes: 
 
     One past the last class is unsure.
     """
-    alone = recipe.base == "own"
-    counts = own if alone else pooled + np.uint64(recipe.weight) * own
+    if recipe.base == "own":
+        layout, counts = alone(layout), own
+    else:
+        counts = pooled + np.uint64(recipe.weight) * own
     scores = real_scores(layout, counts, codes) + _moved(layout, recipe, counts, pooled, own)[:, None]
     winners = scores.argmax(axis=0).astype(np.int64)
     if recipe.unsure is None:
@@ -67,11 +69,16 @@ def pooled_by(layout: Layout, recipe: Recipe, pooled: Words, own: Words, codes: 
     return np.where(best - second < float(recipe.unsure), layout.classes, winners)
 
 
+def alone(layout: Layout) -> Layout:
+    """Of a hospital's own classifier: there is no noise, and values are smoothed as the dictionary says."""
+    return Layout(layout.dictionary)
+
+
 def _moved(layout: Layout, recipe: Recipe, counts: Words, pooled: Words, own: Words) -> NDArray[np.float64]:
     """What a recipe's own prior and its costs add to the score of every class."""
     costs = dict(recipe.costs)
     moved = np.log2([float(costs.get(name, 1)) for name in layout.dictionary.classes])
-    if recipe.prior_apart and recipe.base != "own":
+    if recipe.prior_apart:
         before = layout.class_counts(counts).astype(np.float64)
         prior = layout.class_counts(own if recipe.prior == "own" else pooled).astype(np.float64)
         seen = before > 0  # a class that nobody has never wins

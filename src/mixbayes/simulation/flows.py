@@ -24,7 +24,7 @@ ByNode = Mapping[str, Mapping[str, Moved]]
 def contributions(set_up: Stage) -> list[Flow]:
     """What hospitals send mixers: a seed to one, masked counts to the other. Two hospitals alone send nothing."""
     federation = set_up.federation
-    cells = federation.layout.size * federation.policy.folds
+    cells = federation.layout.contributed
     return [
         Flow(hospital, federation.title(mixer.name), purpose, encoded_size(name, FIRST_ROUND, share), both_ways=False)
         for hospital, name in set_up.names.items()

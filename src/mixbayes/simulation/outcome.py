@@ -18,6 +18,7 @@ from mixbayes.simulation.by_recipe import (
     Asked,
     Truth,
     WithRecipe,
+    alone,
     confusion_of,
     pooled_by,
     share_right,
@@ -161,14 +162,14 @@ def compare(
     truth = true_classes(layout.dictionary, questions)
     right = share_right(truth, pooled, layout.classes)
     before = pooled_labels(layout, list(unprotected.values()), codes)
-    alone = {
+    of_each = {
         name: share_right(truth, pooled_labels(layout, [vector], codes), layout.classes)
         if layout.class_counts(vector).any()
         else None
         for name, vector in vectors.items()
     }
     return share_equal(pooled, labels), Accuracy(
-        share_right(truth, labels, layout.classes), right, share_right(truth, before, layout.classes), alone
+        share_right(truth, labels, layout.classes), right, share_right(truth, before, layout.classes), of_each
     )
 
 
@@ -192,7 +193,7 @@ def compare_by_recipe(
         recipe,
         asked,
         {name: None if truth is None else truth[parts[name]] for name in asked},
-        {name: pooled_labels(layout, [vectors[name]], codes[:, parts[name]]) for name in asked},
+        {name: pooled_labels(alone(layout), [vectors[name]], codes[:, parts[name]]) for name in asked},
     )
     return share_equal(np.concatenate(expected), np.concatenate([one.labels for one in asked.values()])), found
 
