@@ -40,7 +40,7 @@ class Messages:
     id: bytes
     to_a: bytes = field(repr=False)
     to_b: bytes = field(repr=False)
-    counts: bytes = field(repr=False)
+    counts: bytes = field(default=b"", repr=False)
     """What is shared between them; it is not sent."""
 
 
@@ -138,7 +138,7 @@ class Outbox:
             tables.count_as_sealed(self._agreement, number)
             tables.delete_messages(self._agreement, number)
 
-    def asked(self, number: int, rows: int, recipe: Recipe, *, shown: bool) -> None:
+    def asked(self, number: int, rows: int, recipe: Recipe = JOINT, *, shown: bool) -> None:
         """An application of this hospital has had rows classified."""
         about: dict[str, int | str] = {"round": number, "rows shown" if shown else "rows hidden": rows}
         self.note("asked", "both mixers", about | ({"recipe": str(recipe)} if recipe != JOINT else {}))

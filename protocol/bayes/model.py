@@ -8,7 +8,7 @@ attribute makes a table of its counts and logarithms.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mixbayes.protocol.arrays import Values, Words, mask
 from mixbayes.protocol.attributes.kind import Kind, Learned
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.precision import Precision
+from mixbayes.protocol.bayes.public_prior import PublicPrior
 from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.circuits.logarithm import FRACTION
 
@@ -87,6 +88,13 @@ class Priors:
     """Which classes have none in the counts of the prior, where these are apart; else nothing."""
     one: int
     """A share of the number one."""
+
+    def replaced(self, public: PublicPrior | None) -> Priors:
+        """With the public prior, if there is one, for the counts'. A class without patients still never wins."""
+        if public is None:
+            return self
+        logs = np.broadcast_to(public.logs * np.uint64(self.one), self.logs.shape)
+        return replace(self, logs=logs, empty=np.where(public.impossible, np.uint64(self.one), self.empty))
 
 
 def assemble(

@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import floor, fsum, prod
 
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.public_prior import PublicPrior
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION
@@ -36,7 +37,7 @@ class Precision:
     """Labels equal those of real arithmetic wherever the two best scores are further apart than this (bits)."""
 
 
-def precision_for(layout: Layout, recipe: Recipe = JOINT) -> Precision:
+def precision_for(layout: Layout, recipe: Recipe = JOINT, public: PublicPrior | None = None) -> Precision:
     """The precision, or a refusal that says how many bits are too many."""
     layout = layout.weighing(recipe.weight)
     dictionary, smoothing = layout.dictionary, layout.smoothing
@@ -46,8 +47,9 @@ def precision_for(layout: Layout, recipe: Recipe = JOINT) -> Precision:
     # In integers, and rounded up: both parties must come to the same numbers, on any machine.
     slack, spread = 1 + sum(reach.slack for reach in reaches), sum(reach.spread for reach in reaches)
     fall = floor(prod((reach.fall for reach in reaches), start=Fraction(1))) + 1
-    # A prior of the own patients reaches down to half a patient; costs and a margin move two scores apart.
-    moved = recipe.moved_bits
+    # A prior of the own patients reaches down to half a patient; costs and a margin move two scores apart. A public
+    # prior has logarithms below zero.
+    moved = recipe.moved_bits + (public.fall if public else 0)
     worst = fall.bit_length() + spread + slack + moved
     empty = worst + 1
     span = (
@@ -65,7 +67,8 @@ def precision_for(layout: Layout, recipe: Recipe = JOINT) -> Precision:
         raise DictionaryTooLarge(
             f"Scores over {wide} Gaussian attributes need {width} bits, {ring.WORD} are possible. Bin some."
         )
-    margin = 2 * fsum([ERROR, *(reach.error for reach in reaches)])
+    of_prior = ERROR if public is None else 2 * ERROR  # of numerator and denominator
+    margin = 2 * fsum([of_prior, *(reach.error for reach in reaches)])
     return Precision(count_bits, fraction, width, empty << fraction, margin)
 
 

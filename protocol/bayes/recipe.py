@@ -78,7 +78,7 @@ class Recipe:
     def offsets(self, classes: Sequence[str], fraction: int) -> list[int]:
         """What costs add to the score of each class, with so many fraction bits."""
         of_class = dict(self.costs)
-        return [_log2(of_class.get(name, Fraction(1)), fraction) for name in classes]
+        return [log2_in_integers(of_class.get(name, Fraction(1)), fraction) for name in classes]
 
     @property
     def offset_bits(self) -> int:
@@ -221,6 +221,6 @@ def _unquoted(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
-def _log2(number: Fraction, fraction: int) -> int:
-    """log2 in integers, so that every machine comes to the same."""
+def log2_in_integers(number: Fraction, fraction: int) -> int:
+    """log2 with so many fraction bits, in integers, so that every machine comes to the same."""
     return (fixed_log2_of(number.numerator) - fixed_log2_of(number.denominator)) << fraction - FRACTION

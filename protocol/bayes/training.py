@@ -11,6 +11,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model, Priors, assemble, learned, log_arguments, prior_counts, weighed
 from mixbayes.protocol.bayes.noise import as_in_noisy, blurred, clamped, clamped_classes
 from mixbayes.protocol.bayes.precision import Precision, precision_for
+from mixbayes.protocol.bayes.public_prior import PublicPrior, with_prior
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits.logarithm import shared_log2
@@ -32,14 +33,16 @@ def train(me: ComputingParty, layout: Layout, vector: Words) -> Model:
     return train_each(me, layout, JOINT, vector[None], np.zeros((1, layout.size), np.uint64))[0]
 
 
-def train_each(me: ComputingParty, layout: Layout, recipe: Recipe, joint: Words, own: Words) -> list[Model]:
+def train_each(
+    me: ComputingParty, layout: Layout, recipe: Recipe, joint: Words, own: Words, public: PublicPrior | None = None
+) -> list[Model]:
     """Shares of the models of one recipe, from shares (models, size) of joint counts, or of N~, and of own counts.
 
     There are several models where there are folds, which differ in the rows that do not count. All go through each
-    circuit together.
+    circuit together. A public prior replaces the recipe's.
     """
-    layout = layout.weighing(recipe.weight)
-    precision, one, classes = precision_for(layout, recipe), int(me.role == A), layout.classes
+    layout, recipe = layout.weighing(recipe.weight), with_prior(recipe, public)
+    precision, one, classes = precision_for(layout, recipe, public), int(me.role == A), layout.classes
     own = as_in_noisy(layout, own)
     vectors, priors = weighed(layout, recipe, joint, own), prior_counts(layout, recipe, joint, own)
     if layout.terms.coins:
@@ -60,7 +63,7 @@ def train_each(me: ComputingParty, layout: Layout, recipe: Recipe, joint: Words,
         return kind.shared_tables(me, some, layout.most, precision.width, noisy=layout.noise > 0)
 
     of_priors = Priors(logs[:, apart : apart + classes], zero[:, :classes], zero[:, classes:], one)
-    return assemble(layout, precision, recipe, of_priors, found, learn)
+    return assemble(layout, precision, recipe, of_priors.replaced(public), found, learn)
 
 
 def _logarithms(me: ComputingParty, arguments: Words, precision: Precision) -> tuple[Words, Bits]:
@@ -71,30 +74,39 @@ def _logarithms(me: ComputingParty, arguments: Words, precision: Precision) -> t
 
 
 def run_training(
-    layout: Layout, tables: list[Words], seeds: tuple[bytes, bytes, bytes], coins: tuple[bytes, bytes] | None = None
+    layout: Layout,
+    tables: list[Words],
+    seeds: tuple[bytes, bytes, bytes],
+    coins: tuple[bytes, bytes] | None = None,
+    recipe: Recipe = JOINT,
+    asker: int = 0,
+    public: PublicPrior | None = None,
 ) -> tuple[Model, Model]:
     """Hospitals with these count vectors, and the two computing parties A and B, all in memory.
 
-    Seeds: of the hospitals, of A and of B; and where noise is agreed, of A's and of B's coins.
+    Seeds: of the hospitals, of A and of B; and where noise is agreed, of A's and of B's coins. A personal recipe is for
+    the hospital whose table is at `asker`.
     """
     hospitals = Randomness(seeds[0])
     # Each hospital splits its counts into two shares and sends one to each computing party.
     shares = [split(vector, hospitals.bytes(32)) for vector in tables]
-    # Each adds up what it received: sums of shares are shares of the sums.
-    of_a = sum((share.for_a() for share in shares), np.zeros(layout.size, np.uint64))
-    of_b = sum((share.for_b() for share in shares), np.zeros(layout.size, np.uint64))
+    of_a = np.stack([share.for_a() for share in shares])
+    of_b = np.stack([share.for_b() for share in shares])
     # Between themselves they turn the joint counts into θ, of which each keeps a share.
     to_b, to_a = memory.channels("party A", "party B")
     # Random transfers are made on a channel of their own.
     ahead_b, ahead_a = memory.channels("party A", "party B")
 
-    def party(role: int, other: Channel, ahead: Channel, share: Words) -> Model:
+    def party(role: int, other: Channel, ahead: Channel, shares: Words) -> Model:
         random = Randomness(seeds[1 + role])
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
+        # Each adds up what it received: sums of shares are shares of the sums.
+        joint = shares.sum(axis=0, dtype=np.uint64)
         if coins:
             # The joint counts get the noise of coins that each knows one half of.
-            share = blurred(me, layout, share, Randomness(coins[role]))
-        return train(me, layout, share)
+            joint = blurred(me, layout, joint, Randomness(coins[role]))
+        # What a personal recipe adds are shares of the asker's counts, which each party holds already.
+        return train_each(me, layout, recipe, joint[None], shares[asker][None], public)[0]
 
     model_a, model_b = memory.together(lambda: party(A, to_b, ahead_b, of_a), lambda: party(B, to_a, ahead_a, of_b))
     return model_a, model_b

@@ -13,6 +13,7 @@ import pytest
 
 from mixbayes.node import questions
 from mixbayes.node.questions import Kind, Question, Verdict
+from mixbayes.parties.with_mixers import asking
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
 from mixbayes.protocol.bayes.precision import precision_for
@@ -168,8 +169,11 @@ def test_different_rows_to_both_mixers_get_no_label_and_are_paid_for(world: Worl
 
 
 @pytest.mark.parametrize("target", ["north", "b"], ids=["its label", "the comparison"])
-def test_answer_that_was_lost_is_fetched_or_spent_but_never_computed_again(world: World, target: str) -> None:
+def test_answer_that_was_lost_is_fetched_or_spent_but_never_computed_again(
+    world: World, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The link breaks after every possible number of messages of mixer a."""
+    monkeypatch.setattr(asking, "_PAUSE", 0.0)
     seen = set[str]()
     for after in range(60):
         id = bytes([after]) * 16

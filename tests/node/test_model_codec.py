@@ -39,13 +39,14 @@ def models(draw: st.DrawFn) -> Model:
         for rows in HEIGHTS
     )
     prior = np.array(draw(st.lists(words, min_size=later, max_size=later)), np.uint64)
-    return Model(draw(st.integers(8, 64)), prior, tables)
+    return Model(draw(st.integers(8, 64)), prior, tables, draw(st.none() | st.integers(1, 2**40)))
 
 
 @given(models())
 def test_share_of_a_model_comes_back_whole(model: Model) -> None:
     back = model_from(model_bytes(LAYOUT, model))
     assert back.width == model.width
+    assert back.margin == model.margin
     assert back.prior.dtype == np.uint64
     assert back.prior.tolist() == model.prior.tolist()
     assert [table.tolist() for table in back.tables] == [table.tolist() for table in model.tables]
@@ -54,7 +55,9 @@ def test_share_of_a_model_comes_back_whole(model: Model) -> None:
 
 @given(models())
 def test_size_of_a_share_depends_on_its_form_alone(model: Model) -> None:
-    zeros = Model(model.width, np.zeros_like(model.prior), tuple(np.zeros_like(table) for table in model.tables))
+    zeros = Model(
+        model.width, np.zeros_like(model.prior), tuple(np.zeros_like(table) for table in model.tables), model.margin
+    )
     assert len(model_bytes(LAYOUT, model)) == len(model_bytes(LAYOUT, zeros))
 
 

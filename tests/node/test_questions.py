@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.node import questions
-from mixbayes.node.questions import ID_BYTES, NEXT, VERDICT, Kind, Question, Verdict, batches
+from mixbayes.node.questions import ID_BYTES, NEXT, RECIPE, VERDICT, Kind, Question, Verdict, batches
 from mixbayes.protocol import memory
 from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.bayes.recipe import LONGEST, read_recipe
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import OutOfRange, WrongLength
 from tests.protocol.pairs import layout_of
 
 MOST_ROWS = 1 << 14
+PERSONAL = read_recipe("personal:weight=3:prior=own")
 ids = st.binary(min_size=ID_BYTES, max_size=ID_BYTES)
 commands = st.builds(
     Question,
@@ -39,16 +42,43 @@ def test_command_arrives_as_it_was_sent(told: Question) -> None:
 
 
 @given(commands)
-def test_every_command_has_the_same_size(told: Question) -> None:
+def test_every_command_has_the_same_size_but_for_its_recipe(told: Question) -> None:
     assert len(told.encoded()) == len(Question(Kind.END).encoded())
+    named = replace(told, recipe=PERSONAL)
+    assert len(named.encoded()) == len(told.encoded()) + len(str(PERSONAL))
 
 
-@given(commands, st.binary(min_size=3, max_size=3))
-def test_bytes_that_mean_nothing_are_not_passed_on(told: Question, noise: bytes) -> None:
+@given(commands)
+def test_a_recipe_arrives_as_it_was_sent(told: Question) -> None:
+    here, there = line()
+    questions.send(here, replace(told, recipe=PERSONAL))
+    assert questions.receive(there) == replace(told, recipe=PERSONAL)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"joint", "in another way"),
+        (b"personal", "in another way"),
+        (b"mine", "none of a recipe"),
+        (b"\xff", "none of a recipe"),
+        (b"x" * (LONGEST + 1), "at most"),
+    ],
+)
+def test_a_text_that_is_no_recipe_is_refused(text: bytes, said: str) -> None:
+    here, there = line()
+    here.send(NEXT, struct.pack("<BxHII16s", Kind.PRIVATE, len(text), 1, 1, bytes(16)))
+    here.send(RECIPE, text)
+    with pytest.raises(OutOfRange, match=said):
+        questions.receive(there)
+
+
+@given(commands, st.binary(min_size=1, max_size=1))
+def test_a_byte_that_means_nothing_is_not_passed_on(told: Question, noise: bytes) -> None:
     """The mixers compare what they understood; what they did not must not tell two equal questions apart."""
     here, there = line()
     raw = bytearray(told.encoded())
-    raw[1:4] = noise
+    raw[1:2] = noise
     here.send(NEXT, bytes(raw))
     assert questions.receive(there).encoded() == told.encoded()
 

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from mixbayes.protocol.transfer import pool
-from tests.protocol.adversary import dealt_receive, dealt_send
+from mixbayes.protocol.transfer import base, pool
+from tests.protocol.adversary import RememberedGroup, dealt_receive, dealt_send
+
+GROUP = RememberedGroup()
 
 
 @pytest.fixture
@@ -11,3 +13,9 @@ def dealt_base_transfers(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that do not concern how the base transfers are made."""
     monkeypatch.setattr(pool, "send_base", dealt_send)
     monkeypatch.setattr(pool, "receive_base", dealt_receive)
+
+
+@pytest.fixture
+def remembered_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that connect the same parties many times, by the same seeds."""
+    monkeypatch.setattr(base, "group", GROUP)

@@ -20,6 +20,8 @@ from tests.protocol.adversary import LAYOUT, Tap, counts_of, share_model, tapped
 from tests.protocol.bayes.contributions import LISTS
 from tests.protocol.pairs import layout_of, random_codes, seed
 
+pytestmark = pytest.mark.usefixtures("remembered_group")
+
 
 def sizes(taps: list[Tap]) -> list[tuple[list[tuple[str, int]], list[tuple[str, int]], int]]:
     """Per end of every conversation: what was said and heard, step by step with its length, and the rounds."""

@@ -29,7 +29,6 @@ from mixbayes.protocol.errors import (
 from mixbayes.protocol.packing import pack_words
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
-from mixbayes.protocol.transfer import base as base_ot
 from mixbayes.protocol.transfer.base import BaseReceived, BaseSent, receive_base, send_base
 from mixbayes.protocol.transfer.pool import PairPool, ReceivedPool, SentPool
 from tests.protocol.adversary import (
@@ -39,7 +38,6 @@ from tests.protocol.adversary import (
     Frame,
     Lines,
     Pools,
-    RememberedGroup,
     Script,
     alone,
     alone_over_sockets,
@@ -50,12 +48,12 @@ from tests.protocol.adversary import (
 )
 from tests.protocol.pairs import Ends, Pair, connect_asker, random_for, seed, words_of
 
+pytestmark = pytest.mark.usefixtures("remembered_group")
 CONNECTING = [where for where in EVERY_ROLE if where != ("public", "party va")]
 """The roles that make random transfers with somebody."""
 every_role = pytest.mark.parametrize(("job", "role"), EVERY_ROLE, ids=[f"{job}-{role}" for job, role in EVERY_ROLE])
 
 Pool = PairPool | SentPool | ReceivedPool
-GROUP = RememberedGroup()
 
 # Tampering with message i of a line: the script, and what must come of it at that message's step.
 
@@ -139,10 +137,11 @@ every_tampering = pytest.mark.parametrize("tampering", OUTCOMES, ids=lambda tamp
 
 
 def every_message(job: str, role: str) -> Iterator[tuple[str, int, list[Frame]]]:
-    """Of a long job some: the first ones of each line, and then every 23rd."""
+    """Of a long job some: on each line the first two of every step, and then every 45th."""
     for line, frames in honest(job).heard[role].items():
-        for i in range(len(frames)):
-            if job != "training with numbers" or i < 6 or i % 23 == 0:
+        steps = [frame.step for frame in frames]
+        for i, step in enumerate(steps):
+            if job != "training with numbers" or steps[:i].count(step) < 2 or i % 45 == 44:
                 yield line, i, frames
 
 
@@ -169,11 +168,6 @@ def hands_out_nothing(pool: Pool) -> None:
     assert caught.value.code == "E300"
     with pytest.raises(Reuse):
         pool.reserve(1)
-
-
-@pytest.fixture(autouse=True)
-def remembered_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base_ot, "group", GROUP)
 
 
 @every_role

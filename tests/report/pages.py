@@ -91,9 +91,17 @@ def document(
         return opened(name, count, truth, answers, own, may_be_unsure, scores)
 
     own = labels()
-    of_recipes = [counted(name, labels(), unsure and name == recipes[-1]) for name in recipes]
+    known = [f"personal:weight={at}:prior=own" for at in range(len(recipes))]
+    of_recipes = [counted(name, labels(), unsure and name == known[-1]) for name in known]
     table = Table(tuple(classes), "outcome", tuple(columns), 5)
-    return evaluated_document(hospital, table, counted("own", own), of_recipes).as_json()
+    found = evaluated_document(hospital, table, counted("own", own), of_recipes).as_json()
+    return _renamed(found, dict(zip(known, recipes, strict=True)))
+
+
+def _renamed(found: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """With names that no evaluation would give recipes."""
+    told = {key: names.get(found[key], found[key]) for key in ("recommended", "best")}
+    return found | told | {"recipes": [one | {"recipe": names[one["recipe"]]} for one in found["recipes"]]}
 
 
 def evaluation(*documents: Mapping[str, Any]) -> str:

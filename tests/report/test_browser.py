@@ -84,6 +84,7 @@ def test_pictures_are_as_wide_as_their_column_and_letters_as_those_of_the_text(w
     assert seen.width == width
     assert all(wide == pytest.approx(column, abs=1) for wide, _ in seen.pictures)
     assert 10 <= seen.letters <= 24
+    assert len(seen.pictures) == 5  # and not each of them twice
 
 
 def test_a_command_is_broken_between_words() -> None:
@@ -104,6 +105,7 @@ def test_short_words_in_a_table_are_whole(width: int) -> None:
         built(tuned(replace(front, privacy="width of the 95% interval, in ranges", setting="group size")), RUN),
         built(tuned(front), RUN),
         release(["age", "sex"]),
+        evaluation(document("north", ["absent", "present"], ["joint", RECIPE])).replace("<details>", "<details open>"),
     ]
     for page in pages:
         seen = opened(page, width)

@@ -17,9 +17,9 @@ from mixbayes.report.calibration_chart import Calibrated, calibration_chart
 from mixbayes.report.confusion import answers, confusions
 from mixbayes.report.drawing import NARROW, WIDE, Picture
 from mixbayes.report.evaluated import evaluated
-from mixbayes.report.evaluated_words import meaning, points, probability
+from mixbayes.report.evaluated_words import breakable, meaning, points, probability
 from mixbayes.report.evaluation_document import Bin, read_evaluated
-from mixbayes.report.roc_chart import Curve, roc_chart
+from mixbayes.report.roc_chart import Curve, line_of, roc_chart
 from mixbayes.report.whiskers import Group, Kind, Whisker, whiskers
 from tests.report.pages import EVIL, document, evaluation
 from tests.report.test_markup import read
@@ -113,7 +113,7 @@ def test_the_first_lines_recommend_with_the_difference_and_its_chance() -> None:
     [
         ("own", "joining is not worth it here. Recommended is to keep the own classifier."),
         ("own:costs=sick=5", "joining is not worth it here"),
-        (None, "these patients do not show that joining is worth it. No recipe is recommended."),
+        (None, "these patients do not show that joining is worth it. No recipe is recommended; left to choose"),
         ("joint", "joining is worth it. Recommended is joint."),
     ],
 )
@@ -121,6 +121,25 @@ def test_each_recommendation_in_words(recommended: str | None, said: str) -> Non
     page = evaluation(found(recommended))
     assert f"north: {said}" in first_lines(page)
     assert "So it is." in read(page).text
+
+
+def test_without_a_recommendation_the_best_recipe_is_compared() -> None:
+    told = found(None, best="own")
+    best = max(told["recipes"], key=lambda one: one["accuracy"])
+    assert f"{best['recipe']} labels {best['accuracy']:.2%} (95% interval" in first_lines(evaluation(told))
+    assert "It labels" not in first_lines(evaluation(told))
+    own_alone = first_lines(evaluation(found(None, recipes=[])))
+    assert "The own classifier labels" in own_alone
+
+
+def test_what_the_node_takes_is_told_where_nothing_is_recommended() -> None:
+    taken = found(None, best="joint")
+    assert "the node takes joint, which is more likely to help" in first_lines(evaluation(taken))
+    share = taken["recipes"][0]["accuracy"]
+    assert f"It labels {share:.2%}" in first_lines(evaluation(taken))
+    assert "the node keeps the own classifier." in first_lines(evaluation(found(None, best="own")))
+    without = {key: value for key, value in taken.items() if key != "best"}
+    assert "No recipe is recommended. " in first_lines(evaluation(without))
 
 
 def test_it_says_what_was_opened() -> None:
@@ -172,6 +191,11 @@ def test_a_recipe_in_words() -> None:
     assert "does not know" in meaning(EVIL)
 
 
+@given(st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"])))
+def test_the_text_of_a_recipe_stays_whole(recipe: str) -> None:
+    assert read(breakable(recipe)).text == recipe
+
+
 def many_pictures(name: str) -> Iterator[Picture]:
     rows = [Whisker(name, 0.5, (0.4, 0.6), "50%", kind) for kind in Kind]
     yield whiskers([Group(name, rows, 0.55)], "alt", "share of the commonest class")
@@ -206,6 +230,10 @@ def test_patients_are_whole_on_the_axis(rows: list[int]) -> None:
     assert len({value for value, _ in ticks}) == len(ticks)
     for (low, below), (high, above) in pairwise(ticks):
         assert (below - above) / (high - low) == pytest.approx(56 / max(*rows, 1), rel=0.05)
+
+
+def test_curves_differ_in_colour_or_dashes() -> None:
+    assert len({line_of(at) for at in range(20)}) == 20
 
 
 def test_marks_stand_where_their_values_are() -> None:

@@ -102,16 +102,16 @@ def wait_until(holds: Callable[[], bool], what: str, patience: float = PATIENCE)
         time.sleep(0.02)
 
 
-def hurry(patch: pytest.MonkeyPatch, silent: str) -> None:
-    """From now on nobody in this process waits long for this node, whatever was agreed; for others as agreed."""
-    patch.setattr(probe, "PATIENCE", HASTE)
-    _hurry(patch, StreamWire, "_deadline", lambda wire: wire.peer == silent)
-    _hurry(patch, Peer, "deadline", lambda peer: peer.title == silent)
+def hurry(patch: pytest.MonkeyPatch, *silent: str, within: float = HASTE) -> None:
+    """From now on nobody in this process waits long for these nodes, whatever was agreed; for others as agreed."""
+    patch.setattr(probe, "PATIENCE", within)
+    _hurry(patch, StreamWire, "_deadline", lambda wire: wire.peer in silent, within)
+    _hurry(patch, Peer, "deadline", lambda peer: peer.title in silent, within)
 
 
-def _hurry(patch: pytest.MonkeyPatch, kind: type, name: str, concerned: Callable[[Any], bool]) -> None:
+def _hurry(patch: pytest.MonkeyPatch, kind: type, name: str, concerned: Callable[[Any], bool], within: float) -> None:
     def read(one: Any) -> float:
-        return HASTE if concerned(one) else one.__dict__[name]
+        return within if concerned(one) else one.__dict__[name]
 
     patch.setattr(kind, name, property(read, lambda one, agreed: one.__dict__.update({name: agreed})), raising=False)
 

@@ -21,12 +21,15 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Buffer, Channel, Wire
 from mixbayes.protocol.errors import MixbayesError, PeerSilent, WrongStep
 from mixbayes.tables.encoding import encode_query
+from mixbayes.transport import streams
 from mixbayes.transport.conversation import ASKING, conversation
 from mixbayes.transport.errors import RefusedByPolicy
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
-from tests.services.helpers import HASTE, PATIENCE, Site, at_work, descriptors, make_site, wait_until
+from tests.services.helpers import HASTE, PATIENCE, Site, at_work, descriptors, hurry, make_site, wait_until
 
 Channels = Sequence[Channel]
+SOON = 6.0
+"""Seconds that a mixer waits for the other one, where a hospital spoke to one of them alone before it died."""
 
 
 class HungUp(Exception):
@@ -96,8 +99,12 @@ def threads() -> int:
 
 @pytest.mark.parametrize("politely", [False, True], ids=["abruptly", "politely"])
 @pytest.mark.parametrize("private", [True, False], ids=["private", "public"])
-def test_in_every_step_of_a_question(serving: Site, private: bool, politely: bool) -> None:
-    with serving.both("north") as both:
+def test_in_every_step_of_a_question(
+    serving: Site, private: bool, politely: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "_FAREWELL", HASTE)
+    with serving.both("north") as both, monkeypatch.context() as patch:
+        hurry(patch, "mixer a", "mixer b", within=SOON)
         whole = Dying(both)
         ask(serving, whole, private=private)
         steps = next(whole.steps)

@@ -18,10 +18,16 @@ from mixbayes.protocol.transfer.pool import connect_asker
 from mixbayes.transport import probe
 from mixbayes.transport.errors import Unreachable
 from tests.ports import free_port
-from tests.services.helpers import CALM, Relay, Site, hurry, make_site, wait_until
-from tests.transport.strangers import Answer, hanging_up, listening, plain_http, silence, tls_and_then_silence
-
-TO_SHAKE_HANDS = 10.0
+from tests.services.helpers import CALM, HASTE, Relay, Site, hurry, make_site, wait_until
+from tests.transport.strangers import (
+    Answer,
+    be_silent_for,
+    hanging_up,
+    listening,
+    plain_http,
+    silence,
+    tls_and_then_silence,
+)
 
 
 def mixers(a: str, b: str = "") -> list[dict[str, str]]:
@@ -42,7 +48,8 @@ def test_a_mixer_that_never_answers(elsewhere: Site, kind: str, monkeypatch: pyt
         site = elsewhere.other(mixers=mixers(address))
         hurry(monkeypatch, "mixer a")
         if kind != "silence":
-            monkeypatch.setattr(probe, "PATIENCE", TO_SHAKE_HANDS)
+            monkeypatch.setattr(probe, "PATIENCE", CALM)
+            be_silent_for(HASTE, monkeypatch)
         with site.mixer("b"):
             status = site.status("north")
     assert status.state == "collecting"
@@ -124,15 +131,19 @@ def test_a_hospital_that_falls_silent_holds_up_nobody(serving: Site, monkeypatch
 
 
 @pytest.mark.parametrize("asked", ["a", "b"])
-def test_a_hospital_that_asks_one_mixer_alone_is_named_and_holds_up_nobody(serving: Site, asked: str) -> None:
+def test_a_hospital_that_asks_one_mixer_alone_is_named_and_holds_up_nobody(
+    serving: Site, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = {"a": "mixer b", "b": "mixer a"}[asked]
     with serving.both("north") as both:
         asking = Asking(both, serving.federation.layout, numbering(serving.identity("north").seal))
         asking.warm()  # and both mixers wait for a question
         line = dict(zip("ab", asking._connected().channels, strict=True))[asked]
-        questions.send(line, Question(Kind.PUBLIC, 1, 1, bytes(16)))
-        named = "broke off", f"party north or {other}", f"nothing came within {CALM:g} s from {other}"
-        wait_until(lambda: serving.journals[asked].says(*named), "the mixer that was asked gives it up")
+        with monkeypatch.context() as patch:
+            hurry(patch, other)
+            questions.send(line, Question(Kind.PUBLIC, 1, 1, bytes(16)))
+            named = "broke off", f"party north or {other}", f"nothing came within {HASTE:g} s from {other}"
+            wait_until(lambda: serving.journals[asked].says(*named), "the mixer that was asked gives it up")
         assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])
         with pytest.raises(PeerSilent, match=f"party north or {other}"):
             questions.receive_verdict(line)

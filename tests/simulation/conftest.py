@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.protocol.transfer import pool
+from tests.protocol.adversary import dealt_receive, dealt_send
+
 
 @pytest.fixture
 def temporary() -> Iterator[Path]:
@@ -23,3 +26,10 @@ def roles_can_be_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
     yield
     gc.collect()  # sockets that were left open are warned of here, where it is ignored, and not in the next test
+
+
+@pytest.fixture
+def dealt_base_transfers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that run the protocol in memory many times, and do not concern it."""
+    monkeypatch.setattr(pool, "send_base", dealt_send)
+    monkeypatch.setattr(pool, "receive_base", dealt_receive)

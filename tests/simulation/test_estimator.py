@@ -25,6 +25,7 @@ from mixbayes.simulation.estimator import FederatedNaiveBayes, _columns
 from mixbayes.tables.encoding import encode_query
 
 
+@pytest.mark.usefixtures("dealt_base_transfers")
 @parametrize_with_checks([FederatedNaiveBayes()])
 def test_common_checks(estimator: FederatedNaiveBayes, check: Callable[..., Any]) -> None:
     check(estimator)
@@ -87,7 +88,7 @@ def test_with_noise_labels_are_those_of_the_same_noisy_counts(bins: int | None) 
     layout = joint._layout
     noise = joint.noisy_counts_[:3] - 50
     assert 0 < np.abs(noise).max() <= layout.noise
-    codes = encode_query(layout.dictionary, _columns(read_columns(X)[0], None)).codes
+    codes = encode_query(layout.dictionary, _columns(read_columns(X)[0])).codes
     labels = fixed_labels(layout, fixed_model(layout, joint.noisy_counts_.view(np.uint64)), codes)
     assert (joint.predict(X) == labels).all()
     assert exact.privacy_ is None

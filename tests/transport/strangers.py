@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
+import pytest
+
+from mixbayes.transport import probe
 from mixbayes.transport.tls import Credentials
 from tests.transport.tls import context
 
@@ -50,6 +54,17 @@ def tls_and_then_silence(own: Credentials, *, only_1_2: bool = False) -> Answer:
         return None
 
     return answer
+
+
+def be_silent_for(seconds: float, patch: pytest.MonkeyPatch) -> None:
+    """Who shakes hands and then says nothing is waited for no longer; the handshake itself may take its time."""
+    explain = probe._explain_silence
+
+    def soon(wire: ssl.SSLSocket, address: str) -> str | None:
+        wire.settimeout(seconds)
+        return explain(wire, address)
+
+    patch.setattr(probe, "_explain_silence", soon)
 
 
 def silence(raw: socket.socket) -> None:

@@ -20,7 +20,7 @@ from mixbayes.wire.v1.node_pb2 import ReportRequest
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 from tests.ports import free_port
 from tests.transport.loopback import serving
-from tests.transport.strangers import hanging_up, listening, plain_http, silence, tls_and_then_silence
+from tests.transport.strangers import be_silent_for, hanging_up, listening, plain_http, silence, tls_and_then_silence
 from tests.transport.tls import DAY, TODAY, credentials, issuer, node_server
 
 AUTHORITY, OTHER = issuer(), issuer()
@@ -29,8 +29,8 @@ NORTH = credentials(AUTHORITY, "north")
 
 
 PATIENCE = 60.0
-SILENT = {"silence": 0.6, "TLS and then silence": 10.0}
-"""Seconds for what ends in nothing but silence; the second has time to shake hands first."""
+HASTE = 0.6
+"""Seconds for what ends in nothing but silence."""
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,10 @@ PEERS: dict[str, tuple[Callable[[], AbstractContextManager[str]], str]] = {
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_the_peer(peer: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "PATIENCE", SILENT.get(peer, PATIENCE))
+    if peer == "silence":
+        monkeypatch.setattr(probe, "PATIENCE", HASTE)
+    if peer == "TLS and then silence":
+        be_silent_for(HASTE, monkeypatch)
     made, words = PEERS[peer]
     with made() as address:
         said = explain(address, "a", NORTH)

@@ -1,7 +1,8 @@
-"""A released model as a scikit-learn classifier."""
+"""A released model as a scikit-learn classifier, and what it shares with the one that is trained here."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
@@ -9,15 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from mixbayes.local_methods.containers import read_columns
 from mixbayes.model.document import ReleasedModel, read_model
 from mixbayes.model.frames import texts_of
-from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.noise import clamped_in_clear
-from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, real_scores
+from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, recipe_scores
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
@@ -46,22 +46,62 @@ def _trained(document: str) -> Model:
     return fixed_model(model.layout, model.counts)
 
 
-def probabilities(layout: Layout, counts: Words, codes: Values) -> NDArray[np.float64]:
-    """Of the classes (rows, classes), by noisy counts; they are not calibrated."""
-    scores = real_scores(layout, clamped_in_clear(layout, counts), codes)
-    best = scores.max(axis=0)
-    # Where noise has left no class any patient, all are equally likely.
-    shares = np.where(np.isfinite(best), np.exp2(scores - np.where(np.isfinite(best), best, 0)), 1.0)
-    found: NDArray[np.float64] = (shares / shares.sum(axis=0)).T
-    return found
+def _knows_scores(classifier: TableClassifier) -> bool:
+    return classifier._scored
 
 
-class ReleasedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
+class TableClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
+    """Naive Bayes of tables whose cells may be texts or missing, with probabilities where scores are known.
+
+    Naive Bayes takes attributes as independent, so probabilities are mostly too close to 0 or 1: they are not
+    calibrated.
+    """
+
+    @property
+    def _scored(self) -> bool:
+        """Whether whoever asks may know scores."""
+        return True
+
+    @abstractmethod
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """log2 P(class, row) as (rows, classes), up to what all classes share."""
+
+    @available_if(_knows_scores)  # type: ignore[untyped-decorator]
+    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of P(class, row) as (rows, classes), up to what all classes of a row share."""
+        return self._scores(X) * np.log(2)
+
+    @available_if(_knows_scores)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Logarithms of the probabilities (rows, classes), which are not calibrated."""
+        return _normalised(self._scores(X)) * np.log(2)
+
+    @available_if(_knows_scores)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities (rows, classes) of naive Bayes, which are not calibrated."""
+        return np.exp2(_normalised(self._scores(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log2 of the probabilities. Where no class can win, all are equally likely."""
+    possible = np.isfinite(scores.max(axis=1, keepdims=True))
+    scores = np.where(possible, scores, 0.0)
+    relative = scores - scores.max(axis=1, keepdims=True)
+    return relative - np.log2(np.exp2(relative).sum(axis=1, keepdims=True))
+
+
+class ReleasedNaiveBayes(TableClassifier):
     """Naive Bayes of several hospitals, from counts with noise that the agreement gives to every one of them.
 
     It is trained: `fit` changes nothing. Columns are found by their names, so rows come in a data frame; further
-    columns are ignored. The labels are those that asking jointly gives. The probabilities are not calibrated: naive
-    Bayes takes attributes as independent, so they are mostly too close to 0 or 1.
+    columns are ignored. The labels are those that asking jointly gives.
 
     Parameters
     ----------
@@ -110,9 +150,8 @@ class ReleasedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         model = self._model
         return self.classes_[fixed_labels(model.layout, _trained(self.document), self._codes(X))]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities (rows, classes) of naive Bayes, which are not calibrated."""
-        return probabilities(self._model.layout, self._model.counts, self._codes(X))
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return recipe_scores(self._model.layout, self._model.counts, self._codes(X)).T
 
     def _codes(self, X: Any) -> Values:
         table, _ = read_columns(X)
@@ -128,10 +167,3 @@ class ReleasedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

@@ -54,9 +54,11 @@ def _one(one: Calibrated, across: str, up: str, width: float) -> Drawing:
     under = top + side + _FOOT + _NAME
     bars = _bars(one.bins, right, under)
     bottom = under + _BARS + 8
-    name = text(across, _LEFT + side / 2, bottom + 12, anchor="middle", size=SMALL, room=width - 4)
+    middle = _LEFT + side / 2
+    room = 2 * min(middle, width - middle) - 4
+    name = text(across, middle, bottom + 12, anchor="middle", size=SMALL, room=room)
     return Drawing(
-        bottom + 18 + extra(across, width - 4, SMALL),
+        bottom + 18 + extra(across, room, SMALL),
         [
             text(one.name, 1, 13, weight="bold", room=width - 2),
             text(up, 1, named + 11, size=SMALL, colour=GREY, room=width - 2),

@@ -91,7 +91,7 @@ def _keys(several: Sequence[Evaluated]) -> Iterator[tuple[str, str]]:
     yield str(len(several)), "hospitals"
     yield f"{sum(found.rows for found in several):,}", "patients"
     yield str(worth), "for which a recipe is recommended"
-    yield str(sum(found.recommended is None for found in several)), "of which it cannot be said"
+    yield str(sum(found.recommended is None for found in several)), "for which nothing is recommended"
 
 
 def _gains(found: Evaluated) -> bool:
@@ -112,7 +112,9 @@ def _with(found: Evaluated, one: Result) -> str:
     """Its name if that is a short one."""
     if len(one.recipe) <= _SHORT:
         return f"with {one.recipe}"
-    return "with the recipe recommended" if one.recipe == found.recommended else "with the best other recipe"
+    if one.recipe == found.recommended:
+        return "with the recipe recommended"
+    return "with the recipe that the node takes" if one.recipe == found.best else "with the best other recipe"
 
 
 def _summary(several: Sequence[Evaluated]) -> list[Section]:
@@ -154,7 +156,9 @@ def _parts(found: Evaluated, intervals: Sequence[str]) -> list[Section]:
 def _kind(found: Evaluated, one: Result) -> Kind:
     if one is found.own:
         return Kind.OWN
-    return Kind.CHOSEN if one.recipe == found.recommended else Kind.RECIPE
+    if one.recipe == found.recommended:
+        return Kind.CHOSEN
+    return Kind.TAKEN if one.recipe == found.named else Kind.RECIPE
 
 
 def _accuracies(found: Evaluated) -> list[Whisker]:
@@ -180,7 +184,7 @@ def _right(found: Evaluated, intervals: Sequence[str]) -> Section:
         [
             f"The share of {many(found.rows, 'patient')} who get the label that is known to be theirs."
             + " Unsure does not count as right." * any(one.unsure is not None for one in found.results),
-            f"Recommended: {found.recommended or 'nothing'}. {found.why}",
+            f"Recommended: {found.recommended or 'nothing'}. {found.why}".strip(),
             *intervals,
             *about_many(found),
         ],

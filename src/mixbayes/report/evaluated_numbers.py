@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mixbayes.evaluation.intervals import wilson
 from mixbayes.report.confusion import answers
-from mixbayes.report.evaluated_words import breakable, meaning, points, probability, span
+from mixbayes.report.evaluated_words import breakable, meaning, points, probability
 from mixbayes.report.evaluation_document import Bin, Evaluated, Result, Scores
 from mixbayes.report.figures import exact, share
 from mixbayes.report.markup import Markup, element, joined
-from mixbayes.report.page import Table
+from mixbayes.report.page import Table, whole_words
 
 _BESIDE = 2
 """So many recipes stand beside the own classifier in one table."""
 _SQUARE = 3
 """Up to so many classes are columns."""
+_NARROW = 7
+"""Letters of a word that goes over no end of a line where there are many columns."""
 _NONE = "–"
 
 Cell = Callable[[Result], Markup]
@@ -110,16 +112,21 @@ def found_of_classes(found: Evaluated) -> list[Table]:
     """Of each class, how many are found."""
     return [
         Table(
-            "Found of each class" + " (more recipes)" * bool(at),
+            "Found, of the patients of each class" + " (more recipes)" * bool(at),
             ["class", *(breakable(one.recipe) for one in (found.own, *some))],
-            [(name, *(_part(one, place) for one in (found.own, *some))) for place, name in enumerate(found.classes)],
+            [(_sized(found, place), *_found_of(place, (found.own, *some))) for place in range(len(found.classes))],
         )
         for at, some in enumerate(_some(found.recipes))
     ]
 
 
-def _part(one: Result, at: int) -> Markup:
-    return element("span", count(one.confusion[at][at]), " of ", count(sum(one.confusion[at])))
+def _sized(found: Evaluated, at: int) -> Markup:
+    """A class and its patients."""
+    return joined(found.classes[at], " (", count(found.patients[at]), ")")
+
+
+def _found_of(at: int, results: Sequence[Result]) -> Iterator[Markup]:
+    return (count(one.confusion[at][at]) for one in results)
 
 
 def confusion_table(found: Evaluated, one: Result) -> Table:
@@ -127,7 +134,7 @@ def confusion_table(found: Evaluated, one: Result) -> Table:
     caption, given = f"Labels given by {one.recipe}", answers(found.classes, one.confusion)
     if len(found.classes) <= _SQUARE:
         rows = [(name, *map(count, row)) for name, row in zip(found.classes, one.confusion, strict=True)]
-        return Table(caption, ["true class", *(Markup(joined(name)) for name in given)], rows, folded=True)
+        return Table(caption, ["true class", *(whole_words(name, _NARROW) for name in given)], rows, folded=True)
     long = [
         (name, given[j], count(number))
         for name, row in zip(found.classes, one.confusion, strict=True)
@@ -142,11 +149,15 @@ def score_table(found: Evaluated, one: Result, scores: Scores) -> Table:
     none: list[tuple[float | None, float | None]] = [(None, None)] * len(scores.counts[0])
     above = list(reversed(scores.curve()))[:-1] or none
     rows = [
-        (_scored(scores.thresholds, at), count(first), count(second), shared(x), shared(y))
+        (_scored(scores.thresholds, at), count(first), count(second), _short(x), _short(y))
         for at, (first, second, (x, y)) in enumerate(zip(*scores.counts, above, strict=True))
     ]
-    heads = ["score, bits", *map(joined, found.classes), "false alarms", "found"]
+    heads = ["score, bits", *(whole_words(name, _NARROW) for name in found.classes), "false alarms", "found"]
     return Table(f"Patients by score with {one.recipe}", heads, rows, folded=True)
+
+
+def _short(value: float | None) -> Markup:
+    return exact(value, "unknown" if value is None else f"{value:.1%}")
 
 
 def _scored(thresholds: Sequence[float], at: int) -> Markup:
@@ -184,7 +195,8 @@ def fine(value: float) -> str:
 def _sure(one: Bin) -> Markup:
     if one.share is None:
         return exact(None, _NONE)
-    return element("span", span(wilson(round(one.share * one.rows), one.rows)))
+    low, high = (element("span", share(end)) for end in wilson(round(one.share * one.rows), one.rows))
+    return joined(low, " to ", high)
 
 
 def summary(several: Sequence[Evaluated]) -> list[Table]:
@@ -193,7 +205,7 @@ def summary(several: Sequence[Evaluated]) -> list[Table]:
     return [
         Table("Right labels by hospital", ["hospital", "patients", "own", "recipe"], right),
         Table(
-            "The recipe recommended, else the one that is right most often",
+            "The recipe recommended or taken, else the one that is right most often",
             ["hospital", "recipe", "points", "p"],
             [(found.hospital, *_best(found)) for found in several],
         ),
@@ -208,5 +220,5 @@ def _best(found: Evaluated) -> tuple[Markup, ...]:
     one = found.compared
     if one is None:
         return (_none(),) * 3
-    recommended = " (recommended)" if one.recipe == found.recommended else ""
-    return joined(breakable(one.recipe), recommended), _points(one), _p(one)
+    said = {found.best: " (taken)", found.recommended: " (recommended)"}.get(one.recipe, "")
+    return joined(breakable(one.recipe), said), _points(one), _p(one)

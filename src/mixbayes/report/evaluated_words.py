@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from mixbayes.evaluation.recommendation import CHANCE
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.report.evaluation_document import Difference, Evaluated, Result, Shares
@@ -13,6 +15,7 @@ from mixbayes.report.markup import Markup, element, escaped
 MOST_CLASSES = 6
 """Of which the first lines speak one by one."""
 _LONGEST_WHOLE = 14
+_PARTS = re.compile("[^:=]*[:=]|[^:=]+")
 _SMALL = 0.0001
 _PRIORS = {
     "joint": "how common the classes are among all patients",
@@ -28,8 +31,8 @@ INTERVALS = (
 
 
 def breakable(recipe: str) -> Markup:
-    """The text of a recipe, with ends of lines behind its colons."""
-    parts = recipe.replace(":", ":\0").split("\0")
+    """The text of a recipe, whose lines end behind a sign."""
+    parts = _PARTS.findall(recipe)
     return Markup(
         "<wbr/>".join(element("span", part) if len(part) <= _LONGEST_WHOLE else escaped(part) for part in parts)
     )
@@ -38,10 +41,19 @@ def breakable(recipe: str) -> Markup:
 def verdict(found: Evaluated) -> str:
     """The recommendation, in the first line."""
     if found.recommended is None:
-        return f"{found.hospital}: these patients do not show that joining is worth it. No recipe is recommended."
+        return f"{found.hospital}: these patients do not show that joining is worth it. {_left_to_choose(found.best)}"
     if is_own(found.recommended):
         return f"{found.hospital}: joining is not worth it here. Recommended is to keep the own classifier."
     return f"{found.hospital}: joining is worth it. Recommended is {found.recommended}."
+
+
+def _left_to_choose(best: str | None) -> str:
+    nothing = "No recipe is recommended"
+    if best is None:
+        return f"{nothing}."
+    if is_own(best):
+        return f"{nothing}; left to choose, the node keeps the own classifier."
+    return f"{nothing}; left to choose, the node takes {best}, which is more likely to help than to harm."
 
 
 def is_own(recipe: str) -> bool:
@@ -55,7 +67,7 @@ def briefly(found: Evaluated) -> list[str]:
     if one is None or one.difference is None:
         return []
     beside = one.difference
-    named = "It" if one.recipe == found.recommended else f"Of the others, {one.recipe} is right most often: it"
+    named = "It" if one.recipe == found.named else f"Of the others, {one.recipe} is right most often: it"
     return [
         f"{named} labels {share(one.accuracy)} rightly, the own classifier {share(found.own.accuracy)}: "
         f"{points(beside.points)} percentage points ({many(beside.only_this, 'patient')} only the recipe labels "
@@ -77,7 +89,7 @@ def compared(found: Evaluated) -> str:
 
 def _named(found: Evaluated, one: Result) -> str:
     """In a sentence after the one that recommends it."""
-    return "It" if one.recipe == found.recommended else one.recipe
+    return "It" if one.recipe == found.named else one.recipe
 
 
 def _rightly(one: Result) -> str:
@@ -165,7 +177,8 @@ def about_many(found: Evaluated) -> list[str]:
         return []
     return [
         f"{len(found.recipes)} recipes were compared with the own classifier. Each p is of one comparison alone; the "
-        "more are made, the easier one of them looks better by chance."
+        "more are made, the easier one of them looks better by chance. So only a recipe with a p below "
+        f"{CHANCE / len(found.recipes):.2g} ({CHANCE:g} divided by their number) is recommended."
     ]
 
 
@@ -206,7 +219,10 @@ def _bits(value: float) -> str:
 def opened(several: Sequence[Evaluated], joint: bool) -> list[str]:
     """What left the computation, and what did not."""
     if joint:
-        whose = "They are sums over all hospitals, the same for each of them, and not one hospital's own."
+        whose = (
+            "They are sums over all hospitals, the same for each of them, and not one hospital's own; the own "
+            "classifier is that of each patient's hospital."
+        )
     else:
         whose = "Each hospital's totals were opened to that hospital alone."
     scores = any(one.scores for found in several for one in found.results)

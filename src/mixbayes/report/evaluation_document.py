@@ -85,6 +85,8 @@ class Evaluated:
     own: Result
     recipes: Sequence[Result]
     recommended: str | None
+    best: str | None
+    """What the node takes if the choice is left to it."""
     why: str
 
     @property
@@ -93,9 +95,14 @@ class Evaluated:
 
     @property
     def compared(self) -> Result | None:
-        """The recipe that is spoken of first: the recommended one, else the one that is right most often."""
-        named = [one for one in self.recipes if one.recipe == self.recommended]
+        """The recipe that is spoken of first: the one recommended or taken, else the one that is right most often."""
+        named = [one for one in self.recipes if one.recipe == self.named]
         return next(iter(named), max(self.recipes, key=lambda one: one.right, default=None))
+
+    @property
+    def named(self) -> str | None:
+        """What is recommended, or what the node takes where nothing is."""
+        return self.recommended or self.best
 
     @property
     def patients(self) -> list[int]:
@@ -118,6 +125,7 @@ def read_evaluated(document: Mapping[str, Any]) -> Evaluated:
         own=_result(document["own"]),
         recipes=[_result(one) for one in document["recipes"]],
         recommended=document["recommended"],
+        best=document.get("best"),
         why=document["why"],
     )
 

@@ -115,11 +115,11 @@ def _unbroken(line: str) -> Markup:
     return element("code", Markup(" ".join(element("span", word) for word in line.split(" "))))
 
 
-def whole_words(cell: str) -> Markup:
+def whole_words(cell: str, longest: int = _LONGEST_WHOLE) -> Markup:
     """Its short words whole; a name that somebody gave may be as long as it likes, and is broken."""
     if isinstance(cell, Markup):
         return cell
-    words = (element("span", word) if len(word) <= _LONGEST_WHOLE else escaped(word) for word in cell.split(" "))
+    words = (element("span", word) if len(word) <= longest else escaped(word) for word in cell.split(" "))
     return Markup(" ".join(words))
 
 

@@ -10,7 +10,7 @@ from mixbayes.report.markup import Markup, joined
 from mixbayes.report.palette import BLACK, BLUE, GREEN, GREY, PALE, PURPLE, VERMILLION
 from mixbayes.report.scale import Scale
 
-LINES = ((VERMILLION, "7 3"), (BLUE, ""), (GREEN, "2 3"), (PURPLE, "9 3 2 3"), (BLACK, "4 2"), (GREY, ""))
+LINES = ((VERMILLION, "7 3"), (BLUE, ""), (GREEN, "2 3"), (PURPLE, "9 3 2 3"), (BLACK, "4 2"), (GREY, "12 3"))
 """Colours with dashes of their own; those of the own classifier first."""
 _LEFT, _TOP, _FOOT, _MARGIN = 52.0, 8.0, 24.0, 24.0
 _LARGEST = 380.0
@@ -26,6 +26,11 @@ class Curve:
     name: str
     points: Sequence[tuple[float, float]]
     written: str
+
+
+def line_of(at: int) -> tuple[str, str]:
+    """Its colour and dashes; when all colours have been used, they come again with other dashes."""
+    return LINES[at % len(LINES)][0], LINES[(at + at // len(LINES)) % len(LINES)][1]
 
 
 def roc_chart(curves: Sequence[Curve], across: str, up: str, alt: str) -> Picture:
@@ -81,7 +86,7 @@ def squared(right: Scale, above: Scale) -> Markup:
 
 
 def _curve(curve: Curve, at: int, right: Scale, above: Scale) -> Markup:
-    colour, dashes = LINES[at % len(LINES)]
+    colour, dashes = line_of(at)
     places = [(right.at(x), above.at(y)) for x, y in curve.points]
     if not places:
         return joined()
@@ -98,7 +103,7 @@ def _legend(curves: Sequence[Curve], width: float) -> Drawing:
 
 
 def _named(curve: Curve, at: int, top: float, room: float) -> Markup:
-    colour, dashes = LINES[at % len(LINES)]
+    colour, dashes = line_of(at)
     below = top + 29 + extra(curve.name, room)
     return joined(
         line(1, top + 9, _SAMPLE - 8, top + 9, colour, 3, dashes),

@@ -60,6 +60,7 @@ footer { color: #444; font-size: .88rem; padding-top: 1.6rem; padding-bottom: 2.
   h1 { font-size: 1.4rem; }
   table { font-size: .86rem; }
   details thead th { min-width: 2.6rem; }
+  details .n { padding-left: .35rem; }
   details th[scope="row"] { min-width: 4.6rem; }
   .run div { grid-template-columns: 1fr; gap: 0; padding: .25rem 0; }
 }

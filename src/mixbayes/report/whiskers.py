@@ -21,7 +21,7 @@ from mixbayes.report.drawing import (
     text,
 )
 from mixbayes.report.markup import Markup, joined
-from mixbayes.report.palette import BLACK, BLUE, GREY, PALE, VERMILLION
+from mixbayes.report.palette import BLACK, BLUE, GREY, PALE, VERMILLION, WHITE
 from mixbayes.report.scale import Scale
 
 _ROW, _NAME, _BELOW, _AXIS, _LINE = 40.0, 24.0, 6.0, 20.0, 20.0
@@ -39,6 +39,7 @@ class Kind(Enum):
     OWN = "own classifier"
     RECIPE = "recipe"
     CHOSEN = "recommended"
+    TAKEN = "what the node takes"
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def _between(row: Whisker, y: float, scale: Scale) -> Markup:
 def _marked(kind: Kind, x: float, y: float) -> Markup:
     if kind is Kind.OWN:
         return ring(x, y, VERMILLION, 5)
-    return disc(x, y, BLUE, 5) if kind is Kind.RECIPE else diamond(x, y, BLUE)
+    return disc(x, y, BLUE, 5) if kind is Kind.RECIPE else diamond(x, y, BLUE if kind is Kind.CHOSEN else WHITE)
 
 
 def _axis(scale: Scale, top: float, bottom: float) -> Markup:

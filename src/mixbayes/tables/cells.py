@@ -147,10 +147,11 @@ class Listed(Column):
         return self.coded().all_numbers()
 
     def take(self, rows: Rows) -> Listed:
-        return Listed(self.name, [self.texts[at] for at in positions_of(rows).tolist()])
+        places: list[int] = positions_of(rows).tolist()
+        return Listed(self.name, [self.texts[at] for at in places])
 
 
-def positions_of(rows: Rows) -> NDArray[np.integer]:
+def positions_of(rows: Rows) -> NDArray[np.intp]:
     """Where these rows are."""
     return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, order="C", copy=False)
 

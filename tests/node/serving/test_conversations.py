@@ -17,7 +17,7 @@ from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 
-PATIENCE, HASTE = 60.0, 3.0
+PATIENCE, HASTE = 60.0, 1.5
 NEEDED = {"now": "party north", "ahead": "party north", "mixer now": "mixer a"}
 
 

@@ -12,6 +12,13 @@ from mixbayes.transport.errors import Disagreement
 from tests.keys.helpers import HEART, changed
 
 FEDERATION = federation_from(HEART)
+PRIVACY = {
+    "epsilon": 50.0,
+    "delta": 0.1,
+    "total_epsilon": 100.0,
+    "total_delta": 0.1,
+    "coins": (2, 2, 2, 2, 2, 2, 2, 200),
+}
 KEYS = [key for key, _ in greeting(FEDERATION)]
 
 
@@ -37,6 +44,8 @@ def test_it_fits_into_a_header() -> None:
         (("name",), "hearts", "the name."),
         (("policy", "budget"), 3, "the policy."),
         (("dictionary", "classes"), ["present", "absent"], "the dictionary."),
+        (("recipes",), ["joint:unsure=1"], "the list of recipes."),
+        (("privacy",), PRIVACY, "the promise."),
         (("mixers", 0, "address"), "127.0.0.1:5001", "the list of members."),
     ],
 )

@@ -114,6 +114,7 @@ def test_training_on_shares_is_bit_for_bit_the_reference(max_rows: int) -> None:
         np.testing.assert_array_equal((of_a + of_b) & low_bits, table)
 
 
+@pytest.mark.usefixtures("dealt_base_transfers")
 @given(st.lists(st.booleans(), min_size=1, max_size=4), st.integers(2, 5), SEEDS)
 @settings(max_examples=12)
 def test_labels_are_bit_for_bit_those_of_the_reference(kinds: list[bool], classes: int, number: int) -> None:

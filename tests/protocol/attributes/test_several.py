@@ -275,6 +275,7 @@ def patients(layout: Layout, rng: np.random.Generator, rows: int, missing: float
     return np.concatenate(columns), labels
 
 
+@pytest.mark.usefixtures("dealt_base_transfers")
 @given(layouts(), SEEDS, st.booleans())
 @settings(max_examples=12, deadline=None)
 def test_labels_on_shares_are_those_of_both_references(layout: Layout, number: int, private: bool) -> None:

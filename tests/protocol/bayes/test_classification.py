@@ -19,6 +19,8 @@ from mixbayes.protocol.computing_party import A, B
 from tests.protocol.pairs import SEEDS, layout_of, random_codes, random_counts, random_for, seed
 
 ways = pytest.mark.parametrize("private", [False, True], ids=["public", "private"])
+dealt = pytest.mark.usefixtures("dealt_base_transfers")
+"""Where many problems are tried; the base transfers are those of the protocol in the other tests."""
 Models = tuple[Model, Model]
 NO_SHRINKING = [Phase.explicit, Phase.reuse, Phase.generate]
 """A problem is made from one seed, and running it takes long: a failure is shown as it was found."""
@@ -102,6 +104,7 @@ def asked_alone(p: Problem, asker: int, private: bool) -> list[int]:
 
 
 @ways
+@dealt
 @given(problems(), SEEDS)
 @settings(max_examples=70, phases=NO_SHRINKING)
 def test_labels_are_those_of_the_pooled_classifier(private: bool, p: Problem, number: int) -> None:
@@ -111,6 +114,7 @@ def test_labels_are_those_of_the_pooled_classifier(private: bool, p: Problem, nu
 
 @ways
 @pytest.mark.parametrize("asker", [A, B], ids=["A asks", "B asks"])
+@dealt
 @given(p=problems())
 @settings(max_examples=30, phases=NO_SHRINKING)
 def test_two_hospitals_alone_get_the_same_labels(private: bool, asker: int, p: Problem) -> None:

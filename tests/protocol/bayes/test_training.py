@@ -28,6 +28,7 @@ def hospitals(layout: Layout, rng: np.random.Generator, count: int, rows: int) -
     return [random_counts(layout, rng, int(r)) for r in rng.multinomial(rows, rng.dirichlet([0.5] * count))]
 
 
+@pytest.mark.usefixtures("dealt_base_transfers")
 @given(
     st.integers(2, 8),
     st.lists(st.integers(1, 12), min_size=1, max_size=5),

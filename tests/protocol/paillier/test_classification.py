@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import cycle, islice
 from typing import Any
 
@@ -129,6 +130,7 @@ def won(key: SecretKey, models: Models, codes: Values, seats: Any = seat_of) -> 
 
 
 @ways
+@pytest.mark.usefixtures("dealt_base_transfers")
 @given(p=problems(), asker=st.sampled_from([A, B]), bits=st.sampled_from([256, 700]), number=SEEDS)
 @settings(max_examples=40)
 def test_labels_are_those_of_exact_arithmetic(private: bool, p: Problem, asker: int, bits: int, number: int) -> None:
@@ -146,16 +148,25 @@ def test_winners_on_shares_are_those_of_exact_arithmetic(p: Problem, bits: int, 
     assert won(key, dealt(p.layout, key, p.vector, number), p.codes) == p.expected
 
 
-@ways
-@askers
-@pytest.mark.parametrize("classes", [2, 3])
-def test_from_counts_to_labels_with_a_key_of_2048_bits(private: bool, asker: int, classes: int) -> None:
+@lru_cache
+def trained(classes: int) -> tuple[Problem, SecretKey, Models]:
+    """By the protocol, with a key as two hospitals have it."""
     layout, rng = layout_of(classes, [3, 2, 4], max_rows=1000, smoothing="1/2"), np.random.default_rng(classes)
     vectors = random_counts(layout, rng, 300), random_counts(layout, rng, 200)
     codes, key = random_codes(layout, rng, 12), generate(2048)
     models = run_paillier_training(layout, vectors, key, (seed(1), seed(2)))
-    labels = run_paillier_classification(layout, models, key, codes, (seed(3), seed(4)), private=private, asker=asker)
-    assert labels.tolist() == exact.labels(layout, vectors[0] + vectors[1], codes).tolist()
+    return Problem(layout, vectors[0] + vectors[1], codes), key, models
+
+
+@ways
+@askers
+@pytest.mark.parametrize("classes", [2, 3])
+def test_from_counts_to_labels_with_a_key_of_2048_bits(private: bool, asker: int, classes: int) -> None:
+    p, key, models = trained(classes)
+    labels = run_paillier_classification(
+        p.layout, models, key, p.codes, (seed(3), seed(4)), private=private, asker=asker
+    )
+    assert labels.tolist() == p.expected
 
 
 @ways
@@ -173,6 +184,7 @@ def test_rows_in_several_pieces_and_messages(private: bool, count: int, monkeypa
 # No wrap-around
 
 
+@lru_cache
 def extremes() -> Problem:
     """100 attributes of 1,000 values: scores as far apart as they can be, either way, and equal ones."""
     layout, most = layout_of(2, [1000] * 100, max_rows=256), 256
@@ -187,11 +199,16 @@ def extremes() -> Problem:
     return Problem(layout, vector, codes)
 
 
+@lru_cache
+def extreme_models(bits: int) -> Models:
+    """Large: they are made once for each key."""
+    return dealt(extremes().layout, small_key(bits), extremes().vector, 1)
+
+
 @pytest.mark.parametrize("byte", [0, 255])
 @pytest.mark.parametrize("bits", [2048, 4096], ids=["modulo N", "modulo a prime"])
 def test_nothing_wraps_around_at_the_extremes_of_a_large_dictionary(bits: int, byte: int) -> None:
-    p, key = extremes(), small_key(bits)
-    models = dealt(p.layout, key, p.vector, 1)
+    p, key, models = extremes(), small_key(bits), extreme_models(bits)
     assert models[0].group.small == (bits == 4096)
     assert models[0].group.comparison_bits > 1800
 
@@ -206,8 +223,7 @@ def test_nothing_wraps_around_at_the_extremes_of_a_large_dictionary(bits: int, b
 
 @ways
 def test_a_large_dictionary_from_end_to_end(private: bool) -> None:
-    p, key = extremes(), small_key(2048)
-    models = dealt(p.layout, key, p.vector, 1)
+    p, key, models = extremes(), small_key(2048), extreme_models(2048)
     codes = p.codes[:, :2]
     labels = run_paillier_classification(p.layout, models, key, codes, (seed(1), seed(2)), private=private)
     assert labels.tolist() == p.expected[:2]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from mixbayes.cli.progress import Talk
+from mixbayes.research.study import study as computing
 from mixbayes.research.study.document import document
 from mixbayes.research.study.figure import figure
-from mixbayes.research.study.results import from_json
+from mixbayes.research.study.hospitals import HOSPITALS
+from mixbayes.research.study.results import Results, from_json
+from mixbayes.research.study.study import Plan
+from mixbayes.tables.columns import Columns
 from tests.cli.in_process import Command, Done, command
-from tests.research.study.four import write_tables
+from tests.research.study.four import ROWS, write_tables
 
 
 @pytest.fixture
@@ -25,6 +31,19 @@ def data(tmp_path: Path) -> Path:
     folder.mkdir()
     write_tables(folder)
     return folder
+
+
+@pytest.fixture
+def studied(committed: Results, monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Columns]]:
+    """The tables that were read, for tests that do not concern what is then computed: it is known beforehand."""
+    seen: list[Mapping[str, Columns]] = []
+
+    def known(tables: Mapping[str, Columns], plan: Plan, seed: int, talk: Talk) -> Results:
+        seen.append(tables)
+        return replace(committed, setup=replace(committed.setup, quick=plan.quick, seed=seed))
+
+    monkeypatch.setattr(computing, "study", known)
+    return seen
 
 
 @pytest.mark.usefixtures("_every_step_is_told")
@@ -58,10 +77,13 @@ def test_one_json_document_and_no_file(study: Command, data: Path) -> None:
     assert {path.suffix for path in data.iterdir()} == {".csv"}
 
 
-def test_the_tables_may_be_in_a_folder_of_their_own(study: Command, tmp_path: Path) -> None:
+def test_the_tables_may_be_in_a_folder_of_their_own(
+    study: Command, tmp_path: Path, studied: list[Mapping[str, Columns]]
+) -> None:
     (tmp_path / "heart4").mkdir()
     write_tables(tmp_path / "heart4")
-    assert json.loads(study("--data-dir", tmp_path, "--quick", "--json").out)["hospitals"][3]["name"] == "va"
+    assert study("--data-dir", tmp_path, "--quick", "--json").code == 0
+    assert [(name, table.rows) for name, table in studied[0].items()] == [(name, ROWS) for name in HOSPITALS]
 
 
 def refused(done: Done, *parts: str) -> None:
@@ -91,6 +113,7 @@ def changed(path: Path, old: str, new: str) -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
+@pytest.mark.usefixtures("studied")
 def test_a_word_among_the_numbers_is_told(study: Command, data: Path) -> None:
     assert "words among them" not in study("--data-dir", data, "--quick").err
     lines = (data / "va.csv").read_text().splitlines(keepends=True)
@@ -141,6 +164,7 @@ def test_a_table_without_rows(study: Command, data: Path) -> None:
     refused(study("--data-dir", data), "va.csv")
 
 
+@pytest.mark.usefixtures("studied")
 def test_the_folder_of_the_document_is_made(study: Command, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "study"
     done = study("--data-dir", data, "--out", out, "--quick")

@@ -23,6 +23,8 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
 }
+JAVA = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""For the environment: what runs for seconds is compiled quickly rather than well."""
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
@@ -57,7 +59,7 @@ def running(port: int, folder: Path) -> Iterator[str]:
     command = [str(submit), *_options(folder), *at, "--class", _SERVER, "spark-internal"]
     with open(folder / "log", "wb") as log:
         server = subprocess.Popen(
-            command, env={**os.environ, "SPARK_HOME": str(home)}, cwd=folder, stdout=log, stderr=log
+            command, env={**os.environ, **JAVA, "SPARK_HOME": str(home)}, cwd=folder, stdout=log, stderr=log
         )
     try:
         _wait(server, port)

@@ -20,9 +20,11 @@ from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables import profile
 from mixbayes.tables.counting import counted
+from mixbayes.tables.folding import folded
 from mixbayes.tables.sources import addresses, statements
 from mixbayes.tables.sources.engine import Engine, Rows, Statement
 from mixbayes.tables.sources.how import How
@@ -104,6 +106,31 @@ def test_rights_to_read_suffice(server: psycopg.Connection, postgres_url: str) -
     server.execute("revoke select on patients from reader")
     with pytest.raises(BadData, match=r"permission denied for table patients"):
         open_table(url, How(table="patients"))
+
+
+def test_a_query_in_order_is_dealt_into_folds_alike_wherever_its_rows_are(
+    server: psycopg.Connection, postgres_url: str, tmp_path: Path
+) -> None:
+    query = tmp_path / "ordered.sql"
+    query.write_text("select sex, age, outcome from patients order by age desc")
+    with duckdb.connect(tmp_path / "t.db") as there:
+        there.execute(PATIENTS.format("patients", "range(1, 201)"))
+        rows = there.execute("select * replace (age::double as age) from patients").fetchall()
+    with sqlite3.connect(tmp_path / "t.sqlite") as connection:
+        connection.execute("create table patients (sex, smokes, age, name, code, outcome)")
+        connection.executemany("insert into patients values (?, ?, ?, ?, ?, ?)", [*rows[90:], *rows[:90]])
+    connection.close()
+    # PostgreSQL writes what changes behind all other rows.
+    server.execute("update patients set age = age where sex = 'f'")
+    in_folds = Layout(layout(SEX, AGE).dictionary, Terms(folds=3))
+    found = [
+        folded(in_folds, open_table(url, How(query=query)), test_share=0.2, secret=b"north", most=40)
+        for url in (postgres_url, f"duckdb:{tmp_path / 't.db'}", f"sqlite:///{tmp_path / 't.sqlite'}")
+    ]
+    for other in found[1:]:
+        assert other.counted.vector.tolist() == found[0].counted.vector.tolist()
+        assert other.patients.codes.tolist() == found[0].patients.codes.tolist()
+        assert other.aside.codes.tolist() == found[0].aside.codes.tolist()
 
 
 def test_columns_and_tables_keep_any_name(server: psycopg.Connection, postgres_url: str) -> None:

@@ -336,3 +336,19 @@ def test_damaged_xml_is_refused(tmp_path: Path, data: st.DataObject) -> None:
 def test_a_header_that_comes_again_is_named_by_its_row(tmp_path: Path) -> None:
     path = stored(workbook(("age", "ill"), (61, "yes"), ("age", "no"), ("age", "ill"), (58, "no")), tmp_path)
     assert refusal(path) == "Row 4 of sheet 'Sheet' is the header again. Remove it."
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [("XFD1048576", "row 1048576"), ("ZZ100000", "column ZZ"), ("AAAAA2", "column"), ("A9999999", "row")],
+)
+def test_a_cell_far_from_all_others_is_refused_before_memory_is_taken(tmp_path: Path, cell: str, said: str) -> None:
+    path = stored(workbook(("age", "ill"), (61, "yes")), tmp_path)
+    changed = io.BytesIO()
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(changed, "w") as copy:
+        for name in archive.namelist():
+            copy.writestr(name, archive.read(name).replace(b'r="A2"', f'r="{cell}"'.encode()))
+    path.write_bytes(changed.getvalue())
+    found = refusal(path)
+    assert found.startswith("A cell is at row")
+    assert said in found

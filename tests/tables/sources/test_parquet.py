@@ -33,11 +33,13 @@ def test_counting_does_not_load_pandas(tmp_path: Path) -> None:
     pacsv.write_csv(table, tmp_path / "t.csv")
     program = f"""
 import sys
+import numpy as np
 from mixbayes.tables.sources.opening import open_table
 for name in ("t.parquet", "t.csv"):
     for part in open_table({str(tmp_path)!r} + "/" + name).parts(["a", "b"]):
         part.columns.raw("a").coded()
         part.columns.raw("b").all_numbers()
+        part.columns.take(np.array([0, 1])).raw("b").all_numbers()
 print("pyarrow" in sys.modules, "pandas" in sys.modules)
 """
     assert subprocess.check_output([sys.executable, "-c", program], text=True, timeout=60).split() == ["True", "False"]

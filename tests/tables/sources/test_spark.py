@@ -208,7 +208,7 @@ def test_by_a_session_of_this_machine(folder: Path, dictionary: Dictionary, expe
     (tmp_path / "dictionary.json").write_text(dictionary.canonical())
     done = subprocess.run(
         [sys.executable, "-m", "tests.tables.sources.test_spark", f"spark:parquet.`{folder}/t.parquet`", str(tmp_path)],
-        env=without_spark() | {"PYTHONPATH": str(ROOT), "TZ": "Asia/Kolkata"},
+        env=without_spark() | spark_server.JAVA | {"PYTHONPATH": str(ROOT), "TZ": "Asia/Kolkata"},
         cwd=tmp_path,
         capture_output=True,
         text=True,

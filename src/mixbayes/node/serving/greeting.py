@@ -30,6 +30,8 @@ _PARTS = {
     "protocol": "protocol",
     "members": "list of members",
     "policy": "policy",
+    "privacy": "promise",
+    "recipes": "list of recipes",
     "dictionary": "dictionary",
 }
 

@@ -24,7 +24,7 @@ from mixbayes.tables.columns import Columns, refuse_twice
 from mixbayes.tables.sources.decimals import with_point
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import Part, Source
-from mixbayes.tables.sources.workbook import coordinates, letters, marks
+from mixbayes.tables.sources.workbook import coordinates, letters, marks, too_far
 from mixbayes.tables.spelling import spelled_value
 
 if TYPE_CHECKING:
@@ -70,6 +70,11 @@ class ExcelSheet(Source):
         self.title = str(path)
         self._decimal = how.decimal
         with _damage_named():
+            if far := too_far(path):
+                raise BadData(
+                    f"A cell is at {far}: all the cells up to there, empty or not, do not fit into memory. Remove it, or "
+                    "save the sheet as CSV."
+                )
             self._sheet, remarks = _chosen(load_workbook(path), how.sheet)
             self._marks = marks(path, self._sheet.name)
         self._top, header = self._header()

@@ -16,6 +16,14 @@ CHUNK = 1 << 20
 _WORTH_PARSING = (b'"e"', b"'e'", b"<f", b":f", b"hidden")
 _REFERENCE = re.compile(r"([A-Z]+)([0-9]+)")
 
+_ROW = re.compile(rb"<(?:\w+:)?row\b[^>]*?\br=[\"']([0-9]+)")
+_CELL = re.compile(rb"<(?:\w+:)?c\b[^>]*?\br=[\"']([A-Z]*)([0-9]{8,})?")
+_LONGEST_TAG = 1 << 10
+MOST_ROWS, MOST_COLUMNS = 1 << 20, 1 << 14
+"""What Excel has."""
+MOST_CELLS = 1 << 26
+"""Calamine holds every cell of the rectangle up to the farthest one, whether it is filled or not."""
+
 Place = tuple[int, int]
 """Row and column of a cell, from 0 on."""
 
@@ -44,6 +52,38 @@ def marks(path: Path, sheet: str) -> Marks:
             return _Parsing(file).marks
 
 
+def too_far(path: Path) -> str:
+    """Where a sheet of the workbook has a cell so far from the first one that it cannot be read, or nothing."""
+    with ZipFile(path) as archive:
+        for member in archive.namelist():
+            if not member.endswith(".xml") or "sheets/" not in member:
+                continue
+            with archive.open(member) as file:
+                rows, columns = _extent(file)
+            if rows > MOST_ROWS or columns > MOST_COLUMNS or rows * columns > MOST_CELLS:
+                return f"row {rows}, column {letters(columns - 1)}"
+    return ""
+
+
+def _extent(file: IO[bytes]) -> Place:
+    """The last row and the last column that cells name; of cells that name none this says nothing."""
+    rows, columns = 1, 1
+    for text in _overlapping(file, _LONGEST_TAG):
+        rows = max(rows, max((int(found) for found in _ROW.findall(text)), default=0))
+        cells = set(_CELL.findall(text))
+        rows = max(rows, max((int(row) for _, row in cells if row), default=0))
+        columns = max(columns, max((_number(name.decode()) for name, _ in cells if name), default=0))
+    return rows, columns
+
+
+def _number(name: str) -> int:
+    """Of a column by its letters, from 1 on."""
+    number = 0
+    for letter in name:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
+
+
 def letters(column: int) -> str:
     """The name that Excel gives a column: A, B, ... Z, AA."""
     text = ""
@@ -59,11 +99,11 @@ def coordinates(row: int, column: int) -> str:
     return f"{letters(column)}{row + 1}"
 
 
-def _overlapping(file: IO[bytes]) -> Iterator[bytes]:
+def _overlapping(file: IO[bytes], by: int = max(map(len, _WORTH_PARSING))) -> Iterator[bytes]:
     end = b""
     while chunk := file.read(CHUNK):
         yield end + chunk
-        end = chunk[-max(map(len, _WORTH_PARSING)) :]
+        end = chunk[-by:]
 
 
 def _member(archive: ZipFile, sheet: str) -> str:
@@ -122,7 +162,8 @@ class _Parsing:
             self._place = (int(row) - 1 if row else self._place[0] + 1, -1)
             self._hidden = _said(attributes.get("hidden"))
         elif name == "col" and _said(attributes.get("hidden")):
-            self.marks.hidden_columns.update(range(int(attributes["min"]) - 1, int(attributes["max"])))
+            last = min(int(attributes["max"]), MOST_COLUMNS)
+            self.marks.hidden_columns.update(range(int(attributes["min"]) - 1, last))
 
     def _end(self, tag: str) -> None:
         name = _local(tag)
@@ -147,10 +188,7 @@ class _Parsing:
         found = _REFERENCE.fullmatch(reference)
         if not found:
             raise ValueError(reference)
-        place = 0
-        for letter in found[1]:
-            place = place * 26 + ord(letter) - ord("A") + 1
-        return int(found[2]) - 1, place - 1
+        return int(found[2]) - 1, _number(found[1]) - 1
 
 
 def _said(flag: str | None) -> bool:
