@@ -70,6 +70,18 @@ def test_a_prior_of_ones_own_moves_labels() -> None:
     assert labels == {"joint": "flu", "personal:weight=0:prior=own": "well"}
 
 
+@pytest.mark.parametrize(("elsewhere", "label"), [("1", "well"), ("3", "cold")])
+def test_a_class_of_which_the_hospital_has_nobody_counts_half_a_patient(elsewhere: str, label: str) -> None:
+    """Cold wins where all else speaks for it, and not where nothing does; a whole patient would win always."""
+    wells = Columns.of(("x", "y", "class"), (np.full(50, elsewhere), np.full(50, "1"), np.full(50, "well")), 50)
+    colds = Columns.of(("x", "y", "class"), (np.full(50, "1"), np.full(50, "1"), np.full(50, "cold")), 50)
+    own = counted(LAYOUT, wells.take(np.arange(1))).vector
+    pooled = counted(LAYOUT, wells).vector + counted(LAYOUT, colds).vector
+    codes = encode_query(LAYOUT.dictionary, colds.take(np.arange(1))).codes
+    found = pooled_by(LAYOUT, read_recipe("personal:weight=0:prior=own"), pooled, own, codes)
+    assert CLASSES[found[0]] == label
+
+
 def labels(*positions: int) -> Labels:
     return np.array(positions, np.int64)
 
