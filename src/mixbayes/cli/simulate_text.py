@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from mixbayes.node.log import printable
+from mixbayes.parties.applications import BEST
 from mixbayes.simulation.by_recipe import JOINT, OWN, RECIPE, Answered, WithRecipe
 from mixbayes.simulation.outcome import Outcome
 
@@ -65,9 +66,7 @@ def _show_evaluations(console: Console, evaluation: dict[str, dict[str, Any]]) -
     """Own, joint and personal classifiers at every hospital, and what is recommended there."""
     folds = next(iter(evaluation.values()))["folds"]
     title = f"Judged by every hospital's own patients, in {folds} folds"
-    grid = Table(
-        "", Column("classifier", no_wrap=True), Column("right", no_wrap=True), "95 % interval", "", title=title
-    )
+    grid = Table("", Column("classifier", overflow="fold"), "right", "95 % interval", "", title=title)
     for name, found in evaluation.items():
         beside = chain([printable(name), f"{found['rows']} patients"], repeat(""))
         for said, one in zip(beside, [found["own"], *found["recipes"]], strict=False):
@@ -88,19 +87,21 @@ def _marks(found: dict[str, Any], one: dict[str, Any]) -> str:
 def _show_answers(console: Console, found: WithRecipe) -> None:
     """What the recipe was worth to every hospital, on the rows that it asked about."""
     everybody = [("together", found)] if len(found.hospitals) > 1 else []
-    grid = Table(
-        *("", "rows", Column("asked by", no_wrap=True), "own", "joint", "as asked"),
-        *([] if found.unsure is None else ["unsure"]),
-        title=Text("Right labels of the rows that every hospital asked about"),
-    )
+    title = f"Right labels of the rows that were asked about by {found.recipe}"
+    grid = Table("", "rows", "own", "joint", "as asked", title=Text(title))
+    if found.unsure is not None:
+        grid.add_column("unsure")
+    if found.recipe == BEST:
+        grid.add_column("best", overflow="fold")
     for name, one in [*found.hospitals.items(), *everybody]:
-        grid.add_row(*_answered(name, one)[: len(grid.columns)])
+        unsure = [] if found.unsure is None else [str(one.unsure or 0)]
+        recipe = [Text(one.recipe)] if found.recipe == BEST and one is not found else []
+        grid.add_row(Text(printable(name)), str(one.rows), *_shares(one), *unsure, *recipe)
     console.print(grid)
 
 
-def _answered(name: str, one: Answered) -> list[Text | str]:
-    shares = [_tenths(one.accuracy[key]) for key in (OWN, JOINT, RECIPE)]
-    return [Text(printable(name)), str(one.rows), Text(one.recipe), *shares, str(one.unsure or 0)]
+def _shares(one: Answered) -> list[str]:
+    return [_tenths(one.accuracy[key]) for key in (OWN, JOINT, RECIPE)]
 
 
 def _tenths(share: float | None) -> str:
