@@ -97,11 +97,11 @@ class _Question:
     def asked(self, desk: AtOwnNode, recipe: str, told: Callable[[int], None]) -> Asked:
         named = read_recipe(desk.best() if recipe == BEST else recipe)
         labels = self._labels(desk, recipe, told)
-        again = partial(self._later, told)
-        return Asked(named, labels, labels if named == JOINT else self._labels(desk, str(JOINT), again))
-
-    def _later(self, told: Callable[[int], None], done: int) -> None:
-        told(self.rows.rows + done)
+        joint = labels
+        if named != JOINT:
+            joint = self._labels(desk, str(JOINT), lambda done: told(self.rows.rows + done))
+        told(2 * self.rows.rows)
+        return Asked(named, labels, joint)
 
     def _labels(self, desk: AtOwnNode, recipe: str, told: Callable[[int], None]) -> Labels:
         return desk.labels(self._codes, self.rows, private=self._private, progress=told, recipe=recipe)
