@@ -21,6 +21,8 @@ from mixbayes.local_methods import DMPD
 from mixbayes.protocol.paillier.key import obfuscators
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.research.joining import tables as cutting
+from mixbayes.research.joining.chosen import Situation
 from mixbayes.research.noise import choices, reported
 from mixbayes.research.noise.mechanisms import OfCoins
 from mixbayes.simulation.links import Link
@@ -113,6 +115,13 @@ def test_drawing(load: Load, lines: Lines) -> None:
     assert [" cells, " in line and "with noise" in line for line in lines()] == [True, True]
 
 
+def test_evaluation(load: Load, lines: Lines) -> None:
+    load("evaluation").main(2, 12, (1, 2))
+    printed = lines()
+    assert [line.split(",")[0] for line in printed[:2]] == ["1 folds", "2 folds"]
+    assert len(printed) == 2 + 3 + 1
+
+
 def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = ["--lying", "2", "--legal", "3", "--labels", "5", "15", "--epsilon", "5"]
     monkeypatch.setattr(sys, "argv", ["extraction.py", *small, "--plot", str(tmp_path / "drawn.svg")])
@@ -129,6 +138,26 @@ def test_extraction(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytes
 def test_generalisation(load: Load, lines: Lines) -> None:
     load("generalisation").main(400)
     assert len(lines()) == 1 + 4 * 4
+
+
+def test_joining(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    joining = load("joining")
+    cut = cutting.Cut("german_credit", "status")
+    monkeypatch.setattr(joining, "REPORTED", (cut,))
+    monkeypatch.setattr(joining, "CHOSEN_BY", (cut,))
+    monkeypatch.setattr(joining, "HEART", {"four": False})
+    monkeypatch.setattr(joining, "heart", lambda folder, _: cut.sites(folder))
+    monkeypatch.setattr(joining, "EFFORT", joining.Effort(1, 2))
+    monkeypatch.setattr(joining, "NOISES", {"no noise": None})
+    monkeypatch.setattr(joining, "SITUATIONS", (Situation(), Situation(few=10)))
+    monkeypatch.setattr(cutting, "LEAST", 20)
+    monkeypatch.setattr(sys, "argv", ["joining.py", str(tables)])
+    joining.main()
+    printed = lines()
+    assert [sum(line.startswith(f"| {name} |") for line in printed) for name in ("four", "0", "all")] == [1, 5, 5]
+    monkeypatch.setattr(sys, "argv", ["joining.py", str(tables), "--choices"])
+    joining.main()
+    assert [line.split(" |")[0] for line in lines()[-2:]][1] == "| the rule"
 
 
 def test_large_tables(load: Load, lines: Lines) -> None:

@@ -151,14 +151,13 @@ def train_folds(me: ComputingParty, layout: Layout, recipe: Recipe, joint: Words
 
 def judge(me: ComputingParty, asker: Line[SentPool], sheet: Sheet, models: Sequence[Model]) -> Words:
     """A mixer's part: its share of the totals, one after the other. There is a model for each fold."""
-    form, groups = sheet.form, _receive_groups(asker.channel, sheet)
-    total = np.zeros(sheet.size, np.uint64)
+    form, groups, scores = sheet.form, _receive_groups(asker.channel, sheet), []
     for piece in sheet.pieces():
         model = models[sheet.fold_of(piece)]
         hidden = answer(form, asker, model, me.random, piece.stop - piece.start)
-        scores = take_over(asker.channel, form, model, hidden)
-        total += tally(me, sheet, model, scores, groups[:, piece])
-    return total
+        scores.append(take_over(asker.channel, form, model, hidden))
+    # The rows of all folds go through each circuit together: what is left takes as many rounds as one fold.
+    return tally(me, sheet, models[0], np.concatenate(scores, axis=1), groups)
 
 
 def ask_totals(
@@ -210,10 +209,15 @@ def blinded(me: ComputingParty, share: Words, blinding: Randomness) -> Bytes:
 
 
 def tally(me: ComputingParty, sheet: Sheet, model: Model, scores: Words, groups: Bits) -> Words:
-    """Shares of the totals of some rows, from shares of their scores (K, n) and groups (groups, n)."""
+    """Shares of the totals of some rows, from shares of their scores (K, n) and groups (groups, n).
+
+    `model` is any of those that gave the scores: they all have the same width and margin.
+    """
     some = max(1, _AT_ONCE // max(1, len(sheet.thresholds)))
-    parts = [_tally(me, sheet, model, scores[:, part], groups[:, part]) for part in slices(scores.shape[1], some)]
-    return np.sum(parts, axis=0, dtype=np.uint64)
+    total = np.zeros(sheet.size, np.uint64)
+    for part in slices(scores.shape[1], some):
+        total += _tally(me, sheet, model, scores[:, part], groups[:, part])
+    return total
 
 
 def _tally(me: ComputingParty, sheet: Sheet, model: Model, scores: Words, groups: Bits) -> Words:

@@ -132,9 +132,9 @@ def _read(text: str) -> Recipe:
     if len(text.encode()) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} bytes")
     named, *rest = _fields(text)
-    base = next((base for base in BASES if base == named), None)
-    if base is None:
+    if named not in BASES:
         raise ValueError(f"nothing is called {named!r}")
+    base = BASES[BASES.index(named)]
     given = dict(_pairs(rest))
     if len(given) < len(rest):
         raise ValueError("it says something twice")
@@ -180,10 +180,9 @@ def _weight(text: str) -> int:
 
 
 def _prior(text: str) -> Prior:
-    found = next((prior for prior in PRIORS if prior == text), None)
-    if found is None:
+    if text not in PRIORS:
         raise ValueError(f"a prior is one of {', '.join(PRIORS)}")
-    return found
+    return PRIORS[PRIORS.index(text)]
 
 
 def _costs(text: str) -> tuple[tuple[str, Fraction], ...]:

@@ -45,6 +45,7 @@ from mixbayes.protocol.errors import MixbayesError
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
+from mixbayes.tables.folding import folded
 from mixbayes.transport import probe
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.streams import StreamWire
@@ -195,8 +196,10 @@ class Site:
             yield server
 
     def settings(self, name: str, **settings: Any) -> PartySettings:
-        counts = counted(self.federation.layout, self.tables[name])
-        return PartySettings(self.federation, name, self.keys, self.state(name), counts.vector, counts.rows, **settings)
+        share = self.federation.policy.test_share
+        found = folded(self.federation.layout, self.tables[name], test_share=share, secret=name.encode())
+        about = {"vector": found.counted.vector, "rows": found.counted.rows, "patients": found.patients} | settings
+        return PartySettings(self.federation, name, self.keys, self.state(name), **about)
 
     @contextmanager
     def hospital(self, name: str, **settings: Any) -> Iterator[RunningHospital]:

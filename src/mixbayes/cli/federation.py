@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,8 +56,9 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
+from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.recipe import read_recipe
+from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import fitting_bits
 from mixbayes.protocol.paillier.key import USUAL_BITS
@@ -204,6 +205,7 @@ def new(
             total_delta=total_delta,
             release=release.value,
         )
+    recipes = [read_recipe(text) for text in recipe or []]
     federation = _agreed(
         {
             "name": name,
@@ -212,7 +214,7 @@ def new(
             "mixers": list(map(_member, mixer or [])),
             "policy": {
                 "minimum": minimum or len(party),
-                "budget": budget or _usual_budget(dictionary, epsilon),
+                "budget": budget or _usual_budget(dictionary, epsilon, recipes),
                 "collect_hours": collect_hours,
                 "timeout": timeout,
                 "rounds": rounds,
@@ -221,7 +223,7 @@ def new(
                 "folds": folds or usual_folds(protocol),
                 "test_share": test_share,
             },
-            "recipes": [str(read_recipe(text)) for text in recipe or []],
+            "recipes": list(map(str, recipes)),
             "privacy": privacy.model_dump() if privacy else None,
             "dictionary": dictionary,
         }
@@ -263,8 +265,12 @@ def _refuse_no_decision(epsilon: float | None, no_noise: bool, protocol: Protoco
         )
 
 
-def _usual_budget(dictionary: Dictionary, epsilon: float | None) -> int:
-    return Layout(dictionary).size if epsilon is None else USUAL.budget
+def _usual_budget(dictionary: Dictionary, epsilon: float | None, recipes: Sequence[Recipe]) -> int:
+    """Without noise the number of cells, and what it takes to evaluate each agreed recipe once."""
+    if epsilon is not None:
+        return USUAL.budget
+    layout = Layout(dictionary)
+    return layout.size + sum(Sheet(layout, one, 1).opened for one in recipes if one.base != "own")
 
 
 def _promise(federation: Federation) -> dict[str, Any] | None:

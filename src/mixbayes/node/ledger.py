@@ -156,6 +156,11 @@ def why_not(federation: Federation, question: Question) -> str:
 
 
 def over_budget(asker: str, question: Question) -> OverBudget:
+    if question.kind is Kind.EVALUATION:
+        return OverBudget(
+            f"Of the budget of {asker} in round {question.round} less is left than the evaluation of {question.recipe} "
+            "takes: a row for each number that it opens. `mixbayes status` says how many; a new round has a new budget."
+        )
     return OverBudget(
         f"{asker} has used up the rows it may ask about in round {question.round}, or asks about more than are left. "
         "`mixbayes status` says how many; a new round has a new budget."

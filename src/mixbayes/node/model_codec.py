@@ -20,9 +20,11 @@ _MARGIN = "margin"
 def model_bytes(layout: Layout, model: Model) -> bytes:
     """This party's share of θ."""
     by_features = [i for i, a in enumerate(layout.dictionary.attributes) if isinstance(a.asking, Sum)]
-    margin = {} if model.margin is None else {_MARGIN: np.array(model.margin, np.int64)}
-    file = io.BytesIO()
-    np.savez(file, np.array([model.width, *by_features], np.int64), model.prior, *model.tables, **margin)
+    file, arrays = io.BytesIO(), [np.array([model.width, *by_features], np.int64), model.prior, *model.tables]
+    if model.margin is None:
+        np.savez(file, *arrays)
+    else:
+        np.savez(file, *arrays, margin=np.array(model.margin, np.int64))
     return file.getvalue()
 
 

@@ -8,20 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.protocol.bayes.recipe import JOINT, LONGEST, OWN, Recipe, read_recipe
+from mixbayes.protocol.bayes.recipe import JOINT, LONGEST, OWN, PRIORS, Recipe, read_recipe
 from mixbayes.protocol.circuits.logarithm import FRACTION
 from mixbayes.protocol.errors import Unsupported
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8)
 AMOUNTS = st.integers(1, 9999).map(lambda parts: Fraction(parts, 1000)).filter(lambda amount: amount != 1)
 COSTS = st.dictionaries(NAMES, AMOUNTS, max_size=4).map(lambda costs: tuple(sorted(costs.items())))
-PERSONAL = st.tuples(st.integers(0, 100), st.sampled_from(["joint", "own", "mixed"])).filter(
+PERSONAL = st.tuples(st.integers(0, 100), st.sampled_from(PRIORS)).filter(
     lambda given: given[0] > 0 or given[1] == "own"
 )
 RECIPES = st.one_of(
     st.builds(Recipe, st.sampled_from(["own", "joint"]), costs=COSTS, unsure=st.none() | AMOUNTS),
     st.builds(
-        lambda given, costs, unsure: Recipe("personal", *given, costs, unsure), PERSONAL, COSTS, st.none() | AMOUNTS
+        lambda given, costs, unsure: Recipe("personal", given[0], given[1], costs, unsure),
+        PERSONAL,
+        COSTS,
+        st.none() | AMOUNTS,
     ),
 )
 

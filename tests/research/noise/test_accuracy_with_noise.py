@@ -12,9 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.attributes.discrete import Discrete
-from mixbayes.protocol.attributes.gaussian_moments import NUMERIC_BITS, PRESENT, SQUARES_HIGH, SUM
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.counts import count
@@ -30,6 +27,7 @@ from mixbayes.research.noise.rules import PLAIN, PROTOCOL, Maker
 from mixbayes.research.noise.tables import REPORTED
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import infer
+from tests.research.noise.sums import of_words
 
 ROWS = 300
 COINS = Coins((4, 3, 2))
@@ -45,21 +43,6 @@ def patients(bins: int | None = None, seed: int = 0) -> Patients:
     classes = np.array(["x", "y", "z"])[labels]
     table = Columns.of(("one", "two", "name", "class"), [*cells, classes], ROWS)
     return Patients.of(infer([table], bins=bins), [table])
-
-
-def of_words(layout: Layout, noisy: Words) -> tuple[Floats, Floats]:
-    """Class counts and sums of N~, as `Patients` has them."""
-    cells, moments = [], []
-    for attribute, block in layout.blocks(noisy.view(np.int64)):
-        if isinstance(attribute, Discrete):
-            cells.append(block[:-1])
-            continue
-        x, squares = block[SUM] / 2.0**NUMERIC_BITS, block[SQUARES_HIGH] / 2.0**NUMERIC_BITS
-        u = 2 * x - block[PRESENT]
-        moments.append([block[PRESENT], u, 8 * squares - 4 * u - 3 * block[PRESENT]])
-    by_sum = np.array(moments).reshape(len(moments), 3, layout.classes).transpose(1, 0, 2)
-    sums = np.concatenate([*cells, by_sum.reshape(-1, layout.classes)]).astype(np.float64)
-    return layout.class_counts(noisy.view(np.int64)).astype(np.float64), sums
 
 
 @pytest.mark.parametrize("bins", [None, 5])

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from mixbayes.cli.progress import Talk
+from mixbayes.research.joining.nested import Effort
 from mixbayes.research.study.results import Results, from_json
 from mixbayes.research.study.settings import QUICK
 from mixbayes.research.study.study import Plan, study
@@ -12,7 +13,7 @@ from mixbayes.tables.columns import Columns
 from tests.research.study.four import four_tables
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "four-hospitals.json"
-SMALL = Plan(repeats=2, folds=3, settings=QUICK, nodes=False, quick=True)
+SMALL = Plan(repeats=2, folds=3, settings=QUICK, recipes=Effort(2, 3), nodes=False, quick=True)
 
 
 @pytest.fixture(scope="session")

@@ -67,6 +67,7 @@ def test_one_json_document_and_no_file(study: Command, data: Path) -> None:
         "hospitals",
         "joining",
         "starting",
+        "recipes",
         "original",
         "protecting",
         "agreement",

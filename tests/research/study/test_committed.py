@@ -62,5 +62,6 @@ def test_what_joining_brings_is_of_the_real_tables(committed: Results) -> None:
     assert again.hospitals == committed.hospitals
     assert again.joining == committed.joining
     assert again.starting == committed.starting
+    assert again.recipes == committed.recipes
     assert again.original == committed.original
     assert again.agreement == committed.agreement

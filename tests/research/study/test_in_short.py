@@ -67,9 +67,11 @@ def test_no_hospital_is_said_to_gain_or_lose_without_one(committed: Results) -> 
 
 
 def test_a_loss_is_explained_only_where_nearly_all_are_of_one_class(committed: Results) -> None:
-    line = said(gaining(committed, {"va": DOWN}), "At va joining lowers accuracy")
-    assert line == "**At va joining lowers accuracy:** −5.0 (−9.0 to −1.0) points."
-    one_sided = said(gaining(committed, {"va": DOWN}, commonest=0.9), "At va joining lowers accuracy")
+    line = said(gaining(committed, {"va": DOWN}), "At va the joint classifier as it is lowers accuracy")
+    assert line == "**At va the joint classifier as it is lowers accuracy:** −5.0 (−9.0 to −1.0) points."
+    one_sided = said(
+        gaining(committed, {"va": DOWN}, commonest=0.9), "At va the joint classifier as it is lowers accuracy"
+    )
     assert "90.0 % of its patients are sick, and always to say so would be right as often." in one_sided
     own = of(committed, "va").alone.recall
     assert f"finds {100 * own['absent'].value:.1f} % of the healthy and {100 * own['present'].value:.1f} %" in one_sided

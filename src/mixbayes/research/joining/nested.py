@@ -21,6 +21,8 @@ from mixbayes.research.noise.mechanisms import Mechanism, of_coins
 from mixbayes.research.noise.patients import Floats, Integers, Patients
 
 INNER = 5
+DECIMALS = 9
+"""Of a score."""
 Choice = Callable[[Sequence[Difference]], str]
 """The text of a recipe, from what a hospital learns of all that it compares."""
 
@@ -164,7 +166,8 @@ class _Round:
     def _right(self, prior: Floats, words: Floats, rows: Integers) -> NDArray[np.bool_]:
         recipes, sums, classes = words.shape
         scores = self._patients.added[rows] @ words.transpose(1, 0, 2).reshape(sums, -1)
-        labels = (scores.reshape(-1, recipes, classes) + prior).argmax(axis=2)
+        # Rounded, so that a tie is one on every processor: it goes to the first class.
+        labels = (scores.reshape(-1, recipes, classes) + prior).round(DECIMALS).argmax(axis=2)
         right: NDArray[np.bool_] = labels == self._patients.labels[rows][:, None]
         return right
 

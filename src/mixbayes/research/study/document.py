@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from mixbayes.research.study.hospitals import ABSENT, CLASSES, PEOPLE, PRESENT
 from mixbayes.research.study.in_short import in_short
 from mixbayes.research.study.method import head, method
+from mixbayes.research.study.recipes_in_words import section
 from mixbayes.research.study.results import Hospital, Joining, Nodes, Privacy, Protecting, Results, Starting
 from mixbayes.research.study.words import NONE, listed, percent, points, share, signed, table, wrapped
 
@@ -21,6 +22,7 @@ def document(results: Results) -> str:
         _hospitals(results),
         _joining(results),
         _starting(results.starting),
+        section(results.recipes, results.setup.recipe_repeats, results.setup.recipe_folds),
         _protecting(results),
         _privacy(results),
         _running(results),

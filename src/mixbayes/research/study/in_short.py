@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mixbayes.research.study.hospitals import ABSENT, PEOPLE, PRESENT
+from mixbayes.research.study.recipes_in_words import who_still_loses
 from mixbayes.research.study.results import Agreement, Hospital, Joining, Protecting, Results, Starting
 from mixbayes.research.study.words import listed, percent, points
 
@@ -15,6 +16,7 @@ ONE_SIDED = 0.85
 def in_short(results: Results) -> str:
     """The first section."""
     found = [
+        *who_still_loses(results.recipes),
         _same(results.agreement),
         *_gains(results.joining[:-1], results.hospitals),
         *_with_few(results.starting),
@@ -42,12 +44,13 @@ def _gains(joining: Sequence[Joining], hospitals: Sequence[Hospital]) -> Iterato
         yield f"**Joining helps {_who(better)}:** {_gained(better)} points of accuracy."
     if unclear:
         yield (
-            f"**At {_who(unclear)} neither gain nor loss of accuracy can be shown:** {_gained(unclear)} points; zero "
-            f"is in {'every' if len(unclear) > 1 else 'the'} interval."
+            f"**At {_who(unclear)} neither gain nor loss of accuracy can be shown of the joint classifier as it is:** "
+            f"{_gained(unclear)} points; zero is in {'every' if len(unclear) > 1 else 'the'} interval."
         )
     for one in worse:
         at = next(hospital for hospital in hospitals if hospital.name == one.hospital)
-        yield f"**At {one.hospital} joining lowers accuracy:** {points(one.gain)} points." + _why(one, at)
+        what = f"**At {one.hospital} the joint classifier as it is lowers accuracy:** {points(one.gain)} points."
+        yield what + _why(one, at)
 
 
 def _why(one: Joining, hospital: Hospital) -> str:
@@ -74,7 +77,10 @@ def _with_few(starting: Sequence[Starting]) -> Iterator[str]:
     )
     parts = (("gains at", better), ("loses at", worse), ("neither can be shown at", unclear))
     said = "; ".join(f"{what} {_gained(ones)}" for what, ones in parts if ones)
-    yield f"**A hospital with only {least} patients to learn from**, if it joins, in points of accuracy: {said}."
+    yield (
+        f"**A hospital with only {least} patients to learn from**, with the joint classifier as it is, in points of "
+        f"accuracy: {said}."
+    )
 
 
 def _costs(protecting: Sequence[Protecting]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 
 from mixbayes.research.records import one_a_line
 from mixbayes.research.study.intervals import Interval
+from mixbayes.research.study.recipes import Recipes
 from mixbayes.simulation.outcome import Rounds, Seconds, Volumes
 
 
@@ -20,6 +21,9 @@ class Setup:
     folds: int
     quick: bool
     version: str
+    recipe_repeats: int
+    recipe_folds: int
+    """Of the cross-validation that judges recipes."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +180,7 @@ class Results:
     hospitals: list[Hospital]
     joining: list[Joining]
     starting: list[Starting]
+    recipes: list[Recipes]
     original: dict[str, Privacy]
     """By hospital, its table as it is."""
     protecting: list[Protecting]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from mixbayes.protocol.attributes.cells import missing, positions
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData
+from mixbayes.research.joining.nested import Effort
 from mixbayes.research.study.arms import Asked, Classifier, Record, asked, reference, textbook
 from mixbayes.research.study.found import Found
 from mixbayes.research.study.hospitals import CLASS, CLASSES, zeros, zeros_as_missing
 from mixbayes.research.study.intervals import Interval, paired, share
 from mixbayes.research.study.over_shares import by_protocol
+from mixbayes.research.study.recipes import BEGUN, JOINED, Recipes, recipes
 from mixbayes.research.study.releases import privacy, release
 from mixbayes.research.study.results import (
     Agreement,
@@ -56,6 +58,9 @@ ON_NODES = "class-wise-condensation:t=5"
 """What all hospitals do to their tables in the second run on real services."""
 
 
+TEN_TIMES_TEN = Effort(10, 10)
+
+
 @dataclass(frozen=True)
 class Plan:
     """How much is done."""
@@ -63,11 +68,12 @@ class Plan:
     repeats: int = 10
     folds: int = 5
     settings: Sequence[str] = SETTINGS
+    recipes: Effort = TEN_TIMES_TEN
     nodes: bool = True
     quick: bool = False
 
 
-QUICK_PLAN = Plan(repeats=1, folds=3, settings=QUICK, nodes=False, quick=True)
+QUICK_PLAN = Plan(repeats=1, folds=3, settings=QUICK, recipes=Effort(1, 3), nodes=False, quick=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +122,13 @@ def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progre
         found.add(of_split)
         progress("splits", done, len(dealt))
     releases = _releases(federation, plan.settings, seed, progress)
+    effort = replace(plan.recipes, seed=seed)
     return Results(
-        Setup(seed, plan.repeats, plan.folds, plan.quick, mixbayes.__version__),
+        Setup(seed, plan.repeats, plan.folds, plan.quick, mixbayes.__version__, effort.repeats, effort.folds),
         _hospitals(tables, federation),
         [_joining(found.record, federation, name) for name in (*rows, None)],
         [_starting(found.record, name, own) for name in rows for own in sizes],
+        _recipes(federation, effort, progress),
         _original(federation, seed),
         [_protecting(found, federation, setting, releases[setting]) for setting in plan.settings],
         Agreement(found.agreement.labels, found.agreement.equal),
@@ -281,6 +289,16 @@ def _joining(record: Record, federation: Federation, hospital: str | None) -> Jo
 def _starting(record: Record, hospital: str, own: int) -> Starting:
     alone, joint = (record.of(_small(arm, own), hospital) for arm in (ALONE, JOINT))
     return Starting(hospital, own, share(alone), share(joint), paired(joint, alone))
+
+
+def _recipes(federation: Federation, effort: Effort, progress: Progress) -> list[Recipes]:
+    found: list[Recipes] = []
+    situations = len(JOINED) + len(BEGUN)
+    progress("recipes", 0, situations)
+    for one in recipes(federation.tables, ALL, effort):
+        found.append(one)
+        progress("recipes", len(found), situations)
+    return found
 
 
 def _commonest(federation: Federation, hospital: str | None) -> float:

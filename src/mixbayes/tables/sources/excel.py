@@ -72,8 +72,8 @@ class ExcelSheet(Source):
         with _damage_named():
             if far := too_far(path):
                 raise BadData(
-                    f"A cell is at {far}: all the cells up to there, empty or not, do not fit into memory. Remove it, or "
-                    "save the sheet as CSV."
+                    f"A cell is at {far}: all the cells up to there, empty or not, do not fit into memory. Remove it, "
+                    "or save the sheet as CSV."
                 )
             self._sheet, remarks = _chosen(load_workbook(path), how.sheet)
             self._marks = marks(path, self._sheet.name)

@@ -17,7 +17,7 @@ _WORTH_PARSING = (b'"e"', b"'e'", b"<f", b":f", b"hidden")
 _REFERENCE = re.compile(r"([A-Z]+)([0-9]+)")
 
 _ROW = re.compile(rb"<(?:\w+:)?row\b[^>]*?\br=[\"']([0-9]+)")
-_CELL = re.compile(rb"<(?:\w+:)?c\b[^>]*?\br=[\"']([A-Z]*)([0-9]{8,})?")
+_CELL = re.compile(rb"<(?:\w+:)?c\b[^>]*?\br=[\"']([A-Z]+)([0-9]+)")
 _LONGEST_TAG = 1 << 10
 MOST_ROWS, MOST_COLUMNS = 1 << 20, 1 << 14
 """What Excel has."""
@@ -69,10 +69,9 @@ def _extent(file: IO[bytes]) -> Place:
     """The last row and the last column that cells name; of cells that name none this says nothing."""
     rows, columns = 1, 1
     for text in _overlapping(file, _LONGEST_TAG):
-        rows = max(rows, max((int(found) for found in _ROW.findall(text)), default=0))
-        cells = set(_CELL.findall(text))
-        rows = max(rows, max((int(row) for _, row in cells if row), default=0))
-        columns = max(columns, max((_number(name.decode()) for name, _ in cells if name), default=0))
+        found = _CELL.findall(text)
+        rows = max(rows, *map(int, {*_ROW.findall(text), *(row for _, row in found)}), 1)
+        columns = max(columns, *(_number(name.decode()) for name in {name for name, _ in found}), 1)
     return rows, columns
 
 
