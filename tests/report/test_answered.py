@@ -52,9 +52,10 @@ def test_one_recipe_for_all_is_explained() -> None:
 
 
 def test_where_no_class_is_known_nothing_is_drawn() -> None:
-    nothing = dict.fromkeys(("own", "joint", "recipe"))
-    unknown = Answered("joint", 3, nothing, nothing, None)
-    found = replace(asked(unknown, recipe="joint"), accuracy=nothing, confusion=nothing, unsure=None)
+    shares: dict[str, float | None] = dict.fromkeys(NORTH.accuracy)
+    counts: dict[str, list[list[int]] | None] = dict.fromkeys(NORTH.confusion)
+    unknown = Answered("joint", 3, shares, counts, None)
+    found = replace(asked(unknown, recipe="joint"), accuracy=shares, confusion=counts, unsure=None)
     text = read(page(found)).text
     assert "No row carries a known class, so nothing tells right from wrong." in text
     assert "An unsure answer" not in text

@@ -47,13 +47,17 @@ class Wishes:
     @property
     def agreed(self) -> tuple[str, ...]:
         """The recipes that the agreement has to list: without noise all, with noise those with costs or a margin."""
-        used = dict.fromkeys([*self.compared, *([self.asked] if self.asked else [])])
-        foreign = [recipe for recipe in used if recipe.base != "own" and recipe != JOINT]
+        foreign = [recipe for recipe in dict.fromkeys(self._used) if recipe.base != "own" and recipe != JOINT]
         return tuple(str(recipe) for recipe in foreign if not self.noise or recipe != recipe.plain)
+
+    @property
+    def _used(self) -> list[Recipe]:
+        asked = self.asked
+        return [*self.compared, *([] if asked is None else [asked])]
 
     def refuse_unfit(self, layout: Layout) -> None:
         """Refuse costs of classes that there are not, and numbers that do not fit."""
-        for recipe in [*self.compared, *([self.asked] if self.asked else [])]:
+        for recipe in self._used:
             recipe.refuse_unknown_classes(layout.dictionary.classes)
             if recipe.base != "own":
                 precision_for(layout, recipe)
