@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from mixbayes.report.page import built
 from mixbayes.report.simulated import simulated
 from mixbayes.simulation.by_recipe import Answered, WithRecipe
+from tests.report.browser import browser, opened
 from tests.report.pages import EVIL, RUN, document, outcome
 from tests.report.test_markup import read
 from tests.report.test_pages import values
 
+LONG = "personal:weight=3:prior=mixed:costs=sick=5,well=0.25:unsure=1"
 JOINT = [[7, 1], [2, 6]]
 NORTH = Answered(
     "personal:weight=10:prior=own:unsure=1",
@@ -73,3 +77,14 @@ def test_what_an_evaluation_cost_is_on_the_page() -> None:
     assert {77.125, 8_765_432, 4321} <= values(shown)
     assert f"{77.125 + sum(v for v in vars(plain.seconds).values() if v):.2f} s" in read(shown).text
     assert "evaluation" not in read(built(simulated(plain), RUN)).text
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_any_name_and_any_recipe_fits(width: int) -> None:
+    browser()
+    named = {"W" * 80: replace(NORTH, recipe=LONG), EVIL: NORTH, "south": SOUTH}
+    seen = opened(page(replace(asked(NORTH, recipe=LONG), hospitals=named)), width)
+    assert seen.width == width  # no scrolling sideways
+    assert seen.outside == []
+    assert not seen.hacked
+    assert all(wide > 250 and high > 40 for wide, high in seen.pictures)

@@ -150,3 +150,26 @@ def test_recipes_with_noise_are_answered_from_the_noisy_counts(opened: Opened) -
     assert outcome.labels == [layout.dictionary.classes[label] for label in expected]
     assert outcome.recipe
     assert [one.rows for one in outcome.recipe.hospitals.values()] == list(planned.asked.values())
+
+
+def test_with_noise_patients_are_judged_and_padding_is_not(opened: Opened) -> None:
+    """And no recipe need be listed."""
+    outcome = simulate(
+        {"all": table(60, 6)},
+        hospitals=2,
+        bins=2,
+        epsilon=4.0,
+        delta=1e-3,
+        release="model",
+        max_rows_each=40,
+        evaluate=True,
+        folds=2,
+        deadline=PATIENCE,
+    )
+    ((federation, _),) = opened
+    assert federation.recipes == ()
+    assert (federation.policy.folds, federation.policy.max_rows_each) == (2, 40)
+    assert outcome.evaluation
+    for one in outcome.evaluation.values():
+        assert one["rows"] == 21
+        assert [sum(map(sum, found["confusion"])) for found in one["recipes"]] == [21, 21, 21]

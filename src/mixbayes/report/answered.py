@@ -24,7 +24,7 @@ def answered(found: WithRecipe) -> Section:
     heading = "What a classifier of its own choice brings each hospital"
     everybody = list(_everybody(found))
     words = [_what_was_asked(found), *_unsure(found)]
-    tables = [_shares(everybody, found.unsure is not None)]
+    tables = _tables(found)
     if found.accuracy[RECIPE] is None:
         return Section(heading, [*words, "No row carries a known class, so nothing tells right from wrong."])
     told = "; ".join(
@@ -82,17 +82,25 @@ def _whisker(one: Answered, key: str, name: str, kind: Kind) -> Whisker:
     )
 
 
-def _shares(everybody: list[tuple[str, Answered]], may_be_unsure: bool) -> Table:
-    rows = [
+def _tables(found: WithRecipe) -> list[Table]:
+    """Two, because one of all columns would be too wide for a phone."""
+    everybody = list(_everybody(found))
+    shares = [
+        (name, *(exact(one.accuracy[key], share(one.accuracy[key])) for key in (OWN, JOINT, RECIPE)))
+        for name, one in everybody
+    ]
+    unsure = found.unsure is not None
+    asked = [
         (
             name,
             breakable(one.recipe),
             exact(one.rows, f"{one.rows:,}"),
-            *(exact(one.accuracy[key], share(one.accuracy[key])) for key in (OWN, JOINT, RECIPE)),
-            *([exact(one.unsure or 0, f"{one.unsure or 0:,}")] if may_be_unsure else []),
+            *([exact(one.unsure or 0, f"{one.unsure or 0:,}")] if unsure else []),
         )
         for name, one in everybody
     ]
-    columns = ["hospital", "asked by", "rows", "own, right", "joint, right", "as asked, right"]
-    columns += ["unsure"] * may_be_unsure
-    return Table("Right labels of the rows asked about", columns, rows, numbers=len(columns) - 2)
+    columns = ["hospital", "recipe", "rows", *(["unsure"] if unsure else [])]
+    return [
+        Table("Right labels of the rows asked about", ["hospital", "own", "joint", "as asked"], shares),
+        Table("What was asked", columns, asked, numbers=len(columns) - 2),
+    ]
