@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -16,6 +17,7 @@ from mixbayes.mixers.personal import Personal
 from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
+from mixbayes.node.recipes import of_one_training
 from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
@@ -137,18 +139,14 @@ def _model(me: ComputingParty, layout: Layout, ledger: Ledger[Model], personal: 
     """This mixer's share of the model that answers. That of a recipe is trained when it is first asked for."""
     if question.recipe == JOINT:
         return ledger.trained(question.round)[1]
-    kept = personal.kept(question)
-    mine = kept[0] if kept else bytes(RUN_BYTES)
-    theirs = me.channel.swap("training of the recipe", mine).tobytes()
-    if kept and mine == theirs:
-        return kept[1]
-    # One of them has no model, or each has that of another training: a conversation broke off in between.
-    joint, own = personal.joint(question.round), np.zeros(layout.size, np.uint64)
-    if question.recipe.personal:
-        own = personal.folds(question.round).sum(axis=0, dtype=np.uint64)
-    model = train_each(me, layout, question.recipe, joint[None], own[None])[0]
-    personal.keep(question, label.common_blinding(me)[:RUN_BYTES], model)
-    return model
+
+    def train() -> Model:
+        joint, own = personal.joint(question.round), np.zeros(layout.size, np.uint64)
+        if question.recipe.personal:
+            own = personal.folds(question.round).sum(axis=0, dtype=np.uint64)
+        return train_each(me, layout, question.recipe, joint[None], own[None])[0]
+
+    return of_one_training(me, personal.kept(question), train, partial(personal.keep, question))
 
 
 def _evaluate(

@@ -121,6 +121,8 @@ class PartyService(PartyServicer):
         recipes = [read_recipe(text) for text in request.recipes]
         for recipe in recipes:
             refuse_not_agreed(self._federation, recipe)
+        if self._federation.protocol == "paillier":
+            raise Unsupported("The Paillier protocol judges no classifiers. Agree on the shares protocol for that.")
         self._own.refuse_none()
         for recipe in [OWN, *(recipe for recipe in recipes if recipe != OWN)]:
             found = self._own.own_totals(recipe) if recipe.base == "own" else self._backend.totals(recipe)

@@ -22,9 +22,18 @@ from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, fixed_m
 from mixbayes.protocol.bayes.validity import joint
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.folding import Patients
+from mixbayes.transport.errors import TooEarly
 
 MOST_ASKED = 8192
 """Rows of an evaluation, at most; of a larger table it takes a sample."""
+
+
+def other_counts(me: str, number: int) -> TooEarly:
+    """Why nobody can be judged: these are not the counts that the hospital with this title contributed to the round."""
+    return TooEarly(
+        f"{me} has other counts now than those that round {number} counts: its table has changed, or comes in another "
+        "order. Only rows that were counted can be judged. A new round counts the table as it is now."
+    )
 
 
 @dataclass(frozen=True, repr=False, eq=False)

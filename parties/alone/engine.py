@@ -18,14 +18,16 @@ from mixbayes.protocol.arrays import Numbers, Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form, Line
-from mixbayes.protocol.bayes.training import train
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
+from mixbayes.protocol.bayes.training import train, train_each
 from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, see_partner, show_partner
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.paillier import classification as exact
 from mixbayes.protocol.paillier.classification import Holder, Other, Seat
+from mixbayes.protocol.paillier.exact import USUAL_BITS
 from mixbayes.protocol.paillier.key import (
-    USUAL_BITS,
     PublicKey,
     SecretKey,
     big_numbers,
@@ -46,10 +48,17 @@ class Engine(ABC):
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
 
-    @property
     @abstractmethod
-    def most_rows(self) -> int:
-        """The largest number of rows in one question."""
+    def of_recipe(self, me: ComputingParty, recipe: Recipe, joint: Words, own: Words | None) -> Engine:
+        """Train a recipe with the other hospital, from this one's share of the joint counts.
+
+        `own` are this hospital's counts if it is the one that asks. The new engine works with what this one has, and is
+        not closed by itself.
+        """
+
+    @abstractmethod
+    def again(self, raw: bytes) -> Engine:
+        """The engine of a recipe that was kept."""
 
     @abstractmethod
     def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels: ...
@@ -72,9 +81,12 @@ class Shares(Engine):
         super().__init__(layout)
         self._model = model
 
-    @property
-    def most_rows(self) -> int:
-        return most_rows(Form.of(self._layout, self._model.width))
+    def of_recipe(self, me: ComputingParty, recipe: Recipe, joint: Words, own: Words | None) -> Engine:
+        own = np.zeros_like(joint) if own is None else own
+        return Shares(self._layout, train_each(me, self._layout, recipe, joint[None], own[None])[0])
+
+    def again(self, raw: bytes) -> Engine:
+        return Shares(self._layout, model_from(raw))
 
     def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
         if line:
@@ -101,9 +113,11 @@ class Paillier(Engine):
         self._stock = stock
         self._seat: Seat = Holder(key, stock) if isinstance(key, SecretKey) else Other(key, stock)
 
-    @property
-    def most_rows(self) -> int:
-        return _EXACT_ROWS
+    def of_recipe(self, me: ComputingParty, recipe: Recipe, joint: Words, own: Words | None) -> Engine:
+        return _trained(me, self._layout, self._key, self._stock, joint, recipe, own)
+
+    def again(self, raw: bytes) -> Engine:
+        return Paillier(self._layout, *exact_from(raw), self._stock)
 
     def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
         if line:
@@ -131,14 +145,34 @@ def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Word
         if me.role == A:
             secret = generate()
             send_key(me.channel, secret.public)
-            stock = failing.enter_context(Stock(secret))
-            engine = Paillier(layout, secret, train_holder(me, secret, layout, vector, stock), stock)
+            engine = _trained(me, layout, secret, failing.enter_context(Stock(secret)), vector)
         else:
             public = receive_key(me.channel, USUAL_BITS)
-            stock = failing.enter_context(Stock(public))
-            engine = Paillier(layout, public, train_other(me, public, layout, vector, stock), stock)
+            engine = _trained(me, layout, public, failing.enter_context(Stock(public)), vector)
         failing.pop_all()  # the engine closes it
     return engine
+
+
+def _trained(
+    me: ComputingParty,
+    layout: Layout,
+    key: SecretKey | PublicKey,
+    stock: Stock,
+    joint: Words,
+    recipe: Recipe = JOINT,
+    own: Words | None = None,
+) -> Engine:
+    """The Paillier protocol's training of one recipe."""
+    if isinstance(key, SecretKey):
+        return Paillier(layout, key, train_holder(me, key, layout, joint, stock, recipe, own), stock)
+    return Paillier(layout, key, train_other(me, key, layout, joint, stock, recipe, own), stock)
+
+
+def most_rows_of(protocol: str, layout: Layout, recipe: Recipe) -> int:
+    """The largest number of rows in one question for this recipe."""
+    if protocol == PAILLIER:
+        return _EXACT_ROWS
+    return most_rows(Form.of(layout, precision_for(layout, recipe).width))
 
 
 def engine_from(protocol: str, layout: Layout, raw: bytes) -> Engine:

@@ -6,22 +6,27 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from mixbayes.node.counts import released
-from mixbayes.node.ledger import Page, refusal
+from mixbayes.node.ledger import refusal
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status
 from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, spent
-from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, fresh_id
+from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, fresh_id, of_recipe
+from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.bayes.evaluation import Totals
 from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 
+Answer = TypeVar("Answer")
 ATTEMPTS = 3
 """A question whose conversation breaks is asked this many times: the other hospital may have started again."""
 _PATIENCE = 5.0
@@ -89,6 +94,7 @@ class PartnerHospital:
     def __init__(
         self,
         store: PartnerStore,
+        own: OwnPatients,
         standing: StandingTalk,
         waiting: Callable[[], str],
         numbered: Numbering,
@@ -96,6 +102,7 @@ class PartnerHospital:
         close_round: Callable[[int, str], None],
     ) -> None:
         self._store = store
+        self._own = own
         self._standing = standing
         self._waiting = waiting
         self._numbered = numbered
@@ -107,18 +114,39 @@ class PartnerHospital:
     def status(self) -> Status:
         return self._store.status(self._store.name, self._store.apart() or self._waiting())
 
-    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool) -> Iterator[Labels]:
+    def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool, recipe: Recipe) -> Iterator[Labels]:
         """The labels, question by question. Between two questions another application may have its turn."""
         kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
         status = self.status()
         status.refuse_unless_serving(self._store.federation)
-        most = self._store.engine(status.round)[1].most_rows
+        most = self._store.most_rows(recipe)
         for at, start in enumerate(range(0, count, most)):
             rows = codes[:, start : start + most]
+            question_id = self._numbered(of_recipe(id, recipe), at, kind, rows)
             with self._turn.mine():
-                question = Question(kind, status.round, rows.shape[1], self._numbered(id, at, kind, rows))
+                question = Question(kind, status.round, rows.shape[1], question_id, recipe)
                 part = self._part(question, rows, renew=renew or not id)
             yield part
+
+    def totals(self, recipe: Recipe) -> Totals:
+        """How often a classifier is right on the hospital's own patients, whom it does not count."""
+        sheet = self._own.sheet(recipe)
+        with self._turn.mine():
+            status = self.status()
+            status.refuse_unless_serving(self._store.federation)
+            self._store.refuse_other_counts(status.round)
+            question = Question(Kind.EVALUATION, status.round, sheet.rows, fresh_id(), recipe)
+
+            def evaluate(asker: Asker, engine: Engine, question: Question) -> Totals:
+                return asker.evaluate(question, sheet, self._own.codes, self._own.groups)
+
+            return self._asked(question, evaluate, renew=True)
+
+    def best(self) -> Recipe | None:
+        return self._store.best()
+
+    def remember_best(self, recipe: Recipe) -> None:
+        self._store.remember_best(recipe)
 
     def open_round(self, number: int) -> None:
         self._open_round(number, self._store.federation.title(self._store.name))
@@ -142,16 +170,29 @@ class PartnerHospital:
     def _part(self, question: Question, codes: Values, *, renew: bool) -> Labels:
         """One question, from this hospital's own ledger if it was answered before."""
         own = self._store.page(self._store.name)
+        if own.verdict(question) is Verdict.STORED:
+            return np.frombuffer(own.kept(question)[0], "<u1").astype(np.int64)
+
+        def ask(asker: Asker, engine: Engine, question: Question) -> Labels:
+            labels = asker.ask(engine, question, codes)
+            own.keep(question, 0, labels.astype(np.uint8))
+            return labels
+
+        return self._asked(question, ask, renew=renew)
+
+    def _asked(self, question: Question, ask: Callable[[Asker, Engine, Question], Answer], *, renew: bool) -> Answer:
+        """The other hospital's answer. If the conversation breaks the question is asked again, if need be anew."""
+        own = self._store.page(self._store.name)
         failure: MixbayesError = spent()
         for _ in range(ATTEMPTS):
             verdict = own.verdict(question)
             if refused := refusal(verdict, self._store.federation.title(self._store.name), question):
                 raise refused
-            if verdict is Verdict.STORED:
-                return np.frombuffer(own.kept(question)[0], "<u1").astype(np.int64)
             try:
-                if verdict is Verdict.GO and (labels := self._ask(own, question, codes)) is not None:
-                    return labels
+                if verdict is Verdict.GO:
+                    asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
+                    if engine := asker.announce(question, own.charge):
+                        return ask(asker, engine, question)
             except PeerGone as error:
                 failure = error  # perhaps before it was charged: then the same question again
                 continue
@@ -159,13 +200,3 @@ class PartnerHospital:
                 raise failure
             question = replace(question, id=fresh_id())
         raise failure
-
-    def _ask(self, own: Page[Engine], question: Question, codes: Values) -> Labels | None:
-        """The labels, or None if the other hospital has charged this question before."""
-        asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
-        engine = asker.announce(question, own.charge)
-        if engine is None:
-            return None
-        labels = asker.ask(engine, question, codes)
-        own.keep(question, 0, labels.astype(np.uint8))
-        return labels

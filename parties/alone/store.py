@@ -12,14 +12,20 @@ import numpy as np
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.ledger import Page
 from mixbayes.node.log import printable
-from mixbayes.node.questions import ID_BYTES
+from mixbayes.node.questions import ID_BYTES, Question
+from mixbayes.node.recipes import best_recipe, of_one_training, remember_best
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import COLLECTING, SEALED
 from mixbayes.node.rounds.status import Status
-from mixbayes.parties.alone.engine import Engine, engine_from
+from mixbayes.parties.alone.engine import Engine, engine_from, most_rows_of
+from mixbayes.parties.own_patients import other_counts
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.computing_party import A, B
+from mixbayes.protocol.bayes.evaluation import train_folds
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
+from mixbayes.protocol.bayes.validity import joint
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 
 MOST_TRAININGS = 8
@@ -110,7 +116,23 @@ class PartnerStore:
 
     def vector(self, number: int) -> Words:
         """The counts with which this hospital contributed to the round. Its table may have changed since."""
-        return np.frombuffer(self.rounds.messages(number)[self.name][:-_SALT_BYTES], "<u8").astype(np.uint64)
+        return joint(self.layout, _counts(self.rounds.messages(number)[self.name][:-_SALT_BYTES]))
+
+    def folds(self, number: int, asker: str) -> Words:
+        """This hospital's share (folds, size) of the asker's contribution: its own counts, or zeros for the other's."""
+        own = _counts(self.rounds.counted_message(number, self.name)[:-_SALT_BYTES])
+        return (own if asker == self.name else np.zeros_like(own)).reshape(self.layout.terms.folds, self.layout.size)
+
+    def joint(self, number: int) -> Words:
+        """This hospital's share of the joint counts, with their noise where it is agreed."""
+        found = _counts(self.rounds.counts(number))
+        # Where the agreement gives the noisy counts to hospitals, both have the whole of them.
+        return found if self.role == A or not self.federation.gives_model else np.zeros_like(found)
+
+    def refuse_other_counts(self, number: int) -> None:
+        """Raise if the counts with which the node began are not those that it contributed to the round."""
+        if self.folds(number, self.name).reshape(-1).tolist() != self._vector.tolist():
+            raise other_counts(self.rounds.me, number)
 
     def refuse_training(self, number: int) -> None:
         """Refuse unless the round's set is fixed, and no model of it serves yet."""
@@ -125,7 +147,11 @@ class PartnerStore:
         return self.rounds.charge_noise(number, self.rounds.current().sealed_set)
 
     def keep(self, number: int, run: bytes, engine: Engine, counts: Words | None) -> None:
-        """`counts` are the noisy counts: this hospital's share of them, or all where the agreement gives them away."""
+        """`counts` are what answers need besides the model.
+
+        They are this hospital's share of the joint counts, with their noise; or the noisy counts themselves, where the
+        agreement gives them to hospitals.
+        """
         kept = b"" if counts is None else counts.astype("<u8").tobytes()
         self.rounds.keep_model(number, run, engine.kept(), [], kept)
         with self._lock:
@@ -142,6 +168,37 @@ class PartnerStore:
                 self._loaded = number, run, engine_from(self.federation.protocol, self.layout, raw)
             return self._loaded[1:]
 
+    def of_recipe(self, me: ComputingParty, engine: Engine, question: Question, asker: str) -> Engine:
+        """The engine that answers the question, beside that of the joint classifier. It is trained when first asked."""
+        number, recipe = question.round, question.recipe
+        if recipe == JOINT:
+            return engine
+        kept = self.rounds.recipe_model(number, asker, str(recipe))
+
+        def train() -> Engine:
+            own = joint(self.layout, self.folds(number, asker)) if asker == self.name else None
+            return engine.of_recipe(me, recipe, self.joint(number), own)
+
+        def keep(run: bytes, made: Engine) -> None:
+            self.rounds.keep_recipe_model(number, asker, str(recipe), run, made.kept())
+
+        return of_one_training(me, kept and (kept[0], engine.again(kept[1])), train, keep)
+
+    def without_each_fold(self, me: ComputingParty, question: Question, asker: str) -> list[Model]:
+        """The models by which the asker's folds are judged, trained for this evaluation alone."""
+        number = question.round
+        return train_folds(me, self.layout, question.recipe, self.joint(number), self.folds(number, asker))
+
+    def most_rows(self, recipe: Recipe) -> int:
+        """The largest number of rows in one question."""
+        return most_rows_of(self.federation.protocol, self.layout, recipe)
+
+    def best(self) -> Recipe | None:
+        return best_recipe(self.rounds.datastore, self.federation.digest())
+
+    def remember_best(self, recipe: Recipe) -> None:
+        remember_best(self.rounds.datastore, self.federation.digest(), self.rounds.me, recipe)
+
     def page(self, asker: str) -> Page[Engine]:
         """The ledger for this hospital's questions. An answer is kept as one piece: the asker's labels."""
         return Page(self.rounds, asker, lambda question: 1, self.engine)
@@ -154,6 +211,10 @@ class PartnerStore:
         if self._loaded:
             self._loaded[2].close()
         self._loaded = None
+
+
+def _counts(raw: bytes) -> Words:
+    return np.frombuffer(raw, "<u8").astype(np.uint64)
 
 
 def _position(now: Round) -> _Position:

@@ -16,9 +16,11 @@ from mixbayes.parties.alone.engine import Engine, train_engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.two_hospitals import answer_partner_totals, ask_partner_totals
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
@@ -39,10 +41,11 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
     _agree_on_set(store, number, now)
     store.begin_training(number)
-    vector, counts = store.vector(number), None
+    vector = store.vector(number)
     if store.layout.terms.coins:
         # Drawn again for the same two contributions, the noise is the same.
-        vector = counts = blurred(me, store.layout, vector, Randomness(store.charge_noise(number)))
+        vector = blurred(me, store.layout, vector, Randomness(store.charge_noise(number)))
+    counts = vector if store.federation.asked_anew else None
     engine = train_engine(store.federation.protocol, me, store.layout, vector)
     if counts is not None and store.federation.gives_model:
         counts = _opened(now, counts)
@@ -104,7 +107,14 @@ class Asker:
     def ask(self, engine: Engine, question: Question, codes: Values) -> Labels:
         """The labels of a question that was announced; the conversation is over if this raises."""
         with self._final_on_failure():
-            return engine.ask(self._me, self._line if question.private else None, codes)
+            own = self._store.of_recipe(self._me, engine, question, self._store.name)
+            return own.ask(self._me, self._line if question.private else None, codes)
+
+    def evaluate(self, question: Question, sheet: Sheet, codes: Values, groups: Integers) -> Totals:
+        """The totals of an evaluation that was announced; the conversation is over if this raises."""
+        with self._final_on_failure():
+            models = self._store.without_each_fold(self._me, question, self._store.name)
+            return ask_partner_totals(self._me, self._line, sheet, models, codes, groups)
 
     def warm(self) -> None:
         """Make random transfers ahead, while nobody asks."""
@@ -171,9 +181,15 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
             questions.send_verdict(line.channel, Verdict.SPENT)
             continue
         run, engine = ledger.trained(question.round)
-        if question.rows > engine.most_rows:
-            raise OutOfRange(store.partner, questions.NEXT, f"a question has at most {engine.most_rows} rows")
+        most = store.most_rows(question.recipe)
+        if question.kind is not Kind.EVALUATION and question.rows > most:
+            raise OutOfRange(store.partner, questions.NEXT, f"a question has at most {most} rows")
         ledger.charge(question)
         questions.send_verdict(line.channel, verdict)
         line.channel.send("training", run)
-        engine.answer(me, line if question.private else None, question.rows)
+        if question.kind is Kind.EVALUATION:
+            models = store.without_each_fold(me, question, store.other)
+            answer_partner_totals(me, line, Sheet(store.layout, question.recipe, question.rows), models)
+        else:
+            its_own = store.of_recipe(me, engine, question, store.other)
+            its_own.answer(me, line if question.private else None, question.rows)

@@ -14,18 +14,20 @@ from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import About, Clock, ContributionTables, Datastore
 from mixbayes.node.log import Log, logged
 from mixbayes.node.privacy import spent, too_much
+from mixbayes.node.recipes import best_recipe, remember_best
 from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import Status, combined
+from mixbayes.parties.own_patients import other_counts
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.evaluation import Sheet
-from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.errors import MixbayesError, OutOfRange
 from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.transport.contribution import ID_BYTES, Contribution, encode
-from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted, RefusedByPolicy, TooEarly
+from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted, RefusedByPolicy
 
 _WHATEVER_SET = ""
 """A hospital does not know with whom its contribution is counted; there is one set for a round."""
@@ -83,21 +85,13 @@ class Outbox:
         with self._datastore.read() as tables:
             if tables.same_counted(self._agreement, number, vector.tobytes()):
                 return
-        raise TooEarly(
-            f"{self._me} has other counts now than those that round {number} counts: its table has changed, or comes "
-            "in another order. Only rows that were counted can be judged. A new round counts the table as it is now."
-        )
+        raise other_counts(self._me, number)
 
     def remember_best(self, recipe: Recipe) -> None:
-        """What `best` stands for at this node."""
-        with self._datastore.write() as tables:
-            tables.put_best(self._agreement, str(recipe))
-            tables.note(self._me, "chose", "best", {"recipe": str(recipe)})
+        remember_best(self._datastore, self._agreement, self._me, recipe)
 
     def best(self) -> Recipe | None:
-        with self._datastore.read() as tables:
-            found = tables.best(self._agreement)
-        return read_recipe(found) if found else None
+        return best_recipe(self._datastore, self._agreement)
 
     def evaluated(self, number: int, sheet: Sheet) -> None:
         """This hospital has had a classifier judged on its own patients."""

@@ -202,6 +202,18 @@ def send_totals(asker: Channel, share: Buffer) -> None:
     asker.send(_TOTALS, share)
 
 
+def send_partner_totals(asker: Channel, share: Words) -> None:
+    """Two hospitals alone: the other one's share, to the one that asked."""
+    asker.send(_TOTALS, pack_words(share, ring.WORD))
+
+
+def receive_partner_totals(partner: Channel, sheet: Sheet, share: Words, groups: Integers) -> Totals:
+    """Two hospitals alone: both shares put together, at the one that asked."""
+    raw = partner.receive(_TOTALS, words_bytes(sheet.size, ring.WORD))
+    theirs = unpack_words(raw, sheet.size, ring.WORD, partner.peer, _TOTALS)
+    return checked(sheet, share + theirs, groups, partner.peer)
+
+
 def blinded(me: ComputingParty, share: Words, blinding: Randomness) -> Bytes:
     """A mixer's share under a pad that both mixers know and the hospital does not: it learns the totals alone."""
     pad = blinding.words(share.size)

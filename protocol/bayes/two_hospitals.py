@@ -6,17 +6,36 @@
 | publicly | shows the row | reads the row |
 
 Then both compare on shares, and the other sends its share of the label to the one that asked.
+
+In an evaluation nobody sends a label: both count the answers of every group of rows on shares. The asking hospital's
+share of the groups is the groups themselves, and the other's is zero; the other sends its share of the totals.
+
+A personal recipe needs the asking hospital's counts. Its share of them is these counts, and the other's is zero. So
+nobody checks what it adds: it may train with other counts than it contributed. With noise that tells it no more than N~
+does. Without noise it is one more way to read the other hospital's exact counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mixbayes.protocol import memory
-from mixbayes.protocol.arrays import Values, mask
+from mixbayes.protocol.arrays import Values, Words, mask
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes import public_rows as rows
+from mixbayes.protocol.bayes.evaluation import (
+    Integers,
+    Sheet,
+    Totals,
+    group_bits,
+    receive_partner_totals,
+    send_partner_totals,
+    tally,
+    train_folds,
+)
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.model import Model, scores
 from mixbayes.protocol.bayes.question import Form, Line, Selection, answer
@@ -31,9 +50,7 @@ def ask_partner(me: ComputingParty, partner: Line[ReceivedPool], layout: Layout,
     form = Form.of(layout, model.width)
     labels = []
     for piece in form.pieces(codes.shape[1]):
-        announced = Selection(form, partner, codes[:, piece]).announce()
-        share = scores(layout, model, codes[:, piece])
-        share[1:] = (share[1:] + announced.receive_and_add_up()) & mask(form.width)
+        share = _asked(form, partner, model, codes[:, piece])
         labels.append(label.from_partner(me, label.decided(me, share, model), model.answers))
     return joined(labels)
 
@@ -42,10 +59,53 @@ def answer_partner(me: ComputingParty, partner: Line[SentPool], layout: Layout, 
     """Two hospitals alone, the other one."""
     form = Form.of(layout, model.width)
     for piece in form.pieces(count):
-        share = np.zeros((form.classes, piece.stop - piece.start), np.uint64)
-        hidden = answer(form, partner, model, me.random, share.shape[1])
-        share[1:] = (model.prior[:, None] - hidden) & mask(form.width)
+        share = _answered(me, form, partner, model, piece.stop - piece.start)
         label.to_partner(me, label.decided(me, share, model), model.answers)
+
+
+def _asked(form: Form, partner: Line[ReceivedPool], model: Model, codes: Values) -> Words:
+    """The asking hospital's share of the scores (K, n): what it takes of the other's table, and what its own says."""
+    announced = Selection(form, partner, codes).announce()
+    share = scores(form.layout, model, codes)
+    share[1:] = (share[1:] + announced.receive_and_add_up()) & mask(form.width)
+    return share
+
+
+def _answered(me: ComputingParty, form: Form, partner: Line[SentPool], model: Model, rows: int) -> Words:
+    """The other hospital's share of the scores (K, n): its prior, less the ρ that it added to its entries."""
+    share = np.zeros((form.classes, rows), np.uint64)
+    share[1:] = (model.prior[:, None] - answer(form, partner, model, me.random, rows)) & mask(form.width)
+    return share
+
+
+def ask_partner_totals(
+    me: ComputingParty,
+    partner: Line[ReceivedPool],
+    sheet: Sheet,
+    models: Sequence[Model],
+    codes: Values,
+    groups: Integers,
+) -> Totals:
+    """An evaluation, the asking hospital: rows (columns, n) in the order of their folds, each with its group.
+
+    There is a model for each fold.
+    """
+    bits, total = group_bits(sheet, groups), np.zeros(sheet.size, np.uint64)
+    for piece in sheet.pieces():
+        model = models[sheet.fold_of(piece)]
+        share = _asked(sheet.form, partner, model, codes[:, piece])
+        total += tally(me, sheet, model, share, bits[:, piece])
+    return receive_partner_totals(me.channel, sheet, total, groups)
+
+
+def answer_partner_totals(me: ComputingParty, partner: Line[SentPool], sheet: Sheet, models: Sequence[Model]) -> None:
+    """An evaluation, the other hospital. It learns nothing but how many rows there are."""
+    total = np.zeros(sheet.size, np.uint64)
+    for piece in sheet.pieces():
+        model, rows = models[sheet.fold_of(piece)], piece.stop - piece.start
+        share = _answered(me, sheet.form, partner, model, rows)
+        total += tally(me, sheet, model, share, np.zeros((sheet.groups, rows), np.uint8))
+    send_partner_totals(me.channel, total)
 
 
 def show_partner(me: ComputingParty, layout: Layout, model: Model, codes: Values) -> Labels:
@@ -107,3 +167,46 @@ def run_partner_classification(
         lambda: hospital(B, to_a, ahead_a, question_to_a, question_ahead_a),
     )[asker]
     return labels
+
+
+def run_partner_evaluation(
+    sheet: Sheet,
+    joint: tuple[Words, Words],
+    folds: Words,
+    codes: Values,
+    groups: Integers,
+    seeds: tuple[bytes, bytes],
+    *,
+    asker: int = A,
+) -> Totals:
+    """Hospitals A and B, one of them asking, both in memory. `folds` are the counts of the asker's folds (folds, size).
+
+    Each has a share of the joint counts: without noise, its own counts.
+    """
+    to_b, to_a = memory.channels("party A", "party B")
+    question_to_b, question_to_a = memory.channels("party A", "party B")
+    # Random transfers are made on channels of their own.
+    ahead_b, ahead_a = memory.channels("party A", "party B")
+    question_ahead_b, question_ahead_a = memory.channels("party A", "party B")
+
+    def hospital(
+        role: int, other: Channel, ahead: Channel, question: Channel, question_ahead: Channel
+    ) -> Totals | None:
+        random = Randomness(seeds[role])
+        me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
+        # Both train a model for each fold, in which it does not count. The other's share of the folds is zero.
+        own = folds if role == asker else np.zeros_like(folds)
+        models = train_folds(me, sheet.layout, sheet.recipe, joint[role], own)
+        if role == asker:
+            # The asker takes scores as in a question, and both count the answers of every group on shares.
+            line_of_asker = Line(question, connect_asker(question_ahead, random))
+            return ask_partner_totals(me, line_of_asker, sheet, models, codes, groups)
+        answer_partner_totals(me, Line(question, connect_answerer(question_ahead, random)), sheet, models)
+        # Only then the other one sends its share of the totals.
+        return None
+
+    totals: Totals = memory.together(
+        lambda: hospital(A, to_b, ahead_b, question_to_b, question_ahead_b),
+        lambda: hospital(B, to_a, ahead_a, question_to_a, question_ahead_a),
+    )[asker]
+    return totals

@@ -20,12 +20,12 @@ from phe import paillier
 from mixbayes.protocol.arrays import Bytes, Numbers
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import LocalError, OutOfRange, PoolExhausted, Unsupported
+from mixbayes.protocol.paillier.exact import USUAL_BITS
 from mixbayes.protocol.randomness import Randomness
 
 gmpy2: Any = untyped  # it publishes no types
 
 LEAST_BITS = 2048
-USUAL_BITS = 3072
 
 Obfuscators = Iterator[int]
 """N-th powers of fresh random units modulo N², each handed out once."""

@@ -22,6 +22,7 @@ import numpy as np
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Numbers, Words
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, B, ComputingParty
@@ -64,9 +65,9 @@ class Group:
     """Whether the modulus is a prime that leaves the key room for unreduced products. If not, it is N."""
 
     @classmethod
-    def of(cls, layout: Layout, key: PublicKey) -> Group:
-        """The group for this layout and key, or an error if the key is too short."""
-        bits = exact.fitting_bits(layout, key.bits)
+    def of(cls, layout: Layout, key: PublicKey, recipe: Recipe = JOINT) -> Group:
+        """The group for this layout, key and recipe, or an error if the key is too short."""
+        bits = exact.fitting_bits(layout, key.bits, recipe)
         prime = cls(prime_above(1 << bits + ROOM - 1), bits, key.bits, small=True)
         return prime if prime.width(prime.product_bits) < key.bits else cls(key.modulus, bits, key.bits, small=False)
 
@@ -130,13 +131,19 @@ class ExactModel:
 
 
 def train_holder(
-    me: ComputingParty, key: SecretKey, layout: Layout, vector: Words, obfuscators: Obfuscators
+    me: ComputingParty,
+    key: SecretKey,
+    layout: Layout,
+    vector: Words,
+    obfuscators: Obfuscators,
+    recipe: Recipe = JOINT,
+    own: Words | None = None,
 ) -> ExactModel:
-    """A's side, which holds the key."""
-    group, hidden = Group.of(layout, key.public), exact.cell_bits(layout)
+    """A's side, which holds the key. In a recipe `own` are its counts if A asks for it, and nothing if B does."""
+    group, hidden = Group.of(layout, key.public, recipe), exact.cell_bits(layout, recipe)
     _check_own(layout, vector)
     empty = _shares_of_empty(me, layout, vector)
-    own = exact.cells(layout, vector, 1)
+    mine = exact.cells(layout, vector, 1, recipe, own)
 
     def send(numbers: list[int]) -> None:
         sent = (key.public.encrypt(number, fresh(obfuscators)) for number in numbers)
@@ -148,23 +155,29 @@ def train_holder(
             raise OutOfRange(me.channel.peer, _ANSWERS, "a masked cell is zero")
         return factors
 
-    priors = [([*own.prior, *empty.tolist()], layout.classes)]
-    numerators = [(part, len(part)) for part in _stretches(group, hidden, _flat(own.numerators))]
+    priors = [([*mine.prior, *empty.tolist()], layout.classes)]
+    numerators = [(part, len(part)) for part in _stretches(group, hidden, _flat(mine.numerators))]
     factors = in_flight(priors + numerators, send, collect)
     # B computes the encrypted denominators from the numerators, so A sends nothing for them.
-    for part in _stretches(group, hidden, _flat(own.denominators)):
+    for part in _stretches(group, hidden, _flat(mine.denominators)):
         factors += collect(len(part))
     return _assembled(layout, group, factors, empty)
 
 
 def train_other(
-    me: ComputingParty, key: PublicKey, layout: Layout, vector: Words, obfuscators: Obfuscators
+    me: ComputingParty,
+    key: PublicKey,
+    layout: Layout,
+    vector: Words,
+    obfuscators: Obfuscators,
+    recipe: Recipe = JOINT,
+    own: Words | None = None,
 ) -> ExactModel:
     """B's side. Its counts leave it only under the encryption, multiplied by random factors."""
-    group, hidden = Group.of(layout, key), exact.cell_bits(layout)
+    group, hidden = Group.of(layout, key, recipe), exact.cell_bits(layout, recipe)
     _check_own(layout, vector)
     empty = _shares_of_empty(me, layout, vector)
-    own = exact.cells(layout, vector, 0)
+    mine = exact.cells(layout, vector, 0, recipe, own)
 
     def receive(count: int) -> list[int]:
         return receive_ciphertexts(me.channel, _CELLS, key, count)
@@ -178,13 +191,13 @@ def train_other(
         send_ciphertexts(me.channel, _ANSWERS, key, sent)
         return [inverse(factor, group.modulus) for factor in factors]
 
-    shares = answered(*_without_zeros(key, own.prior, empty, receive(2 * layout.classes)))
+    shares = answered(*_without_zeros(key, mine.prior, empty, receive(2 * layout.classes)))
     sums, at = _Sums(key, layout), 0
-    for part in _stretches(group, hidden, _flat(own.numerators)):
+    for part in _stretches(group, hidden, _flat(mine.numerators)):
         theirs = receive(len(part))
         sums.add(theirs)
         shares += answered(theirs, part)
-    for part in _stretches(group, hidden, _flat(own.denominators)):
+    for part in _stretches(group, hidden, _flat(mine.denominators)):
         shares += answered(sums.ciphertexts[at : at + len(part)], part)
         at += len(part)
     return _assembled(layout, group, shares, empty)

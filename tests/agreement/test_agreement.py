@@ -228,10 +228,26 @@ def test_recipes_that_cannot_be_agreed_on(recipes: list[str], said: str) -> None
     assert any(said in line for line in problems(HEART | {"recipes": recipes}))
 
 
-def test_paillier_takes_no_recipe_that_the_other_hospital_would_have_to_answer() -> None:
+def test_paillier_takes_recipes_but_no_unsure_answers_and_no_folds() -> None:
     nominal = changed(PAIR, (("dictionary", "attributes"), HEART["dictionary"]["attributes"][::2]))
-    assert federation_from(nominal | {"protocol": "paillier", "recipes": ["own:unsure=1"]}).recipes
-    assert any(
-        "paillier answers" in line
-        for line in problems(nominal | {"protocol": "paillier", "recipes": ["joint:unsure=1"]})
-    )
+    exact = nominal | {"protocol": "paillier"}
+    listed = ["own:unsure=1", "personal:weight=100:prior=own:costs=present=5", "joint:costs=present=0.2"]
+    federation = federation_from(exact | {"recipes": listed})
+    assert [federation.why_not(read_recipe(text)) for text in ("joint", *listed)] == [""] * 4
+    assert "only the recipes that the agreement lists" in federation.why_not(read_recipe("personal"))
+    assert federation.asked_anew
+    assert not federation_from(exact).asked_anew
+    assert any("no unsure answers" in line for line in problems(exact | {"recipes": ["joint:unsure=1"]}))
+    assert problems(changed(exact, (("policy", "folds"), 2))) == [
+        "policy.folds: paillier has no evaluation; agree on one fold, or on shares"
+    ]
+
+
+def test_paillier_takes_no_recipe_that_is_too_long_for_its_key() -> None:
+    values = [f"v{at}" for at in range(1000)]
+    attributes = [{"name": f"a{at}", "kind": "nominal", "values": values} for at in range(60)]
+    wide = changed(PAIR, (("dictionary", "attributes"), attributes), (("dictionary", "max_rows"), 2**20))
+    exact = wide | {"protocol": "paillier"}
+    assert federation_from(exact | {"recipes": ["personal:weight=1:prior=own"]})
+    (problem,) = problems(exact | {"recipes": ["personal:weight=100:prior=own"]})
+    assert "needs a key of" in problem

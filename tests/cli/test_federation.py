@@ -102,6 +102,9 @@ def test_every_option_reaches_the_file(tmp_path: Path, table: Path) -> None:
         "--rounds": 3,
         "--min-rows": 5,
         "--max-rows-each": 40,
+        "--folds": 3,
+        "--test-share": 0.1,
+        "--recipe": "personal:prior=mixed:weight=2",
         "--smoothing": "1/2",
         "--class-column": "sex",
         "--nominal": "grade",
@@ -118,7 +121,10 @@ def test_every_option_reaches_the_file(tmp_path: Path, table: Path) -> None:
         "rounds": 3,
         "min_rows": 5,
         "max_rows_each": 40,
+        "folds": 3,
+        "test_share": 0.1,
     }
+    assert agreed.recipes == ("personal:weight=2:prior=mixed",)
     dictionary = agreed.dictionary
     assert (str(dictionary.smoothing), dictionary.max_rows, dictionary.class_column) == ("1/2", 4096, "sex")
     assert [type(attribute) for attribute in dictionary.attributes] == [Binned, Nominal, Nominal]

@@ -19,13 +19,15 @@ from mixbayes.parties.alone import node as partner_node
 from mixbayes.parties.alone.obfuscators import Key, Stock
 from mixbayes.parties.desk import AtOwnNode, at_own_node
 from mixbayes.parties.settings import RunningHospital, Settings
-from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.recipe import UNSURE
 from mixbayes.protocol.bayes.reference import real_scores
+from mixbayes.protocol.bayes.validity import joint
 from mixbayes.protocol.paillier.key import SecretKey
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
+from mixbayes.tables.folding import folded
 from mixbayes.wire.v1 import node_pb2
 from tests.ports import free_port
 from tests.services.helpers import Site, make_site, wait_until
@@ -53,9 +55,10 @@ class Couple:
         return self.site.federation.layout
 
     def settings(self, name: str, **changes: Any) -> Settings:
-        counts = counted(self.layout, self.site.tables[name])
+        made = folded(self.layout, self.site.tables[name], secret=name.encode())
         federation, keys, state = self.site.federation, self.site.keys, self.site.state(name)
-        return Settings(federation, name, keys, state, counts.vector, counts.rows, **changes)
+        changes = {"patients": made.patients} | changes
+        return Settings(federation, name, keys, state, made.counted.vector, made.counted.rows, **changes)
 
     @contextmanager
     def node(self, name: str) -> Iterator[RunningHospital]:
@@ -94,11 +97,11 @@ class Couple:
     def codes(self, rows: Columns) -> Values:
         return encode_query(self.site.federation.dictionary, rows).codes
 
-    def labels(self, name: str, *, private: bool = True, rows: Columns = ROWS) -> list[str]:
+    def labels(self, name: str, *, private: bool = True, rows: Columns = ROWS, recipe: str = "") -> list[str]:
         """As `mixbayes classify` asks."""
         with self.desk(name) as desk:
-            found = desk.labels(self.codes(rows), rows, private=private, progress=lambda done: None)
-        return [self.site.federation.dictionary.classes[label] for label in found]
+            found = desk.labels(self.codes(rows), rows, private=private, progress=lambda done: None, recipe=recipe)
+        return [(*self.site.federation.dictionary.classes, UNSURE)[label] for label in found]
 
     def labels_of(self, name: str, id: bytes, *, private: bool = True, rows: Columns = ROWS) -> list[str]:
         """As an application asks that numbers its requests."""
@@ -108,10 +111,13 @@ class Couple:
             replies = desk._peer.answers(desk._stub.Classify, iter([asked]), "classification")
             return [label for reply in replies for label in reply.labels]
 
+    def counts(self, name: str) -> Words:
+        """Of all folds."""
+        return joint(self.layout, self.settings(name).vector)
+
     def due(self, rows: Columns = ROWS) -> list[str]:
         """What the pooled classifier says; none of these rows may be a tie."""
-        joint = sum(self.settings(name).vector for name in (NORTH, SOUTH))
-        scores = real_scores(self.layout, np.asarray(joint, np.uint64), self.codes(rows))
+        scores = real_scores(self.layout, self.counts(NORTH) + self.counts(SOUTH), self.codes(rows))
         best = np.sort(scores, axis=0)
         assert (best[-1] - best[-2] > _NEAR_TIE).all()
         return [self.site.federation.dictionary.classes[label] for label in scores.argmax(axis=0)]

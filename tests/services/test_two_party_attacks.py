@@ -24,6 +24,7 @@ from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
 from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, train_round
+from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.errors import OutOfRange, PeerError, PeerGone, WrongStep
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
@@ -220,8 +221,7 @@ def test_a_question_of_too_many_rows(tmp_path: Path) -> None:
     with lying(couple) as liar:
         liar.served()
         left = liar.left
-        _, engine = liar.store.engine(1)
-        for rows in (0, engine.most_rows + 1, 2**32 - 1):
+        for rows in (0, liar.store.most_rows(JOINT) + 1, 2**32 - 1):
             with liar.asking() as (_, line):
                 questions.send(line, question(rows))
                 with pytest.raises(PeerError, match="rows"):

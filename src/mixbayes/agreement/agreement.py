@@ -24,6 +24,7 @@ from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
+from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.privacy.loss import Release
 
@@ -227,6 +228,8 @@ class Federation(_Frozen):
             yield ("protocol",), "paillier works between two hospitals without mixers"
         if self.privacy:
             yield ("privacy",), "paillier is exact and takes no noise; agree on shares, or on none"
+        if self.policy.folds > 1:
+            yield ("policy", "folds"), "paillier has no evaluation; agree on one fold, or on shares"
         for i, attribute in enumerate(self.dictionary.attributes):
             if not attribute.exact:
                 refusal = f"paillier takes no attributes of kind {attribute.kind}"
@@ -240,14 +243,12 @@ class Federation(_Frozen):
                 recipe = read_recipe(text)
                 recipe.refuse_unknown_classes(self.dictionary.classes)
                 if recipe.base != "own":
-                    precision_for(self.layout, recipe)
+                    self._refuse_unfit(recipe)
             except MixbayesError as error:
                 yield ("recipes", i), str(error)
                 continue
             if str(recipe) != text:
                 yield ("recipes", i), f"it is written {str(recipe)!r}"
-            if self.protocol == "paillier" and recipe.base != "own":
-                yield ("recipes", i), "paillier answers from the joint classifier alone"
             personal |= {recipe.plain} if recipe.personal else set()
         if not self.privacy and len(personal) > MOST_PERSONAL:
             yield ("recipes",), f"without noise at most {MOST_PERSONAL} of them are personal, here are {len(personal)}"
@@ -268,6 +269,13 @@ class Federation(_Frozen):
             found = cost(release, agreed.total_delta)
             yield ("privacy", "total_epsilon"), f"one round costs {found:.4g} at delta {agreed.total_delta:g}"
 
+    def _refuse_unfit(self, recipe: Recipe) -> None:
+        """Refuse a recipe whose numbers are too long for the protocol."""
+        if self.protocol == "paillier":
+            fitting_bits(self.layout, USUAL_BITS, recipe)
+        else:
+            precision_for(self.layout, recipe)
+
     @property
     def two_party(self) -> bool:
         """Whether two hospitals work without mixers."""
@@ -287,8 +295,6 @@ class Federation(_Frozen):
             return ""
         if recipe.base == "own":
             return "it is the hospital's own classifier, for which nobody else is asked"
-        if self.protocol == "paillier":
-            return "the Paillier protocol answers from the joint classifier alone"
         if not self.privacy:
             return "without noise only the recipes that the agreement lists may be asked for"
         if recipe.costs or recipe.unsure is not None:
@@ -298,8 +304,6 @@ class Federation(_Frozen):
     @property
     def asked_anew(self) -> bool:
         """Whether the computing parties need contributions while they answer: for personal recipes and evaluations."""
-        if self.protocol == "paillier":
-            return False
         return (
             self.privacy is not None
             or self.policy.folds > 1

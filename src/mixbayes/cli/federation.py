@@ -60,8 +60,7 @@ from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
-from mixbayes.protocol.paillier.exact import fitting_bits
-from mixbayes.protocol.paillier.key import USUAL_BITS
+from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.tables.doubts import all_dates, mostly_once, one_of_a_kind
 from mixbayes.tables.inference import class_of, infer, looks_numeric
 from mixbayes.tables.profile import ColumnProfile, Profile

@@ -31,8 +31,7 @@ from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import UNSURE
 from mixbayes.protocol.errors import MixbayesError, Unsupported
-from mixbayes.protocol.paillier.exact import fitting_bits
-from mixbayes.protocol.paillier.key import USUAL_BITS
+from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.simulation import roles
 from mixbayes.simulation.applications import all_by_the_first, applications, each_by_recipe, evaluated

@@ -97,7 +97,13 @@ CREATE TABLE recipe_model (
     PRIMARY KEY (round, hospital, recipe)
 ) STRICT;
 """
-COMPUTING_PARTY = Schema("computing party", (ROUNDS, NOISE + NOISY_COUNTS, RECIPES))
+BEST = """
+CREATE TABLE best (
+    agreement TEXT PRIMARY KEY,
+    recipe TEXT NOT NULL
+) STRICT;
+"""
+COMPUTING_PARTY = Schema("computing party", (ROUNDS, NOISE + NOISY_COUNTS, RECIPES + BEST))
 
 OUTBOX = """
 CREATE TABLE outbox (
@@ -117,12 +123,6 @@ CREATE TABLE counted (
     round INTEGER NOT NULL,
     digest BLOB NOT NULL,
     PRIMARY KEY (agreement, round)
-) STRICT;
-"""
-BEST = """
-CREATE TABLE best (
-    agreement TEXT PRIMARY KEY,
-    recipe TEXT NOT NULL
 ) STRICT;
 """
 HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST))
@@ -183,6 +183,16 @@ class Tables:
         query = "SELECT seed FROM noise WHERE agreement = ? AND round = ? AND contributions = ?"
         row = self._one(query, agreement, number, contributions)
         return self._seal.open(row[0], _place_of_seed(agreement, number, contributions)) if row and row[0] else None
+
+    # A hospital's best recipe
+
+    def put_best(self, agreement: str, recipe: str) -> None:
+        """What `best` stands for from now on."""
+        self._do("INSERT OR REPLACE INTO best VALUES (?, ?)", agreement, recipe)
+
+    def best(self, agreement: str) -> str | None:
+        row = self._one("SELECT recipe FROM best WHERE agreement = ?", agreement)
+        return row and row[0]
 
     def _one(self, query: str, *values: object) -> Any:
         """The first row, or None."""
@@ -435,14 +445,6 @@ class ContributionTables(Tables):
         """Whether these are the counts that were contributed to the round."""
         row = self._one("SELECT digest FROM counted WHERE agreement = ? AND round = ?", agreement, number)
         return row is not None and row[0] == self._seal.tag(counts)
-
-    def put_best(self, agreement: str, recipe: str) -> None:
-        """What `best` stands for from now on."""
-        self._do("INSERT OR REPLACE INTO best VALUES (?, ?)", agreement, recipe)
-
-    def best(self, agreement: str) -> str | None:
-        row = self._one("SELECT recipe FROM best WHERE agreement = ?", agreement)
-        return row and row[0]
 
     def has_contribution(self, agreement: str, number: int) -> bool:
         return self._one("SELECT 1 FROM outbox WHERE agreement = ? AND round = ?", agreement, number) is not None
