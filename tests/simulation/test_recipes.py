@@ -28,6 +28,7 @@ from mixbayes.tables.inference import infer
 PATIENCE = 30.0
 FOLDS = 3
 COSTLY = "joint:costs=yes=2:unsure=0.5"
+AND_COSTLY = wishes(evaluate=True, recipe=COSTLY)
 
 
 def table(rows: int, seed: int = 0, ill: float = 0.5) -> Columns:
@@ -131,6 +132,17 @@ def test_the_own_classifier_of_a_hospital_answers_alone(monkeypatch: pytest.Monk
     assert outcome.recipe
     assert outcome.agreement_with_pooled == 1.0
     assert outcome.recipe.accuracy["own"] == outcome.recipe.accuracy["recipe"]
+
+
+def test_two_hospitals_alone_judge_and_ask_too(seen: list[Prepared]) -> None:
+    held = {name: HELD[name] for name in ("north", "South 2")}
+    outcome = simulate(held, two_party=True, evaluate=True, folds=2, recipe=COSTLY, deadline=PATIENCE)
+    (given,) = seen
+    assert outcome.evaluation == {name: expected(given, name, list(AND_COSTLY.compared)) for name in held}
+    assert outcome.recipe
+    assert [one.rows for one in outcome.recipe.hospitals.values()] == [18, 14]
+    assert outcome.agreement_with_pooled == 1.0
+    assert outcome.recipe.accuracy["joint"] == outcome.accuracy.pooled
 
 
 def test_nothing_held_out_is_nothing_asked() -> None:

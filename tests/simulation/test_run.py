@@ -63,6 +63,8 @@ def test_what_is_said_on_the_way() -> None:
         ("mixer a", "rows classified", False),
         ("hospital-2", "training", True),
         ("hospital-1", "rows classified", True),
+        ("mixer a", "classifiers judged", False),
+        ("hospital-2", "classifiers judged", False),
     ],
 )
 def test_node_that_is_killed_is_named(name: str, when: str, two_party: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +82,13 @@ def test_node_that_is_killed_is_named(name: str, when: str, two_party: bool, mon
 
     monkeypatch.setattr(Crew, "start", start)
     with pytest.raises((PeerGone, Unreachable), match=rf"^(party )?{name}, at ") as caught:
-        simulate({"all": small_table()}, two_party=two_party, deadline=PATIENCE, progress=progress)
+        simulate(
+            {"all": small_table()},
+            two_party=two_party,
+            evaluate=when == "classifiers judged",
+            deadline=PATIENCE,
+            progress=progress,
+        )
     assert caught.value.exit_code == 3
     assert processes[name] == 0
 
