@@ -135,10 +135,9 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         rounds, privacy = federation.policy.rounds, federation.privacy
         outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, federation.release)
         mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
-        own = settings.own_patients
-        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal), own)
+        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal), settings.own_patients)
         stack.callback(hospital.close)
-        server = serve_applications(stack, settings, identity, hospital, own, log)
+        server = serve_applications(stack, settings, identity, hospital, log)
         if settings.protection:
             outbox.note("protected", "own table", settings.audited_protection)
         log.info("ready", port=server.port, rows=settings.rows)

@@ -9,16 +9,9 @@ from hypothesis import strategies as st
 from mixbayes.agreement.agreement import federation_from
 from mixbayes.node.serving.greeting import PROTOCOL, greeting, refuse_difference
 from mixbayes.transport.errors import Disagreement
-from tests.keys.helpers import HEART, changed
+from tests.keys.helpers import HEART, PRIVACY, changed
 
 FEDERATION = federation_from(HEART)
-PRIVACY = {
-    "epsilon": 50.0,
-    "delta": 0.1,
-    "total_epsilon": 100.0,
-    "total_delta": 0.1,
-    "coins": (2, 2, 2, 2, 2, 2, 2, 200),
-}
 KEYS = [key for key, _ in greeting(FEDERATION)]
 
 
