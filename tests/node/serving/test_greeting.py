@@ -59,6 +59,11 @@ def test_another_protocol_is_said_before_another_agreement() -> None:
     assert "differ" not in said
 
 
+def test_every_section_has_a_name_for_people() -> None:
+    header = dict(greeting(FEDERATION)) | {"mixbayes-federation": "0" * 64, "mixbayes-sections": ""}
+    assert told(header.items()).count(", the ") == len(FEDERATION.sections()) - 1
+
+
 def test_sections_that_do_not_say_what_differs() -> None:
     header = dict(greeting(FEDERATION)) | {"mixbayes-federation": "0" * 64}
     assert "they differ in the form of the file" in told(header.items())
