@@ -58,11 +58,13 @@ class Store:
         """One training on the sealed set, over the channels to the other mixer."""
         minimum, random = self.federation.policy.minimum, Randomness.from_system()
         charge = partial(self.rounds.charge_noise, number)
-        return train_round(self.role, other, self.layout, self.contributions(number), minimum, random, charge)
+        found, bins = self.contributions(number), self.federation.bins_to_find
+        return train_round(self.role, other, self.layout, found, minimum, random, charge, bins)
 
     def keep(self, number: int, trained: Trained) -> None:
-        model = model_bytes(self.layout, trained.model)
-        kept = trained.counts.astype("<u8").tobytes() if self.federation.asked_anew else b""
+        model = model_bytes(self.layout, trained.model) if trained.model else b""
+        to_keep = self.federation.asked_anew or self.federation.cuts
+        kept = trained.counts.astype("<u8").tobytes() if to_keep else b""
         self.rounds.keep_model(number, trained.run, model, trained.refused, kept)
 
     def model(self, number: int) -> tuple[bytes, Model]:

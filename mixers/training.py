@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mixbayes.node.cuts import words_of
 from mixbayes.node.questions import RUN_BYTES
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.training import train
@@ -31,10 +33,12 @@ class Trained:
     """A mixer's share of a model, which training it is of, and whose contributions are not in it."""
 
     run: bytes
-    model: Model
+    model: Model | None
+    """Nothing where the agreement is preliminary."""
     refused: list[str]
     counts: Words = field(repr=False)
-    """This mixer's share of the joint counts, with their noise where it is agreed."""
+    """This mixer's share of the joint counts, with their noise where it is agreed; or the cut points, which both have.
+    """
 
 
 Charge = Callable[[Mapping[str, bytes]], bytes]
@@ -66,8 +70,12 @@ def train_round(
     minimum: int,
     random: Randomness,
     charge: Charge,
+    bins: int | None = None,
 ) -> Trained:
-    """One training of at least `minimum` honest contributions, over the two channels to the other mixer."""
+    """One training of at least `minimum` honest contributions, over the two channels to the other mixer.
+
+    With `bins` it finds the cut points for so many, in place of a model.
+    """
     me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
     agree_on_set(me, contributions)
     accepted, lies = honest_ones(me, layout, contributions)
@@ -78,7 +86,9 @@ def train_round(
     if layout.terms.coins:
         # The noise belongs to this set: it is charged first, and drawn again it is the same.
         counts = blurred(me, layout, counts, Randomness(charge({one.hospital: one.id for one in accepted})))
-    model = train(me, layout, counts)
+    model = train(me, layout, counts) if bins is None else None
+    if bins is not None:
+        counts = words_of(cuts_on_shares(me, layout, counts, bins))
     run = label.common_blinding(me)[:RUN_BYTES]  # drawn by both, once both have the model
     return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], counts)
 

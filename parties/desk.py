@@ -16,10 +16,11 @@ import numpy as np
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.counts import STEP as COUNTS
 from mixbayes.node.counts import counts_from
+from mixbayes.node.cuts import cuts_from, size_of
 from mixbayes.node.identity import Identity
 from mixbayes.node.questions import ID_BYTES
 from mixbayes.node.rounds.state import OVER, SEALED, TRAINED
-from mixbayes.node.rounds.status import STEP, Status, decode
+from mixbayes.node.rounds.status import STEP, Status, decode, refuse_preliminary
 from mixbayes.node.serving.dialling import dial
 from mixbayes.parties.applications import recalled, refuse_not_agreed
 from mixbayes.parties.asking import Numbering, numbering
@@ -27,6 +28,7 @@ from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.cuts import Cuts
 from mixbayes.protocol.bayes.evaluation import Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.recipe import JOINT, OWN, UNSURE, Recipe, read_recipe
@@ -66,6 +68,10 @@ class Desk(Protocol):
 
     def counts(self) -> tuple[int, Words]:
         """The current round and its noisy counts, where the agreement gives them to hospitals."""
+        ...
+
+    def cuts(self) -> tuple[int, Cuts]:
+        """The current round and its cut points, where the agreement is preliminary."""
         ...
 
     def last_round(self) -> int: ...
@@ -108,14 +114,14 @@ class AtMixers:
         return replace(found, protection=own.protection, epsilon_spent=max(found.epsilon_spent, own.epsilon_spent))
 
     def refuse_over_budget(self, rows: int) -> Status:
-        return _settled(self._mixers.status, self._federation).refuse_over_budget(rows)
+        return _answering(self._mixers.status, self._federation).refuse_over_budget(rows)
 
     def labels(
         self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"", recipe: str = ""
     ) -> Labels:
         named = read_recipe(recipe or str(JOINT))
         refuse_not_agreed(self._federation, named)
-        status = _settled(self._mixers.status, self._federation)
+        status = _answering(self._mixers.status, self._federation)
         asking = Asking(self._mixers, self._federation.layout, self._numbered)
         parts: list[Labels] = []
         try:
@@ -130,6 +136,10 @@ class AtMixers:
         number = _settled(self._mixers.status, self._federation).round
         return number, self._mixers.counts(number, self._federation.layout.size)
 
+    def cuts(self) -> tuple[int, Cuts]:
+        number = _settled(self._mixers.status, self._federation).round
+        return number, self._mixers.cuts(number, self._federation)
+
 
 class AtOwnNode:
     """The node holds the conversation; the command has its rows classified there."""
@@ -143,13 +153,13 @@ class AtOwnNode:
         return decode(self._peer.call(self._stub.Report, node_pb2.ReportRequest(), STEP), self._peer.title)
 
     def refuse_over_budget(self, rows: int) -> Status:
-        return _settled(self.status, self._federation).refuse_over_budget(rows)
+        return _answering(self.status, self._federation).refuse_over_budget(rows)
 
     def labels(
         self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"", recipe: str = ""
     ) -> Labels:
         if recipe != str(OWN):
-            _settled(self.status, self._federation)
+            _answering(self.status, self._federation)
         classes = (*self._federation.dictionary.classes, UNSURE)
         found: list[int] = []
         parts = enumerate(_parts(rows))
@@ -162,13 +172,21 @@ class AtOwnNode:
         return np.array(found, np.int64)
 
     def counts(self) -> tuple[int, Words]:
+        return self._kept(self._federation.layout.size)
+
+    def cuts(self) -> tuple[int, Cuts]:
+        number, words = self._kept(size_of(self._federation))
+        return number, cuts_from(words, self._federation, self._peer.title)
+
+    def _kept(self, size: int) -> tuple[int, Words]:
+        """The current round, and so many words that the node has of it."""
         number = _settled(self.status, self._federation).round
         replies = self._peer.answers(self._stub.Counts, node_pb2.RoundNumber(round=number), COUNTS)
-        return number, counts_from(replies, self._federation.layout.size, self._peer.title)
+        return number, counts_from(replies, size, self._peer.title)
 
     def evaluate(self, recipes: Sequence[Recipe]) -> Iterator[tuple[Recipe, Totals, int]]:
         """For each recipe its totals over the hospital's own patients, and how many they are. `own` comes first."""
-        _settled(self.status, self._federation)
+        _answering(self.status, self._federation)
         request = node_pb2.Evaluation(recipes=list(map(str, recipes)))
         for reply in self._peer.answers(self._stub.Evaluate, request, EVALUATION):
             recipe = read_recipe(reply.recipe)
@@ -236,6 +254,12 @@ def _settled(status: Callable[[], Status], federation: Federation) -> Status:
             now.refuse_unless_serving(federation)
             return now
         time.sleep(_LOOK_EVERY)
+
+
+def _answering(status: Callable[[], Status], federation: Federation) -> Status:
+    """The same of a round that answers questions, which that of a preliminary agreement never does."""
+    refuse_preliminary(federation)
+    return _settled(status, federation)
 
 
 def _parts(rows: Columns) -> Iterator[Columns]:

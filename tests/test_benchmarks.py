@@ -102,6 +102,13 @@ def test_counts(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> No
     assert [line.split(":")[0] for line in lines()] == ["infer", "count, 1415 cells", "count lists of 5, 5015 cells"]
 
 
+def test_cuts(load: Load, lines: Lines) -> None:
+    load("cuts").main([16], [400], 2)
+    cost, _, *noise = lines()
+    assert cost.startswith("13 columns on 16 cells, 2 classes: ")
+    assert [line.split()[:3] for line in noise] == [["16", "400", "4"], ["16", "400", "1"]]
+
+
 def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dmpd = load("dmpd")
     monkeypatch.setattr(dmpd, "TIMES", (1, 2))

@@ -77,15 +77,18 @@ class Dialler:
 
     def ask(self) -> None:
         """Hold the conversation in which this hospital asks."""
-        if self._store.rounds.current().state == SERVING:
+        if self._answers():
             with self._other.talk(self._store.name) as channels:
                 stand(self._standing, self._store, channels)
 
     def answer(self) -> None:
         """Hold the conversation in which the other hospital asks."""
-        if self._store.rounds.current().state == SERVING:
+        if self._answers():
             with self._other.talk(self._store.other) as channels:
                 answer_questions(self._store, channels)
+
+    def _answers(self) -> bool:
+        return self._store.rounds.current().state == SERVING and not self._store.federation.cuts
 
     def _follow(self) -> None:
         """The other hospital may have closed the round or opened a new one. It cannot dial this one to say so."""

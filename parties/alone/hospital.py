@@ -14,7 +14,7 @@ from mixbayes.node.counts import released
 from mixbayes.node.ledger import refusal
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.state import SERVING
-from mixbayes.node.rounds.status import Status
+from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, spent
@@ -117,6 +117,7 @@ class PartnerHospital:
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool, recipe: Recipe) -> Iterator[Labels]:
         """The labels, question by question. Between two questions another application may have its turn."""
         kind, count = Kind.PRIVATE if private else Kind.PUBLIC, codes.shape[1]
+        refuse_preliminary(self._store.federation)
         status = self.status()
         status.refuse_unless_serving(self._store.federation)
         most = self._store.most_rows(recipe)
@@ -130,6 +131,7 @@ class PartnerHospital:
 
     def totals(self, recipe: Recipe) -> Totals:
         """How often a classifier is right on the hospital's own patients, whom it does not count."""
+        refuse_preliminary(self._store.federation)
         sheet = self._own.sheet(recipe)
         with self._turn.mine():
             status = self.status()

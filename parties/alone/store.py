@@ -146,17 +146,17 @@ class PartnerStore:
         """The seed of this hospital's half of the coins, once their noise is charged."""
         return self.rounds.charge_noise(number, self.rounds.current().sealed_set)
 
-    def keep(self, number: int, run: bytes, engine: Engine, counts: Words | None) -> None:
+    def keep(self, number: int, run: bytes, engine: Engine | None, counts: Words | None) -> None:
         """`counts` are what answers need besides the model.
 
         They are this hospital's share of the joint counts, with their noise; or the noisy counts themselves, where the
-        agreement gives them to hospitals.
+        agreement gives them to hospitals. Under a preliminary agreement, which has no model, they are the cut points.
         """
         kept = b"" if counts is None else counts.astype("<u8").tobytes()
-        self.rounds.keep_model(number, run, engine.kept(), [], kept)
+        self.rounds.keep_model(number, run, engine.kept() if engine else b"", [], kept)
         with self._lock:
             self._forget()
-            self._loaded = number, run, engine
+            self._loaded = (number, run, engine) if engine else None
 
     def engine(self, number: int) -> tuple[bytes, Engine]:
         """Which training the round's model comes from, and the model at work."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from mixbayes.node import questions
+from mixbayes.node.cuts import words_of
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
 from mixbayes.node.rounds.record import set_digest
@@ -16,6 +17,7 @@ from mixbayes.parties.alone.engine import Engine, train_engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.noise import blurred
@@ -46,9 +48,13 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
         # Drawn again for the same two contributions, the noise is the same.
         vector = blurred(me, store.layout, vector, Randomness(store.charge_noise(number)))
     counts = vector if store.federation.asked_anew else None
-    engine = train_engine(store.federation.protocol, me, store.layout, vector)
-    if counts is not None and store.federation.gives_model:
-        counts = _opened(now, counts)
+    engine: Engine | None = None
+    if bins := store.federation.bins_to_find:
+        counts = words_of(cuts_on_shares(me, store.layout, vector, bins))
+    else:
+        engine = train_engine(store.federation.protocol, me, store.layout, vector)
+        if counts is not None and store.federation.gives_model:
+            counts = _opened(now, counts)
     run = label.common_blinding(me)[:RUN_BYTES]
     try:
         if store.leads:
@@ -57,7 +63,8 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
         if not store.leads:
             now.send(MODEL_KEPT, b"")
     except BaseException:
-        engine.close()
+        if engine:
+            engine.close()
         raise
 
 

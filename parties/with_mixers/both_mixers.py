@@ -9,14 +9,18 @@ from contextlib import ExitStack, contextmanager
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.counts import STEP as COUNTS
 from mixbayes.node.counts import counts_from
+from mixbayes.node.cuts import STEP as CUTS
+from mixbayes.node.cuts import cuts_from, size_of
 from mixbayes.node.identity import Identity
 from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import STEP, Status, combined, decode
 from mixbayes.node.serving.dialling import dial
 from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.bayes.cuts import Cuts
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, Bound, conversation
+from mixbayes.transport.errors import DifferentSets
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport
@@ -78,13 +82,24 @@ class BothMixers:
 
     def counts(self, number: int, size: int) -> Words:
         """The noisy counts of a round: the sum of both mixers' shares."""
-        parts = [
+        of_a, of_b = self._kept(number, size)
+        return of_a + of_b
+
+    def cuts(self, number: int, federation: Federation) -> Cuts:
+        """The cut points of a round, which both mixers know."""
+        of_a, of_b = self._kept(number, size_of(federation))
+        if of_a.tolist() != of_b.tolist():
+            raise DifferentSets("mixer a and mixer b", CUTS, "they give different cut points")
+        return cuts_from(of_a, federation, "mixer a and mixer b")
+
+    def _kept(self, number: int, size: int) -> list[Words]:
+        """So many words from each mixer."""
+        return [
             counts_from(
                 self.peers[name].answers(self._stubs[name].Counts, RoundNumber(round=number), COUNTS), size, name
             )
             for name in NAMES
         ]
-        return parts[0] + parts[1]
 
     def open_round(self, number: int) -> RoundReport:
         """Mixer a tells mixer b."""

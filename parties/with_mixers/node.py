@@ -10,12 +10,13 @@ from dataclasses import replace
 from functools import partial
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.node.cuts import words_of
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import HOSPITAL
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.state import SERVING
-from mixbayes.node.rounds.status import Status
+from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
 from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, numbering
 from mixbayes.parties.background import keep_going
@@ -93,13 +94,15 @@ class Hospital:
         self._mixers.close_round(number)
 
     def counts(self, number: int) -> bytes:
+        if self._federation.cuts:
+            return words_of(self._mixers.cuts(number, self._federation)).astype("<u8").tobytes()
         return self._mixers.counts(number, self._federation.layout.size).astype("<u8").tobytes()
 
     def keep_warm(self, state: str) -> None:
         """While nobody asks, stay connected and make random transfers ahead."""
         if state != SERVING:
             self._serving = None
-        if state != SERVING or time.monotonic() - self._warmed < WARM_EVERY:
+        if state != SERVING or self._federation.cuts or time.monotonic() - self._warmed < WARM_EVERY:
             return
         with self._turn.if_nobody_asks() as free:
             if free:
@@ -112,6 +115,7 @@ class Hospital:
                 self._asking.close()
 
     def _look_for_service(self) -> int:
+        refuse_preliminary(self._federation)
         status = self.status()
         status.refuse_unless_serving(self._federation)
         self._serving = status.round
@@ -131,10 +135,9 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         rounds, privacy = federation.policy.rounds, federation.privacy
         outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, federation.release)
         mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
-        own = settings.own_patients
-        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal), own)
+        hospital = Hospital(mixers, federation, outbox, numbering(identity.seal), settings.own_patients)
         stack.callback(hospital.close)
-        server = serve_applications(stack, settings, identity, hospital, own, log)
+        server = serve_applications(stack, settings, identity, hospital, log)
         if settings.protection:
             outbox.note("protected", "own table", settings.audited_protection)
         log.info("ready", port=server.port, rows=settings.rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal, Self
 
@@ -14,6 +15,9 @@ from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summa
 from mixbayes.protocol.attributes.fields import Finite
 from mixbayes.protocol.attributes.kind import Reading
 from mixbayes.protocol.attributes.numbers import not_numbers, read_as_numbers
+
+_DESCRIBED = 20
+"""Cut points that a summary names."""
 
 
 class Binned(Discrete):
@@ -67,8 +71,14 @@ class Binned(Discrete):
         lower, upper = self._bin(value, first, middle, by), self._bin(value, middle + 1, last, by)
         return by.choose(value < by.number(self.cuts[middle]), lower, upper)
 
+    def cut_at(self, begins: Sequence[int]) -> Self:
+        # Cell i begins at cuts[i - 1], and the first one at the lower bound.
+        return self.model_copy(update={"cuts": tuple(self.cuts[cell - 1] for cell in begins)})
+
     def misfit(self, foreign: Texts) -> str:
         return not_numbers(foreign)
 
     def described(self) -> str:
-        return f"{self.low!r} to {self.high!r}, cut at {', '.join(map(repr, self.cuts))}"
+        more = len(self.cuts) - _DESCRIBED
+        cuts = ", ".join(map(repr, self.cuts[:_DESCRIBED]))
+        return f"{self.low!r} to {self.high!r}, cut at {cuts}{f' and {more} more' if more > 0 else ''}"

@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,10 @@ class Kind(Frozen):
     @abstractmethod
     def described(self) -> str:
         """Its values or bounds, for people."""
+
+    def cut_at(self, begins: Sequence[int]) -> Self:
+        """With bins that begin at these of its cells, numbered from zero. Only of numeric kinds that are exact."""
+        raise LocalError(f"{self.name!r} has no cells to cut at.")
 
     def absent(self, codes: Values) -> NDArray[np.bool_]:
         """Where codes (columns, n) say nothing of the patient."""

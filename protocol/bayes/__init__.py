@@ -9,5 +9,6 @@ Read in this order:
 - `reference`: the same classifier in the clear, which the labels must equal.
 - `question`, `public_rows`: rows that nobody sees, and rows that the mixers see.
 - `label`, `classification`: the label for the hospital that asked, and a question from its beginning to its end.
+- `quantiles`, `information`, `cuts`: the round before the round, which finds cut points and ranks of attributes.
 - `two_hospitals`: questions between two hospitals without mixers.
 """

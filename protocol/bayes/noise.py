@@ -64,29 +64,31 @@ def blurred_in_clear(layout: Layout, vector: Words, of_a: Randomness, of_b: Rand
 
 def clamped(me: ComputingParty, layout: Layout, vectors: Words) -> Words:
     """Shares of counts that training can take, from shares of N~ (..., size)."""
-    return _clamped(layout, vectors, _shared_positive(me), int(me.role == A))
+    return _clamped(layout, vectors, shared_positive(me), int(me.role == A))
 
 
 def clamped_in_clear(layout: Layout, vectors: Words) -> Words:
     """The same counts from N~ itself."""
-    return _clamped(layout, vectors, _clear_positive, 1)
+    return _clamped(layout, vectors, clear_positive, 1)
 
 
 def clamped_classes(me: ComputingParty, layout: Layout, counts: Words) -> Words:
     """The class counts alone (..., K)."""
-    return _clamped_classes(layout, counts, _shared_positive(me), int(me.role == A))
+    return _clamped_classes(layout, counts, shared_positive(me), int(me.role == A))
 
 
 def clamped_classes_in_clear(layout: Layout, counts: Words) -> Words:
     """The same in the clear."""
-    return _clamped_classes(layout, counts, _clear_positive, 1)
+    return _clamped_classes(layout, counts, clear_positive, 1)
 
 
-def _shared_positive(me: ComputingParty) -> Positives:
+def shared_positive(me: ComputingParty) -> Positives:
+    """On shares, max(0, x) of signed words x of as many bits as are given."""
     return lambda bits: lambda words: _positive(me, words, bits)
 
 
-def _clear_positive(bits: int) -> Positive:
+def clear_positive(bits: int) -> Positive:
+    """The same in the clear."""
     return lambda words: np.maximum(words.view(np.int64), 0).view(np.uint64)
 
 

@@ -118,6 +118,12 @@ def opened(me: ComputingParty, step: str, bits: Bits) -> Bits:
     return bits ^ unpack_bits(theirs, bits.size, me.channel.peer, step)
 
 
+def opened_words(me: ComputingParty, step: str, words: Words, width: int) -> Words:
+    """The values of additively shared words (n,) of at most 64 bits, shown to both parties."""
+    theirs = me.channel.swap(step, pack_words(words, width))
+    return ring.add(words, unpack_words(theirs, words.size, width, me.channel.peer, step), width)
+
+
 def _shape(bits: Bits, width: int) -> tuple[int, ...]:
     return bits.shape if ring.limbs(width) == 1 else (ring.limbs(width), *bits.shape)
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.protocol.bayes.recipe import OWN, read_recipe
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
-from tests.keys.helpers import HEART, PAIR, Place, changed
+from tests.keys.helpers import HEART, PAIR, PRIVACY, Place, changed
 
 
 def problems(content: dict[str, Any]) -> list[str]:
@@ -85,7 +85,7 @@ def test_protocol_is_a_section() -> None:
     content = changed(PAIR, (("dictionary", "attributes"), HEART["dictionary"]["attributes"][::2]))
     one, other = federation_from(content), federation_from(content | {"protocol": "paillier"})
     assert {part for part, mark in one.sections().items() if other.sections()[part] != mark} == {"protocol"}
-    assert set(one.sections()) == {"name", "protocol", "members", "policy", "privacy", "recipes", "dictionary"}
+    assert set(one.sections()) == {"name", "protocol", "members", "policy", "privacy", "recipes", "cuts", "dictionary"}
 
 
 def test_nothing_can_be_changed_afterwards() -> None:
@@ -186,13 +186,6 @@ def test_too_many_classes_are_that() -> None:
         federation_from(changed(HEART, (("dictionary", "classes"), list(map(str, range(65))))))
 
 
-PRIVACY = {
-    "epsilon": 50.0,
-    "delta": 0.1,
-    "total_epsilon": 100.0,
-    "total_delta": 0.1,
-    "coins": (2, 2, 2, 2, 2, 2, 2, 200),
-}
 RECIPES = ["joint:unsure=1", "personal:weight=10:prior=own", "personal:weight=0:prior=own:costs=present=5"]
 
 

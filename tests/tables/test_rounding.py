@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.profile import profiled
 from mixbayes.tables.quantiles import quantiles
-from mixbayes.tables.rounding import outwards, rounded
+from mixbayes.tables.rounding import grid, outwards, rounded
 
 numbers = st.floats(-1e12, 1e12, allow_subnormal=False)
 
@@ -51,3 +51,31 @@ def test_quantiles_are_numpys(values: list[float], bins: int) -> None:
     column = profiled(Columns.of(["x"], [np.array([repr(value) for value in values])], len(values))).columns["x"]
     at = np.arange(1, bins) / bins
     np.testing.assert_array_equal(quantiles(column.numbers(), column.counts, at), np.quantile(values, at))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "cells", "first", "count"),
+    [
+        ((20, 80), 60, 21, 59),
+        ((20, 80), 256, 20.5, 119),
+        ((20, 80), 59, 22, 29),
+        ((0, 7), 10, 1, 6),
+        ((-0.02, 0.03), 10, -0.015, 9),
+        ((-1, 1), 2, 0, 1),
+        ((5, 5), 10, 0, 0),
+    ],
+)
+def test_a_grid_is_cut_at_round_numbers(bounds: tuple[float, float], cells: int, first: float, count: int) -> None:
+    found = grid(*bounds, cells)
+    assert len(found) == count
+    assert found[:1] == [first] * bool(count)
+
+
+@given(numbers, numbers, st.integers(2, 1000))
+def test_a_grid_has_as_many_cells_as_it_may_or_nearly(one: float, other: float, cells: int) -> None:
+    low, high = outwards(*sorted((one, other)))
+    found = grid(low, high, cells)
+    assert len(found) < cells
+    assert all(low < cut < high for cut in found)
+    assert (np.diff(found) > 0).all()
+    assert low == high or cells < 20 or len(found) >= cells / 4

@@ -21,6 +21,7 @@ from mixbayes.agreement.promise import cost, keeps
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
+from mixbayes.protocol.bayes.cuts import MOST_BINS, widths_for
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
@@ -154,6 +155,13 @@ class Privacy(_Frozen):
         return coins
 
 
+class Cutting(_Frozen):
+    """What makes an agreement preliminary: its round finds cut points and ranks, and nobody is asked anything else."""
+
+    bins: Annotated[int, Field(strict=True, ge=2, le=MOST_BINS)]
+    """Into how many bins every numeric attribute is to be cut."""
+
+
 class Federation(_Frozen):
     """The whole agreement. `federation_from` checks one that comes from a file."""
 
@@ -166,6 +174,8 @@ class Federation(_Frozen):
     """Nothing where no noise is agreed."""
     recipes: Annotated[tuple[str, ...], Field(max_length=MOST_RECIPES)] = ()
     """Besides the plain joint classifier, those that may be asked for; with noise all without costs and margin may."""
+    cuts: Cutting | None = None
+    """Of a preliminary agreement, on whose round the cut points of another one will rest."""
     dictionary: Dictionary
 
     @field_validator("parties")
@@ -189,7 +199,7 @@ class Federation(_Frozen):
     def _fits_together(self) -> Self:
         members = self._two_party_problems() if self.two_party else self._mixer_problems()
         problems = [*members, *self._address_problems(), *self._policy_problems(), *self._protocol_problems()]
-        _refuse(problems or self._recipe_problems())
+        _refuse(problems or [*self._recipe_problems(), *self._cut_problems()])
         _refuse(self._privacy_problems())
         return self
 
@@ -255,6 +265,24 @@ class Federation(_Frozen):
         if _twice(self.recipes):
             yield ("recipes",), "a recipe is there twice"
 
+    def _cut_problems(self) -> Iterator[Problem]:
+        if not self.cuts:
+            return
+        if self.protocol == "paillier":
+            yield ("protocol",), "cut points are found on shares"
+        if self.gives_model:
+            yield ("privacy", "release"), "a preliminary agreement gives cut points alone; agree on labels here"
+        if self.recipes:
+            yield ("recipes",), "a preliminary agreement answers no questions; list them in the one to come"
+        if self.policy.folds > 1 or self.policy.test_share > 0:
+            yield ("policy",), "a preliminary agreement judges no classifier; folds and test_share come with the next"
+        if not any(attribute.exact for attribute in self.dictionary.attributes):
+            yield ("dictionary", "attributes"), "there is none that could be cut or ranked"
+        try:
+            widths_for(self.layout, self.cuts.bins)
+        except MixbayesError as error:
+            yield ("cuts",), str(error)
+
     def _privacy_problems(self) -> Iterator[Problem]:
         agreed, release = self.privacy, self.release
         if not agreed or not release:
@@ -304,11 +332,18 @@ class Federation(_Frozen):
     @property
     def asked_anew(self) -> bool:
         """Whether the computing parties need contributions while they answer: for personal recipes and evaluations."""
+        if self.cuts:
+            return False
         return (
             self.privacy is not None
             or self.policy.folds > 1
             or any(read_recipe(text).base != "own" for text in self.recipes)
         )
+
+    @property
+    def bins_to_find(self) -> int | None:
+        """Into how many bins attributes are to be cut, if this agreement is preliminary."""
+        return self.cuts.bins if self.cuts else None
 
     @property
     def release(self) -> Release | None:
@@ -367,6 +402,7 @@ class Federation(_Frozen):
             "policy": content["policy"],
             "privacy": content["privacy"],
             "recipes": content["recipes"],
+            "cuts": content["cuts"],
             "dictionary": content["dictionary"],
         }
         return {part: _sha256(_canonical(value))[:SHORT_DIGEST] for part, value in parts.items()}

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import TextWrapper
 
-from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, Privacy, federation_from
+from mixbayes.agreement.agreement import (
+    BadFederation,
+    Cutting,
+    Federation,
+    Mixer,
+    Party,
+    Policy,
+    Privacy,
+    federation_from,
+)
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import DictionaryTooLarge
 
+NO_REMARKS: Mapping[str, str] = {}
 WIDEST = 100
-"""A list that makes a longer line than this has a line for every entry."""
+"""A list that makes a longer line than this has a line for every entry, or, of numbers, several lines."""
+_WRAPPER = TextWrapper(WIDEST, "  ", "  ", break_on_hyphens=False, break_long_words=False)
 
 
 def read_federation(path: str | Path) -> Federation:
@@ -38,12 +50,12 @@ def _content(path: Path) -> dict[str, object]:
         raise BadFederation("This is no agreement: brackets are nested too deep. Take the agreed file again.") from None
 
 
-def written(federation: Federation) -> str:
-    """The file that `read_federation` reads back as the same agreement."""
-    return "\n".join(_lines(federation)) + "\n"
+def written(federation: Federation, remarks: Mapping[str, str] = NO_REMARKS) -> str:
+    """The file that `read_federation` reads back as the same agreement; `remarks` are comments on attributes."""
+    return "\n".join(_lines(federation, remarks)) + "\n"
 
 
-def _lines(federation: Federation) -> Iterator[str]:
+def _lines(federation: Federation, remarks: Mapping[str, str]) -> Iterator[str]:
     yield "# What the nodes of this federation agree on. Every node has a copy, and all copies must say the same:"
     yield "# compare the digests that `mixbayes federation show` prints, by telephone for instance."
     yield ""
@@ -56,7 +68,8 @@ def _lines(federation: Federation) -> Iterator[str]:
     yield from _mixer_lines(federation.mixers)
     yield from _policy_lines(federation.policy)
     yield from _privacy_lines(federation.privacy)
-    yield from _dictionary_lines(federation.dictionary)
+    yield from _cut_lines(federation.cuts)
+    yield from _dictionary_lines(federation.dictionary, remarks)
 
 
 def _party_lines(federation: Federation) -> Iterator[str]:
@@ -131,7 +144,18 @@ def _recipe_lines(recipes: Sequence[str]) -> Iterator[str]:
     yield f"recipes = {_list(map(_text, recipes))}"
 
 
-def _dictionary_lines(dictionary: Dictionary) -> Iterator[str]:
+def _cut_lines(cuts: Cutting | None) -> Iterator[str]:
+    if cuts is None:
+        return
+    yield ""
+    yield "# This agreement is preliminary. Its round finds cut points and ranks of attributes, and answers no"
+    yield "# questions: `mixbayes federation cuts` writes them into the agreement that is to follow."
+    yield "[cuts]"
+    yield "# Into how many bins every numeric attribute is to be cut."
+    yield f"bins = {cuts.bins}"
+
+
+def _dictionary_lines(dictionary: Dictionary, remarks: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "[dictionary]"
     yield "# The column that is predicted, and its classes; of two that are equally likely the first listed wins."
@@ -148,11 +172,13 @@ def _dictionary_lines(dictionary: Dictionary) -> Iterator[str]:
     yield "# A cell of kind several holds values between separators, each present or absent. Of one cell at most `most`"
     yield "# count, the first in the list. An empty cell says nothing; `none` says that no value is present."
     for attribute in dictionary.attributes:
-        yield from _attribute_lines(attribute)
+        yield from _attribute_lines(attribute, remarks.get(attribute.name))
 
 
-def _attribute_lines(attribute: Attribute) -> Iterator[str]:
+def _attribute_lines(attribute: Attribute, remark: str | None) -> Iterator[str]:
     yield ""
+    if remark:
+        yield f"# {remark}"
     yield "[[dictionary.attributes]]"
     yield f"name = {_text(attribute.name)}"
     yield f"kind = {_text(attribute.kind)}"
@@ -163,7 +189,8 @@ def _attribute_lines(attribute: Attribute) -> Iterator[str]:
 def _written(value: object) -> str:
     """A field's value as TOML has it: a text, a number, or a list of either."""
     if isinstance(value, tuple | list):
-        return _list(map(_written, value))
+        words = [_written(entry) for entry in value]
+        return _list(words) if value and isinstance(value[0], str) else _numbers(words)
     return _text(value) if isinstance(value, str) else repr(value)
 
 
@@ -171,6 +198,12 @@ def _list(entries: Iterable[str]) -> str:
     entries = list(entries)
     line = f"[{', '.join(entries)}]"
     return line if len(line) <= WIDEST else "[\n" + "".join(f"  {entry},\n" for entry in entries) + "]"
+
+
+def _numbers(words: Sequence[str]) -> str:
+    """As many to a line as it holds."""
+    line = ", ".join(words)
+    return f"[{line}]" if len(line) + 2 <= WIDEST else f"[\n{_WRAPPER.fill(line)}\n]"
 
 
 def _text(text: str) -> str:

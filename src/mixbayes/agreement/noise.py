@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from mixbayes.agreement.agreement import MOST_EPSILON, Given, Privacy
+from mixbayes.agreement.agreement import MOST_EPSILON, Federation, Given, Privacy
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -104,6 +104,16 @@ def without_noise(layout: Layout) -> str:
         "Without noise every label is an exact answer about the patients of all hospitals: whoever may ask about as "
         f"many rows as there are cells, here {layout.size:,}, can begin to work out the counts cell by cell, and "
         "whoever may ask about many times as many has the classifier that they make."
+    )
+
+
+def exactly(federation: Federation) -> str:
+    """What the round of an agreement gives away that has no noise."""
+    if not federation.cuts:
+        return without_noise(federation.layout)
+    return (
+        "Without noise what the round opens is exact: of every numeric attribute the cells of the grid that hold its "
+        "quantiles, over the patients of all hospitals, and how the attributes rank. Nothing else is opened."
     )
 
 

@@ -14,6 +14,7 @@ from mixbayes.cli import (
     audit,
     bench,
     count_table,
+    cuts,
     doctor,
     evaluate,
     federation,
@@ -61,6 +62,7 @@ _add("evaluate", evaluate.evaluate, evaluate.EXAMPLES)
 _add("model", model.model, model.EXAMPLES)
 _add("status", ask.status, ask.STATUS_EXAMPLES)
 _add("doctor", doctor.doctor, doctor.EXAMPLES)
+federation.app.command(cls=Command, name="cuts", epilog=cuts.EXAMPLES)(cuts.cuts)
 app.add_typer(ask.rounds, name="round")
 app.add_typer(audit.app, name="audit")
 app.add_typer(federation.app, name="federation")

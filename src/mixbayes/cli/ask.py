@@ -15,7 +15,7 @@ from rich.text import Text
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
-from mixbayes.agreement.noise import without_noise
+from mixbayes.agreement.noise import exactly
 from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.help import Command
 from mixbayes.cli.nodes import Agreed, Keys, Name
@@ -268,7 +268,7 @@ def _privacy(agreed: Federation, found: Status) -> dict[str, Any] | None:
 
 def _promised(agreed: Federation, found: Status) -> str:
     if not (privacy := agreed.privacy):
-        return without_noise(agreed.layout)
+        return exactly(agreed)
     return (
         f"epsilon {privacy.epsilon:g} a round, delta {privacy.delta:g}; of {privacy.total_epsilon:g} for all rounds "
         f"{found.epsilon_spent:.3g} are spent"

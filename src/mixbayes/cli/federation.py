@@ -26,11 +26,12 @@ from mixbayes.agreement.noise import (
     USUAL_DELTA,
     all_rounds,
     document,
+    exactly,
     in_words,
     promised,
     spent_together,
-    without_noise,
 )
+from mixbayes.agreement.preliminary import coarsest
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
 from mixbayes.cli.help import Command
 from mixbayes.cli.noise import (
@@ -56,6 +57,7 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
+from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
@@ -87,6 +89,8 @@ mixbayes federation show heart/federation.toml --json
 MOST_SHOWN = 10
 USUAL = Policy(minimum=2)
 USUAL_MIN_ROWS = 10
+MOST_CELLS = 1000
+"""Of a grid."""
 
 app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agree on.")
 
@@ -111,6 +115,15 @@ def new(
     ] = None,
     protocol: Annotated[Protocol, typer.Option(help="How the two computing parties work.")] = Protocol.SHARES,
     bins: Annotated[int | None, typer.Option(metavar="N", min=1, help="Cut numeric attributes into N bins.")] = None,
+    grid: Annotated[
+        int | None,
+        typer.Option(
+            metavar="CELLS",
+            min=2,
+            max=MOST_CELLS,
+            help="Preliminary: the cut points for --bins are to be found on the patients of all hospitals, on a grid.",
+        ),
+    ] = None,
     smoothing: Annotated[
         str, typer.Option(metavar="NUMBER", callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")
     ] = "1",
@@ -174,9 +187,10 @@ def new(
     """
     _refuse_no_decision(epsilon, no_noise, protocol)
     refuse_noise_for_nothing(epsilon, total_epsilon, total_delta, release)
+    _refuse_grid_without_bins(grid, bins)
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
-    table = _profile(like, how, bins)
+    table = _profile(like, how, None if grid else bins)
     lists = separators_in(several or [])
     tell_doubts([table], names_in(nominal), names_in(numeric), lists)
     tell_predicted(table, class_column)
@@ -186,12 +200,13 @@ def new(
         class_column,
         names_in(nominal),
         names_in(numeric),
-        bins,
+        None if grid else bins,
         smoothing,
         max_rows,
         several=lists,
         most_values=most_values,
         public=True,
+        grid=grid,
     )
     privacy = None
     if epsilon is not None:
@@ -205,6 +220,8 @@ def new(
             release=release.value,
         )
     recipes = [read_recipe(text) for text in recipe or []]
+    # A preliminary agreement has the budget of the one that is to follow, whose cells are fewer.
+    counted = coarsest(dictionary, bins) if grid and bins else dictionary
     federation = _agreed(
         {
             "name": name,
@@ -213,17 +230,18 @@ def new(
             "mixers": list(map(_member, mixer or [])),
             "policy": {
                 "minimum": minimum or len(party),
-                "budget": budget or _usual_budget(dictionary, epsilon, recipes),
+                "budget": budget or _usual_budget(counted, epsilon, recipes),
                 "collect_hours": collect_hours,
                 "timeout": timeout,
                 "rounds": rounds,
                 "min_rows": min_rows,
                 "max_rows_each": max_rows_each,
-                "folds": folds or usual_folds(protocol),
+                "folds": folds or (1 if grid else usual_folds(protocol)),
                 "test_share": test_share,
             },
             "recipes": list(map(str, recipes)),
             "privacy": privacy.model_dump() if privacy else None,
+            "cuts": {"bins": bins} if grid else None,
             "dictionary": dictionary,
         }
     )
@@ -262,6 +280,11 @@ def _refuse_no_decision(epsilon: float | None, no_noise: bool, protocol: Protoco
         raise Unsupported(
             "Say either --epsilon E, for noise that hides single patients (1 hides more, 4 less), or --without-noise."
         )
+
+
+def _refuse_grid_without_bins(grid: int | None, bins: int | None) -> None:
+    if grid and (bins is None or not MOST_CUT >= bins >= 2):
+        raise Unsupported(f"--grid: say with --bins N, from 2 to {MOST_CUT}, into how many bins numbers are to be cut.")
 
 
 def _usual_budget(dictionary: Dictionary, epsilon: float | None, recipes: Sequence[Recipe]) -> int:
@@ -358,9 +381,13 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     bounded = [attribute.name for attribute in attributes if attribute.numeric]
     yield f"Written: {target}. Nothing is agreed yet."
     yield ""
+    if federation.cuts:
+        yield "It is preliminary: it finds cut points and ranks, and answers no questions. Every numeric attribute is"
+        yield "counted on a grid of round numbers."
     if bounded:
         names = ", ".join(bounded[:MOST_SHOWN]) + f" and {len(bounded) - MOST_SHOWN} more" * (len(bounded) > MOST_SHOWN)
-        yield f"Bounds are the table's own, rounded outwards, and cuts its quantiles, rounded: {printable(names)}."
+        cuts = "" if federation.cuts else ", and cuts its quantiles, rounded"
+        yield f"Bounds are the table's own, rounded outwards{cuts}: {printable(names)}."
         yield "Widen the bounds by hand to what can be measured at all: the table need not have everybody's extremes."
     yield "Values and classes are those of the table. Add what other hospitals have and it has not, and leave out"
     yield "what names a patient."
@@ -375,6 +402,9 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     yield "5. The authority signs the requests: mixbayes keys sign NAME.csr --authority DIR --out NAME.pem"
     yield "   NAME.pem goes back into KEYS, and authority.pem with it."
     yield f"6. Every node starts, with a state folder of its own: {_start(federation)}"
+    if federation.cuts:
+        yield "7. Once all have contributed, any hospital writes the agreement that is to follow:"
+        yield "   mixbayes federation cuts --federation FILE --name NAME --keys KEYS -o NEXT.toml"
     yield "`mixbayes doctor` says at any of them what is wrong."
 
 
@@ -382,8 +412,9 @@ def _about_noise(federation: Federation) -> Iterator[str]:
     """What is promised and what it costs, or what is given away without a promise."""
     privacy, layout, policy = federation.privacy, federation.layout, federation.policy
     if privacy is None:
-        yield without_noise(layout)
-        yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
+        yield exactly(federation)
+        if not federation.cuts:
+            yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
         return
     promise, noise = in_words(privacy)
     yield f"Promised: {promise}. A patient with rows in two hospitals counts twice."
@@ -416,6 +447,8 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield f"rows:           {policy.min_rows} to {policy.max_rows_each or dictionary.max_rows} of every hospital"
     yield f"folds:          {_folds(federation)}"
     yield f"recipes:        {_recipes(federation)}"
+    if federation.cuts:
+        yield f"preliminary:    it finds the cut points of {federation.cuts.bins} bins, and answers no questions"
     yield from _noise_summary(federation)
     yield f"smoothing:      {dictionary.smoothing}"
     yield f"classes:        {', '.join(dictionary.classes)} (column {dictionary.class_column})"
@@ -442,7 +475,7 @@ def _recipes(federation: Federation) -> str:
 def _noise_summary(federation: Federation) -> Iterator[str]:
     privacy, layout = federation.privacy, federation.layout
     if privacy is None:
-        yield f"promise:        none. {without_noise(layout)}"
+        yield f"promise:        none. {exactly(federation)}"
         return
     promise, noise = in_words(privacy)
     yield f"promise:        {promise}"

@@ -1,4 +1,4 @@
-"""The noisy counts of a round on their way to a hospital, where the agreement gives them to hospitals."""
+"""The noisy counts of a round, or its cut points, on their way to a hospital, if the agreement gives them away."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ _BYTES = 8
 
 
 def released(rounds: Rounds, number: int, asker: str) -> bytes:
-    """What this party keeps of the counts of the round that serves, for a hospital that asks."""
-    if not rounds.federation.gives_model:
+    """What this party keeps of the round that serves, for a hospital that asks: counts, or cut points."""
+    cuts = rounds.federation.bins_to_find is not None
+    if not (cuts or rounds.federation.gives_model):
         raise RefusedByPolicy(
             'The agreement gives labels alone. A model to keep needs noise and release = "model" in the agreement.'
         )
     rounds.current().answer(number)
     found = rounds.counts(number)
-    rounds.write_down(asker, "took the model", rounds.me, {"round": number})
+    rounds.write_down(asker, "took the cut points" if cuts else "took the model", rounds.me, {"round": number})
     return found
 
 

@@ -74,7 +74,7 @@ class Page(Generic[Model]):
 
     def verdict(self, question: Question) -> Verdict:
         now = self._rounds.current()
-        if now.number != question.round or now.state is not SERVING:
+        if now.number != question.round or now.state is not SERVING or self._rounds.federation.cuts:
             return Verdict.NOT_SERVING
         if why_not(self._rounds.federation, question):
             return Verdict.NOT_AGREED

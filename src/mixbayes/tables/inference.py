@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Final
 
@@ -20,6 +21,7 @@ from mixbayes.tables.code_lists import listed_values
 from mixbayes.tables.columns import Columns, named_in_errors, said_of_rows
 from mixbayes.tables.profile import MOST_DISTINCT, ColumnProfile, Profile, merged, profiled
 from mixbayes.tables.quantiles import quantiles
+from mixbayes.tables.rounding import grid as grid_cuts
 from mixbayes.tables.rounding import outwards, rounded
 
 NUMERIC_ABOVE = 20
@@ -43,6 +45,7 @@ def infer(
     several: Mapping[str, str] = NO_LISTS,
     most_values: int = USUAL_MOST,
     public: bool = False,
+    grid: int | None = None,
 ) -> Dictionary:
     """Classes, attributes and bounds as the tables have them, attributes in the first table's order.
 
@@ -50,6 +53,7 @@ def infer(
     is left out: it could not contribute to any score. `max_rows` is 2^20 unless set, or enough for these tables.
     `several` has the separators of columns whose cells hold several values, of which at most `most_values` count.
     `public` is for a dictionary that others will read: bounds are rounded outwards, and cut points are rounded.
+    With `grid` numeric columns are binned at so many round numbers at most, whatever the tables hold between bounds.
     """
     if bins is not None and not 1 <= bins <= MOST_BINS:
         raise Unsupported(f"{bins} bins were asked for; 1 to {MOST_BINS} are possible.")
@@ -67,7 +71,7 @@ def infer(
     found = [
         _of_lists(column, several[column.name], most_values)
         if column.name in several
-        else _attribute(column, nominal, numeric, bins, public)
+        else _attribute(column, nominal, numeric, partial(_numeric, bins=bins, public=public, cells=grid))
         for column in columns
     ]
     if not any(found):
@@ -178,13 +182,16 @@ def refuse_unlabelled(table: Profile, class_column: str | None = None) -> None:
 
 
 def _attribute(
-    column: ColumnProfile, nominal: Collection[str], numeric: Collection[str], bins: int | None, public: bool
+    column: ColumnProfile,
+    nominal: Collection[str],
+    numeric: Collection[str],
+    of_numbers: Callable[[ColumnProfile], Mapping[str, object]],
 ) -> Mapping[str, object] | None:
     if not column.present:
         return None
     if column.name in numeric or (column.name not in nominal and looks_numeric(column)):
         _refuse_words(column)
-        return _numeric(column, bins, public)
+        return of_numbers(column)
     _refuse_unlisted(column)
     return {"name": column.name, "kind": "nominal", "values": in_order(column.values).tolist()}
 
@@ -218,8 +225,11 @@ def _refuse_words(column: ColumnProfile) -> None:
         raise BadData(f"Column {column.name!r} was named numeric and holds what is no number: {shown}.")
 
 
-def _numeric(column: ColumnProfile, bins: int | None, public: bool) -> Mapping[str, object]:
+def _numeric(column: ColumnProfile, bins: int | None, public: bool, cells: int | None) -> Mapping[str, object]:
     low, high = column.range or (0.0, 0.0)
+    if cells is not None:
+        low, high = outwards(low, high)
+        return {"name": column.name, "kind": "binned", "low": low, "high": high, "cuts": grid_cuts(low, high, cells)}
     cuts = np.array([])
     if bins is not None:
         cuts = np.unique(quantiles(column.numbers(), column.counts, np.arange(1, bins) / bins))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 _FEWEST = 4
 """Between bounds there are at least so many of the steps of which both are multiples."""
 _DIGITS = (5, 2, 1)
+_LONGER = (1, 2, 5, 10, 20)
 _FINER = 2
 """Cut points have so many decimal places more than the bounds' step."""
 
@@ -50,6 +51,21 @@ def rounded(cuts: NDArray[np.float64], low: float, high: float) -> NDArray[np.fl
     step = _Step(1, _step(high - low).exponent - _FINER)
     near = [step.multiple(round(step.units(cut))) for cut in cuts.tolist()]
     return np.unique(np.clip(near, low, high))
+
+
+def grid(low: float, high: float, cells: int) -> list[float]:
+    """The points at which a grid of at most so many cells, two or more, is cut: multiples of a round step."""
+    if not low < high:
+        return []
+    exponent = math.floor(math.log10((high - low) / cells))
+    found = (_between(_Step(digit, exponent), low, high) for digit in _LONGER)
+    return next(cuts for cuts in found if len(cuts) < cells)
+
+
+def _between(step: _Step, low: float, high: float) -> list[float]:
+    """The multiples that lie between the bounds."""
+    first, last = math.floor(step.units(low)), math.ceil(step.units(high))
+    return [cut for units in range(first, last + 1) if low < (cut := step.multiple(units)) < high]
 
 
 def _step(width: float) -> _Step:

@@ -15,7 +15,7 @@ from mixbayes.node.rounds.record import LEFT_OUT, REFUSED, Round
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, State
 from mixbayes.node.serving.greeting import SOFTWARE
 from mixbayes.protocol.errors import MixbayesError, OutOfRange
-from mixbayes.transport.errors import DifferentSets, OverBudget, TooEarly
+from mixbayes.transport.errors import DifferentSets, OverBudget, RefusedByPolicy, TooEarly
 from mixbayes.wire.v1.node_pb2 import RoundReport
 
 STEP = "asking for the status"
@@ -151,6 +151,19 @@ def combined(reported: Sequence[Status], unreachable: Mapping[str, MixbayesError
         epsilon_spent=max(status.epsilon_spent for status in reported),
         noise_charges=max(status.noise_charges for status in reported),
         unreachable=unreachable,
+    )
+
+
+def refuse_preliminary(federation: Federation) -> None:
+    """Refuse questions where only cut points are found."""
+    if federation.cuts:
+        raise preliminary()
+
+
+def preliminary() -> RefusedByPolicy:
+    return RefusedByPolicy(
+        "This agreement is preliminary: its round finds cut points and answers no questions. `mixbayes federation "
+        "cuts` writes the agreement that is to follow."
     )
 
 
