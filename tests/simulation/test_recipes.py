@@ -145,6 +145,17 @@ def test_two_hospitals_alone_judge_and_ask_too(seen: list[Prepared]) -> None:
     assert outcome.recipe.accuracy["joint"] == outcome.accuracy.pooled
 
 
+def test_the_exact_protocol_answers_by_a_personal_recipe() -> None:
+    held = {name: HELD[name] for name in ("north", "South 2")}
+    recipe = "personal:weight=2:prior=own:costs=yes=2"
+    outcome = simulate(
+        held, two_party=True, protocol="paillier", recipe=recipe, max_rows=100, holdout=0.1, deadline=PATIENCE
+    )
+    assert outcome.recipe
+    assert [one.recipe for one in outcome.recipe.hospitals.values()] == [recipe] * 2
+    assert outcome.agreement_with_pooled == 1.0
+
+
 def test_nothing_held_out_is_nothing_asked() -> None:
     outcome = simulate({"all": table(20, 5)}, hospitals=2, recipe="personal", holdout=0.0, deadline=PATIENCE)
     assert outcome.recipe

@@ -13,7 +13,7 @@ from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes.recipe import read_recipe
-from mixbayes.protocol.errors import Unsupported
+from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 from mixbayes.simulation.wishes import USUAL, USUAL_FOLDS, Wishes, wishes
 
 PERSONAL = "personal:weight=3:prior=own"
@@ -77,7 +77,7 @@ def test_named_recipes_are_compared_in_place_of_the_usual_ones() -> None:
     [
         ({"evaluate": True, "protocol": "paillier"}, "--evaluate judges classifiers on shares"),
         ({"recipe": "best", "protocol": "paillier"}, "--recipe best judges classifiers on shares"),
-        ({"recipe": PERSONAL, "protocol": "paillier"}, "the Paillier protocol answers from the joint classifier alone"),
+        ({"recipe": f"{PERSONAL}:unsure=1", "protocol": "paillier"}, "the Paillier protocol has no unsure answers"),
         ({"evaluate": True, "folds": 1}, "--evaluate with --folds 1: patients are dealt into 2 to 20 folds"),
         ({"evaluate": True, "folds": 21}, "--folds 21"),
         ({"recipe": "best", "folds": 0}, "--recipe best with --folds 0"),
@@ -102,17 +102,29 @@ def test_what_does_not_go_together(asked: dict[str, Any], said: str) -> None:
 
 
 def test_what_goes_together_all_the_same() -> None:
-    """A protected hospital may ask, by any recipe; the exact protocol answers by two of them."""
+    """A protected hospital may ask, by any recipe; the exact protocol answers by all that are sure."""
     assert wishes(recipe=PERSONAL, protect="sap:p=1").recipe == PERSONAL
-    assert wishes(recipe="joint", protocol="paillier").recipe == "joint"
-    assert wishes(recipe="own", protocol="paillier").asked == read_recipe("own")
+    assert wishes(recipe=COSTLY, protocol="paillier").agreed == (COSTLY,)
+    assert wishes(recipe="own:unsure=1", protocol="paillier").asked == read_recipe("own:unsure=1")
     assert len(wishes(evaluate=True, compare=[PERSONAL, *COMPARED], noise=True).compared) == 4
 
 
-def test_a_cost_of_a_class_that_there_is_not() -> None:
-    layout = Layout(
-        Dictionary(class_column="c", classes=("no", "yes"), attributes=(Nominal(name="x", values=("1", "2")),))
-    )
-    wishes(recipe=COSTLY).refuse_unfit(layout)
+def layout(attributes: int = 1) -> Layout:
+    columns = tuple(Nominal(name=f"x{at}", values=("1", "2")) for at in range(attributes))
+    return Layout(Dictionary(class_column="c", classes=("no", "yes"), attributes=columns))
+
+
+@pytest.mark.parametrize("protocol", ["shares", "paillier"])
+def test_a_cost_of_a_class_that_there_is_not(protocol: str) -> None:
+    wishes(recipe=COSTLY).refuse_unfit(layout(), protocol)
     with pytest.raises(Unsupported, match="has a cost for 'maybe'; the classes are no, yes"):
-        wishes(recipe="own:costs=maybe=5").refuse_unfit(layout)
+        wishes(recipe="own:costs=maybe=5").refuse_unfit(layout(), protocol)
+
+
+def test_numbers_that_do_not_fit_a_key() -> None:
+    """Of the plain joint classifier they do."""
+    many = layout(attributes=62)
+    wishes(recipe="joint").refuse_unfit(many, "paillier")
+    with pytest.raises(DictionaryTooLarge, match="needs a key of"):
+        wishes(recipe="personal:weight=100").refuse_unfit(many, "paillier")
+    wishes(recipe="personal:weight=100").refuse_unfit(many, "shares")

@@ -172,7 +172,7 @@ def simulate(
     coins = Coins(privacy.coins) if privacy else None
     layout = Layout(dictionary, Terms(len(training), min_rows, max_rows_each, coins, folds=wished.folds))
     _refuse_unfit(layout, protocol)
-    wished.refuse_unfit(layout)
+    wished.refuse_unfit(layout, protocol)
     prepared = prepare(planned, layout, protect, seed, progress, wished.test_share)
     agreed(dictionary)
     make_room(len(prepared.held) + (0 if two_party else 2))

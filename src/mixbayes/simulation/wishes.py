@@ -12,6 +12,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import JOINT, OWN, Recipe, read_recipe
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 
 PAILLIER = "paillier"
 USUAL_FOLDS = 5
@@ -55,11 +56,15 @@ class Wishes:
         asked = self.asked
         return [*self.compared, *([] if asked is None else [asked])]
 
-    def refuse_unfit(self, layout: Layout) -> None:
+    def refuse_unfit(self, layout: Layout, protocol: str) -> None:
         """Refuse costs of classes that there are not, and numbers that do not fit."""
         for recipe in self._used:
             recipe.refuse_unknown_classes(layout.dictionary.classes)
-            if recipe.base != "own":
+            if recipe.base == "own":
+                continue
+            if protocol == PAILLIER:
+                fitting_bits(layout, USUAL_BITS, recipe)
+            else:
                 precision_for(layout, recipe)
 
 
@@ -82,10 +87,8 @@ def wishes(
     named = [read_recipe(text) for text in compare]
     if not 0 <= test_share <= MOST_ASIDE:
         raise Unsupported(f"--test-share {test_share:g}: a share from 0 to {MOST_ASIDE:g} can be kept aside.")
-    if protocol == PAILLIER and asked and asked.base != "own" and asked != JOINT:
-        raise Unsupported(
-            f"--recipe {asked}: the Paillier protocol answers from the joint classifier alone. Use --protocol shares."
-        )
+    if protocol == PAILLIER and asked and asked.base != "own" and asked.unsure is not None:
+        raise Unsupported(f"--recipe {asked}: the Paillier protocol has no unsure answers. Use --protocol shares.")
     text = str(asked) if asked else recipe
     if not evaluate and recipe != BEST:
         _refuse_for_nobody(folds, named)
