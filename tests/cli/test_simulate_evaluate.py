@@ -147,4 +147,4 @@ def test_that_noise_makes_an_evaluation_long_is_said_before_it_begins(
     monkeypatch.setattr(command, "run_simulation", agreed_only)
     done = simulated(*tables, "--epsilon", 2, *flags)
     assert "That is enough." in done.err
-    assert ("takes minutes; --max-rows-each N makes them fewer" in " ".join(done.err.split())) == told
+    assert ("takes time; --max-rows-each N makes them fewer" in " ".join(done.err.split())) == told

@@ -69,7 +69,7 @@ mixbayes simulate patients.csv --protect class-wise-condensation:t=20 --protect 
 
 _MANY_ROWS = (
     f"With noise every hospital asks about {MOST_ASKED:,} rows, its own and padding, to judge a classifier: so nobody "
-    "learns how many it has. That takes minutes; --max-rows-each N makes them fewer."
+    "learns how many it has. That takes time; --max-rows-each N makes them fewer."
 )
 
 

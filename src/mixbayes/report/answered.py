@@ -51,7 +51,7 @@ def _everybody(found: WithRecipe) -> Iterator[tuple[str, Answered]]:
 def _what_was_asked(found: WithRecipe) -> str:
     asked = f"{many(len(found.hospitals), 'hospital')} asked about {many(found.rows, 'row')} by {found.recipe}"
     if found.recipe == BEST:
-        return f"{asked}: each by the recipe that did best in its own evaluation. None of these rows counted in it."
+        return f"{asked}: each by the recipe that did best in its own evaluation."
     return f"{asked}: {meaning(found.recipe)}."
 
 
