@@ -34,7 +34,7 @@ from mixbayes.cli.recipes import USUAL_FOLDS, TestShare
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.cli.simulate_text import show
 from mixbayes.parties.applications import BEST
-from mixbayes.parties.own_patients import MOST_ASKED
+from mixbayes.parties.own_patients import MOST_PADDED
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import Unsupported
@@ -68,7 +68,7 @@ mixbayes simulate patients.csv --protect class-wise-condensation:t=20 --protect 
 """
 
 _MANY_ROWS = (
-    f"With noise every hospital asks about {MOST_ASKED:,} rows, its own and padding, to judge a classifier: so nobody "
+    f"With noise every hospital asks about {MOST_PADDED:,} rows, its own and padding, to judge a classifier: so nobody "
     "learns how many it has. That takes time; --max-rows-each N makes them fewer."
 )
 
@@ -200,7 +200,7 @@ def simulate(
     def agreed(dictionary: Dictionary) -> None:
         if epsilon is not None:
             tell_not_covered(dictionary, "the tables")
-            if (evaluate or recipe == BEST) and (max_rows_each or dictionary.max_rows) >= MOST_ASKED:
+            if (evaluate or recipe == BEST) and (max_rows_each or dictionary.max_rows) >= MOST_PADDED:
                 typer.echo(_MANY_ROWS, err=True)
         if asked:
             tell_unknown(dictionary, asked)
