@@ -200,13 +200,11 @@ def _texts(column: Column) -> Texts:
     return np.array(list(column.cells), np.str_)
 
 
-def serve_applications(
-    stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, own: OwnPatients, log: Log
-) -> Server:
+def serve_applications(stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, log: Log) -> Server:
     """Listen until the stack unwinds. Until then the address lies beside the key."""
     federation, name = settings.federation, settings.name
     admission = Admission(federation.title(name), federation, lambda caller, service: caller == name, log)
-    service = PartyService(federation, backend, own, settings.protection_text)
+    service = PartyService(federation, backend, settings.own_patients, settings.protection_text)
     server = Server(
         settings.listen,
         identity.credentials,

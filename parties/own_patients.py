@@ -24,8 +24,8 @@ from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.folding import Patients
 from mixbayes.transport.errors import TooEarly
 
-MOST_ASKED = 8192
-"""Rows of an evaluation, at most; of a larger table it takes a sample."""
+MOST_PADDED = 2048
+"""Rows of an evaluation with noise, at most: of a larger table it takes a sample, of a smaller one it adds padding."""
 
 
 def other_counts(me: str, number: int) -> TooEarly:
@@ -101,7 +101,7 @@ class OwnPatients:
         """Rows asked about in each fold."""
         folds = self.layout.terms.folds
         if self.layout.terms.coins:
-            return -(-min(self.layout.rows_each, MOST_ASKED) // folds)
+            return -(-min(self.layout.rows_each, MOST_PADDED) // folds)
         return int(np.bincount(self._patients.folds, minlength=folds).max())
 
     @property
@@ -123,7 +123,7 @@ class OwnPatients:
         patients, folds, each = self._patients, self.layout.terms.folds, self._each
         codes, classes = self._padding(folds * each)
         for fold in range(folds):
-            rows = np.flatnonzero(patients.folds == fold)[:each]
+            rows = _spread(np.flatnonzero(patients.folds == fold), each)
             at = slice(fold * each, fold * each + rows.size)
             codes[:, at], classes[at] = patients.codes[:, rows], patients.labels[rows]
         return codes, classes
@@ -146,3 +146,10 @@ class OwnPatients:
         folds = self.vector.reshape(self.layout.terms.folds, self.layout.size)
         rest = folds.sum(axis=0, dtype=np.uint64) - folds
         return fixed_models(self._alone, recipe, rest, np.zeros_like(rest))
+
+
+def _spread(rows: Integers, most: int) -> Integers:
+    """At most so many of these, evenly spread over the table, which may be sorted."""
+    if rows.size <= most:
+        return rows
+    return rows[np.linspace(0, rows.size - 1, most).round().astype(np.int64)]

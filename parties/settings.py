@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from mixbayes.agreement.agreement import Federation
@@ -38,9 +39,9 @@ class Settings:
     aside: Patients | None = field(default=None, repr=False)
     """Rows that are not counted, by which the joint classifier is judged."""
 
-    @property
+    @cached_property
     def own_patients(self) -> OwnPatients:
-        """What the hospital has without asking anybody."""
+        """What the hospital has without asking anybody: the same for all who ask for it, with what it has computed."""
         return OwnPatients(self.federation.layout, self.vector, self.patients, self.aside)
 
     @property

@@ -27,7 +27,6 @@ from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.background import keep_going
-from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.settings import RunningHospital, Settings
 from mixbayes.protocol.errors import LocalError
 from mixbayes.transport.meter import Meter
@@ -70,9 +69,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         store.contribute()
         standing = StandingTalk()
         join = _listen if federation.party(name).address else _dial
-        own = settings.own_patients
-        part = join(stack, settings, identity, store, own, standing, log)
-        server = serve_applications(stack, settings, identity, part.hospital, own, log)
+        part = join(stack, settings, identity, store, standing, log)
+        server = serve_applications(stack, settings, identity, part.hospital, log)
         if settings.protection:
             store.rounds.write_down(title, "protected", "own table", settings.audited_protection)
         log.info("ready", port=server.port, rows=settings.rows)
@@ -81,37 +79,25 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
 
 
 def _listen(
-    stack: ExitStack,
-    settings: Settings,
-    identity: Identity,
-    store: PartnerStore,
-    own: OwnPatients,
-    standing: StandingTalk,
-    log: Log,
+    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
     """The hospital with an address: it answers the other hospital's certificate there, and no other."""
     follower, conversations = Follower(store.rounds), Conversations(store.federation.policy.timeout, log)
     pair = PairService(store, follower, conversations, standing, Watch())
     _serve_partner(stack, settings, identity, pair, log)
-    numbered = numbering(identity.seal)
+    numbered, own = numbering(identity.seal), settings.own_patients
     hospital = PartnerHospital(store, own, standing, lambda: "", numbered, follower.open, follower.close)
     return _Part(hospital, conversations.close)
 
 
 def _dial(
-    stack: ExitStack,
-    settings: Settings,
-    identity: Identity,
-    store: PartnerStore,
-    own: OwnPatients,
-    standing: StandingTalk,
-    log: Log,
+    stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
     """The hospital without an address: it dials the other one and leads."""
     peer = stack.enter_context(dial(store.federation, identity, store.other, Watch()))
     dialler = Dialler(store, ListeningHospital(peer, store), standing, log)
     leader = dialler.leader
-    numbered = numbering(identity.seal)
+    numbered, own = numbering(identity.seal), settings.own_patients
     hospital = PartnerHospital(store, own, standing, lambda: dialler.waiting, numbered, leader.open, leader.close)
     return _Part(hospital, peer.close, (dialler.lead, dialler.ask, dialler.answer), (peer.meter,))
 

@@ -127,6 +127,7 @@ class Outbox:
                 self._refuse_too_many(tables)
                 self._charge_noise(tables, number, drawn)
                 made = make()
+                self._refuse_changed(tables, made.counts)
                 tables.put_counted(self._agreement, number, made.counts)
                 for mixer, message in (("a", made.to_a), ("b", made.to_b)):
                     tables.add_message(self._agreement, number, mixer, made.id, message)
@@ -179,6 +180,19 @@ class Outbox:
         if why := too_much(tables.releases(), self._release, self._privacy):
             raise RefusedByPolicy(f"{self._me} does not contribute: {why}. Agree on a larger total.")
         tables.charge_noise(self._agreement, number, _WHATEVER_SET, self._release, None)
+
+    def _refuse_changed(self, tables: ContributionTables, counts: bytes) -> None:
+        """Refuse a changed table where noise hides which rows are kept aside.
+
+        They are kept aside by their places in the table. If a row goes, all behind it get other places, so that two
+        rounds would tell of many rows what the ledger charges for one.
+        """
+        if self._test_release and tables.counted_otherwise(self._agreement, counts):
+            raise RefusedByPolicy(
+                f"{self._me} does not contribute: its table has changed since an earlier round, and some of its rows "
+                "are kept aside (test_share). With noise a changed table needs a new agreement, under which all rows "
+                "are dealt anew: another name for the federation makes one."
+            )
 
     def _refuse_too_many(self, tables: ContributionTables) -> None:
         sealed = tables.sealed_rounds(self._agreement)

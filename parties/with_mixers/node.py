@@ -184,7 +184,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         own = settings.own_patients
         hospital = Hospital(name, mixers, federation, outbox, numbering(identity.seal), own)
         stack.callback(hospital.close)
-        server = serve_applications(stack, settings, identity, hospital, own, log)
+        server = serve_applications(stack, settings, identity, hospital, log)
         if settings.protection:
             outbox.note("protected", "own table", settings.audited_protection)
         log.info("ready", port=server.port, rows=settings.rows)

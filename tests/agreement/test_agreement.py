@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.protocol.bayes.recipe import OWN, read_recipe
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
-from tests.keys.helpers import HEART, PAIR, Place, changed
+from tests.keys.helpers import HEART, PAIR, PRIVACY, Place, changed
 
 
 def problems(content: dict[str, Any]) -> list[str]:
@@ -186,13 +186,6 @@ def test_too_many_classes_are_that() -> None:
         federation_from(changed(HEART, (("dictionary", "classes"), list(map(str, range(65))))))
 
 
-PRIVACY = {
-    "epsilon": 50.0,
-    "delta": 0.1,
-    "total_epsilon": 100.0,
-    "total_delta": 0.1,
-    "coins": (2, 2, 2, 2, 2, 2, 2, 200),
-}
 RECIPES = ["joint:unsure=1", "personal:weight=10:prior=own", "personal:weight=0:prior=own:costs=present=5"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mixbayes.cli.simulate import _show
+from mixbayes.cli.simulate_text import show
 from mixbayes.report.page import built
 from mixbayes.report.simulated import simulated
 from tests.report.pages import RUN, outcome
@@ -17,7 +17,7 @@ def test_cells_that_count_as_missing_are_told(capsys: pytest.CaptureFixture[str]
     found = outcome(["north", "south"], ["no", "yes"], "generalisation:k=5")
     north, south = found.hospitals
     found = replace(found, hospitals=[north, replace(south, coarsened=coarsened)])
-    _show(found)
+    show(found)
     shown = capsys.readouterr().out
     assert ("south: 1,200 cells were generalised or suppressed: they count as missing" in shown) == (coarsened > 0)
     assert "north: " not in shown

@@ -18,6 +18,13 @@ from mixbayes.keys.certificates import authority_certificate, node_certificate
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 
+PRIVACY: dict[str, Any] = {
+    "epsilon": 50.0,
+    "delta": 0.1,
+    "total_epsilon": 100.0,
+    "total_delta": 0.1,
+    "coins": (2, 2, 2, 2, 2, 2, 2, 200),
+}
 HEART: dict[str, Any] = {
     "name": "heart",
     "protocol": "shares",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.parties.desk import AtOwnNode
 from mixbayes.protocol.arrays import Words
+from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.privacy.loss import Release, epsilon_of
 from mixbayes.simulation import run
+from mixbayes.simulation.applications import Desks
 from mixbayes.simulation.crew import Crew
+from mixbayes.simulation.plan import plan
 from mixbayes.simulation.run import simulate
 from mixbayes.simulation.stage import Stage
 from mixbayes.tables.columns import Columns
@@ -42,15 +44,15 @@ Opened = list[tuple[Federation, Words]]
 def opened(monkeypatch: pytest.MonkeyPatch) -> Opened:
     """After every simulation its agreement and the noisy counts that it gives away."""
     found: Opened = []
-    really = run._application
+    really = run.applications
 
     @contextmanager
-    def application(set_up: Stage) -> Iterator[AtOwnNode]:
-        with really(set_up) as desk:
-            yield desk
-            found.append((set_up.federation, desk.counts()[1]))
+    def applications(set_up: Stage, hospitals: Sequence[str]) -> Iterator[Desks]:
+        with really(set_up, hospitals) as desks:
+            yield desks
+            found.append((set_up.federation, next(iter(desks.values())).counts()[1]))
 
-    monkeypatch.setattr(run, "_application", application)
+    monkeypatch.setattr(run, "applications", applications)
     return found
 
 
@@ -119,3 +121,55 @@ def test_what_cannot_be_promised_starts_nothing(
     monkeypatch.delattr(Crew, "start")
     with pytest.raises(error, match=said):
         simulate({"all": table(90)}, **asked)
+
+
+def test_recipes_with_noise_are_answered_from_the_noisy_counts(opened: Opened) -> None:
+    """Nobody lists the recipe, and every hospital asks about its own rows."""
+    recipe = read_recipe("personal:weight=2:prior=mixed")
+    whole = table(90, 4)
+    outcome = simulate(
+        {"all": whole},
+        hospitals=2,
+        bins=3,
+        epsilon=4.0,
+        delta=1e-3,
+        release="model",
+        recipe=str(recipe),
+        deadline=PATIENCE,
+    )
+    ((federation, noisy),) = opened
+    assert federation.recipes == ()
+    layout = federation.layout
+    planned = plan({"all": whole}, hospitals=2, two_party=False, classify=None, holdout=None, seed=0)
+    at, expected = 0, []
+    for name, rows in planned.asked.items():
+        own = counted(layout, planned.training[name]).vector
+        asked = planned.questions.take(np.arange(at, at := at + rows))
+        codes = encode_query(layout.dictionary, asked).codes
+        expected += fixed_labels(layout.weighing(2), fixed_model(layout, noisy, recipe, own), codes).tolist()
+    assert outcome.labels == [layout.dictionary.classes[label] for label in expected]
+    assert outcome.recipe
+    assert [one.rows for one in outcome.recipe.hospitals.values()] == list(planned.asked.values())
+
+
+def test_with_noise_patients_are_judged_and_padding_is_not(opened: Opened) -> None:
+    """And no recipe need be listed."""
+    outcome = simulate(
+        {"all": table(60, 6)},
+        hospitals=2,
+        bins=2,
+        epsilon=4.0,
+        delta=1e-3,
+        release="model",
+        max_rows_each=40,
+        evaluate=True,
+        folds=2,
+        deadline=PATIENCE,
+    )
+    ((federation, _),) = opened
+    assert federation.recipes == ()
+    assert (federation.policy.folds, federation.policy.max_rows_each) == (2, 40)
+    assert outcome.evaluation
+    for one in outcome.evaluation.values():
+        assert one["rows"] == 21
+        assert [sum(map(sum, found["confusion"])) for found in one["recipes"]] == [21, 21, 21]

@@ -1,6 +1,7 @@
 """How a simulation's labels are compared with pooling and with the truth."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.simulation.by_recipe import Answered, WithRecipe
 from mixbayes.simulation.outcome import Accuracy, Hospital, Outcome, Rounds, Seconds, Volumes, compare, pooled_labels
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted
@@ -98,8 +100,8 @@ def test_rows_of_unknown_class_count_for_no_accuracy() -> None:
     assert accuracy == Accuracy(joint=0.5, pooled=0.5, pooled_unprotected=0.5, alone=dict.fromkeys(HOSPITALS, 0.5))
 
 
-def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
-    outcome = Outcome(
+def outcome() -> Outcome:
+    return Outcome(
         class_column="ill",
         hospitals=[Hospital("north", 6), Hospital("south", 2, "sap:p=1", "one suppressed", 1, 3)],
         protocol="shares",
@@ -112,7 +114,33 @@ def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
         rounds=Rounds(4, 5),
         labels=["yes"],
     )
-    document = outcome.document()
+
+
+def test_document_has_what_was_asked_for_besides() -> None:
+    plain = outcome()
+    answered = Answered("joint", 1, {"own": None}, {"own": None}, None)
+    asked = replace(
+        plain,
+        seconds=replace(plain.seconds, evaluate=3.0),
+        bytes=replace(plain.bytes, evaluation=7),
+        rounds=replace(plain.rounds, evaluation=8),
+        evaluation={"north": {"rows": 6}},
+        recipe=WithRecipe(**vars(answered), hospitals={"north": answered}),
+    ).document()
+    assert json.loads(json.dumps(asked, allow_nan=False)) == asked
+    added = {key: value for key, value in asked.items() if plain.document().get(key) != value}
+    of_one = {"recipe": "joint", "rows": 1, "accuracy": {"own": None}, "confusion": {"own": None}, "unsure": None}
+    assert added == {
+        "evaluation": {"north": {"rows": 6}},
+        "recipe": of_one | {"hospitals": {"north": of_one}},
+        "seconds": plain.document()["seconds"] | {"evaluate": 3.0},
+        "bytes": plain.document()["bytes"] | {"evaluation": 7},
+        "rounds": plain.document()["rounds"] | {"evaluation": 8},
+    }
+
+
+def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
+    document = outcome().document()
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document == {
         "class_column": "ill",

@@ -80,6 +80,7 @@ def test_held_out_rows_are_asked_about_and_nothing_else_is(sizes: list[int], sha
         assert len(mine) == round(share * rows)
         assert trained[name] == sorted(trained[name])
     assert asked == sorted(asked)  # hospital by hospital, each in its own order
+    assert result.asked == {name: round(share * rows) for name, rows in zip(tables, sizes, strict=True)}
 
 
 def test_held_out_rows_are_chosen_at_random() -> None:
@@ -114,6 +115,7 @@ def test_tables_are_trained_on_whole_beside_a_table_to_classify(hospitals: int |
     result = planned(tables, hospitals=hospitals, two_party=two_party, classify=north, holdout=0.9)
     assert held(result) == {"north": [0, 1, 2], "south": [100, 101]}
     assert result.questions is north
+    assert result.asked == {"north": 3}
 
 
 @pytest.mark.parametrize(

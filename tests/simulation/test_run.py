@@ -20,7 +20,7 @@ from mixbayes.simulation import prepared, stage
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.run import simulate
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.tallying import Counted
+from mixbayes.tables.folding import Folded
 from mixbayes.transport.errors import CannotServe, RoundFailed, Unreachable
 
 PATIENCE = 30.0
@@ -63,6 +63,8 @@ def test_what_is_said_on_the_way() -> None:
         ("mixer a", "rows classified", False),
         ("hospital-2", "training", True),
         ("hospital-1", "rows classified", True),
+        ("mixer a", "classifiers judged", False),
+        ("hospital-2", "classifiers judged", False),
     ],
 )
 def test_node_that_is_killed_is_named(name: str, when: str, two_party: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +82,13 @@ def test_node_that_is_killed_is_named(name: str, when: str, two_party: bool, mon
 
     monkeypatch.setattr(Crew, "start", start)
     with pytest.raises((PeerGone, Unreachable), match=rf"^(party )?{name}, at ") as caught:
-        simulate({"all": small_table()}, two_party=two_party, deadline=PATIENCE, progress=progress)
+        simulate(
+            {"all": small_table()},
+            two_party=two_party,
+            evaluate=when == "classifiers judged",
+            deadline=PATIENCE,
+            progress=progress,
+        )
     assert caught.value.exit_code == 3
     assert processes[name] == 0
 
@@ -114,13 +122,16 @@ def test_no_port_to_be_had(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_hospital_that_lies_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its counts are those of no table."""
-    really, hospitals = prepared.counted, iter(range(3))
+    really, hospitals = prepared.folded, iter(range(3))
 
-    def counted(*arguments: Any) -> Counted:
-        honest = really(*arguments)
-        return replace(honest, vector=np.zeros_like(honest.vector) - honest.vector) if next(hospitals) == 1 else honest
+    def folded(*arguments: Any, **named: Any) -> Folded:
+        honest = really(*arguments, **named)
+        if next(hospitals) != 1:
+            return honest
+        lie = np.zeros_like(honest.counted.vector) - honest.counted.vector
+        return replace(honest, counted=replace(honest.counted, vector=lie))
 
-    monkeypatch.setattr(prepared, "counted", counted)
+    monkeypatch.setattr(prepared, "folded", folded)
     with pytest.raises(RoundFailed, match="hospital-2"):
         simulate({"all": small_table()}, deadline=PATIENCE)
 

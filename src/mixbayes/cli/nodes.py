@@ -157,11 +157,16 @@ def _folded(agreed: Federation, data: str, how: How, secret: bytes) -> Folded:
     layout, share = agreed.layout, agreed.policy.test_share
     with Talk() as talk:
         table = opened(data, how)
-        found = folded(layout, table, test_share=share, secret=secret, progress=talk)
+        found = folded(layout, table, test_share=share, secret=dealt_by(agreed, secret), progress=talk)
     tell_unmet(table)
     refuse_empty(found.counted.rows, table.title)
     refuse_too_few(found.counted.rows, layout.terms.min_rows, table.title)
     return found
+
+
+def dealt_by(agreed: Federation, secret: bytes) -> bytes:
+    """The secret by which rows are dealt: under every agreement they are dealt independently."""
+    return secret + bytes.fromhex(agreed.digest())
 
 
 def _protected(layout: Layout, data: str, how: How, protection: Protection, seed: int) -> Counted:

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from mixbayes.agreement.agreement import MOST_FOLDS
 from mixbayes.agreement.noise import USUAL_DELTA
 from mixbayes.cli.doubts import tell_doubts, tell_predicted, tell_unknown
 from mixbayes.cli.noise import (
@@ -32,14 +30,18 @@ from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separa
 from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_whole
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
+from mixbayes.cli.recipes import USUAL_FOLDS, TestShare
 from mixbayes.cli.report_file import Report, ReportFile
-from mixbayes.node.log import printable
+from mixbayes.cli.simulate_text import show
+from mixbayes.parties.applications import BEST
+from mixbayes.parties.own_patients import MOST_PADDED
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.plan import USUAL_HOLDOUT, usual_share
 from mixbayes.simulation.run import simulate as run_simulation
+from mixbayes.simulation.wishes import wishes
 from mixbayes.tables.breast_cancer import breast_cancer
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.sources.how import How
@@ -58,8 +60,17 @@ mixbayes simulate patients.csv --hospitals 5 --report report
 
 mixbayes simulate patients.csv --bins 5 --epsilon 2
 
+mixbayes simulate north.csv south.csv west.csv --bins 5 --evaluate --report report
+
+mixbayes simulate north.csv south.csv west.csv --bins 5 --recipe best
+
 mixbayes simulate patients.csv --protect class-wise-condensation:t=20 --protect hospital-1=microaggregation:k=5
 """
+
+_MANY_ROWS = (
+    f"With noise every hospital asks about {MOST_PADDED:,} rows, its own and padding, to judge a classifier: so nobody "
+    "learns how many it has. That takes time; --max-rows-each N makes them fewer."
+)
 
 
 @reads_tables
@@ -124,6 +135,37 @@ def simulate(
     release: ReleaseOption = Releases.LABELS,
     min_rows: MinRows = 1,
     max_rows_each: MaxRowsEach = None,
+    evaluate: Annotated[
+        bool, typer.Option("--evaluate", help="Every hospital judges classifiers by its own patients.")
+    ] = False,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            min=1,
+            max=MOST_FOLDS,
+            help="With --evaluate: parts into which hospitals divide their patients.",
+            show_default=str(USUAL_FOLDS),
+        ),
+    ] = None,
+    test_share: TestShare = 0.0,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RECIPE",
+            help="With --evaluate: compare this one with the own classifier; repeatable.",
+            show_default="joint, with the own prior, with ten times the own patients",
+        ),
+    ] = None,
+    recipe: Annotated[
+        str,
+        typer.Option(
+            metavar="RECIPE",
+            help="Every hospital asks about its own rows by it: joint, own, personal:weight=10:prior=own, or best, "
+            "which its evaluation finds.",
+            show_default="the first hospital asks about all rows, by joint",
+        ),
+    ] = "",
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Who holds which rows; never the protocol's randomness.")
     ] = 0,
@@ -134,6 +176,17 @@ def simulate(
     """Train and classify on this machine, every node in a process of its own, and compare with pooling."""
     refuse_exact_with_noise(epsilon, protocol)
     refuse_noise_for_nothing(epsilon, total_epsilon, total_delta, release)
+    protections = _protections(protect or [])
+    wishes(
+        evaluate=evaluate,
+        folds=folds,
+        test_share=test_share,
+        recipe=recipe,
+        compare=compare or [],
+        protocol=protocol.value,
+        protect=protections,
+        noise=epsilon is not None,
+    )  # what does not go together is refused before any table is read
     if labels:
         refuse_unwritable_labels(labels)
         _refuse_to_overwrite(labels, [*(tables or []), *([classify] if classify else [])])
@@ -147,6 +200,8 @@ def simulate(
     def agreed(dictionary: Dictionary) -> None:
         if epsilon is not None:
             tell_not_covered(dictionary, "the tables")
+            if (evaluate or recipe == BEST) and (max_rows_each or dictionary.max_rows) >= MOST_PADDED:
+                typer.echo(_MANY_ROWS, err=True)
         if asked:
             tell_unknown(dictionary, asked)
 
@@ -167,7 +222,7 @@ def simulate(
             numeric=names_in(numeric),
             several=separators_in(several or []),
             most_values=most_values,
-            protect=_protections(protect or []),
+            protect=protections,
             epsilon=epsilon,
             delta=delta,
             total_epsilon=total_epsilon,
@@ -175,6 +230,11 @@ def simulate(
             release=release.value,
             min_rows=min_rows,
             max_rows_each=max_rows_each,
+            evaluate=evaluate,
+            folds=folds,
+            test_share=test_share,
+            recipe=recipe,
+            compare=compare or [],
             seed=seed,
             agreed=agreed,
             progress=talk,
@@ -195,11 +255,13 @@ def _hand_out(outcome: Outcome, page: ReportFile | None, *, as_json: bool) -> No
     if as_json:
         typer.echo(json.dumps(outcome.document(), indent=2))
     else:
-        _show(outcome)
+        show(outcome)
     if page:
         from mixbayes.report.simulated import simulated
 
-        page.write(simulated(outcome))
+        documents = list((outcome.evaluation or {}).values())
+        columns = documents[0]["columns"] if documents else []
+        page.write(simulated(outcome, columns=columns, evaluation=documents))
 
 
 def _tables(addresses: list[str], how: How, talk: Talk) -> dict[str, Columns]:
@@ -234,62 +296,3 @@ def _protections(given: list[str]) -> dict[str, str]:
 def _refuse_to_overwrite(out: Path, addresses: list[str]) -> None:
     if any(out.exists() and is_file(address) and out.samefile(address) for address in addresses):
         raise Unsupported(f"--labels {out} names a table that is read here. Give it another name.")
-
-
-def _show(outcome: Outcome) -> None:
-    """The results for people, on stdout."""
-    console = Console(highlight=False)
-    judged = outcome.accuracy.joint is not None
-    columns = ["", "rows", *(["accuracy"] if judged else [])]
-    console.print(Text(f"What is predicted: {printable(outcome.class_column)}"), soft_wrap=True)
-    title = f"{outcome.instances} rows classified, {len(outcome.classes)} classes"
-    table = Table(*columns, title=title)
-    for row in _rows(outcome):
-        table.add_row(*row[: len(columns)])
-    console.print(table)
-    if outcome.agreement_with_pooled is not None:
-        pooled = "the pooled classifier's without noise" if outcome.privacy else "the pooled classifier's"
-        console.print(f"Labels equal to {pooled}: {_percent(outcome.agreement_with_pooled)}")
-    for hospital in outcome.hospitals:
-        if hospital.coarsened:
-            said = (
-                f"{hospital.name}: {hospital.coarsened:,} cells were generalised or suppressed: they count as missing"
-            )
-            console.print(Text(said), soft_wrap=True)
-    seconds, moved, rounds = outcome.seconds, outcome.bytes, outcome.rounds
-    console.print(
-        f"Seconds: set-up {seconds.setup:.2f}, contributions {seconds.contribute:.2f}, "
-        f"training {seconds.train:.2f}, classification {seconds.classify:.2f}",
-        soft_wrap=True,
-    )
-    console.print(
-        f"Bytes: contributions {moved.hospitals_to_mixers:,}, training {moved.training:,} in {rounds.training} rounds, "
-        f"classification {moved.classification:,} in {rounds.classification} rounds",
-        soft_wrap=True,
-    )
-    for line in _about_noise(outcome):
-        console.print(Text(line), soft_wrap=True)
-
-
-def _about_noise(outcome: Outcome) -> Iterator[str]:
-    if not outcome.privacy:
-        yield from outcome.about_noise
-        return
-    promise, noise = outcome.about_noise
-    yield f"Promised: {promise}. The noise really cost epsilon {outcome.privacy['spent']:.4g}."
-    yield f"Noise: {noise}. Where it changes a label, that is the price of the promise."
-
-
-def _rows(outcome: Outcome) -> Iterator[tuple[Text, str, str]]:
-    """Whose classifier, the rows that it learned from, and its accuracy."""
-    for hospital in outcome.hospitals:
-        yield Text(f"{hospital.name} alone"), str(hospital.rows), _percent(outcome.accuracy.alone[hospital.name])
-    everybody = str(sum(hospital.rows for hospital in outcome.hospitals))
-    if any(hospital.protect for hospital in outcome.hospitals):
-        yield Text("pooled without protection"), "", _percent(outcome.accuracy.pooled_unprotected)
-    yield Text("all tables pooled"), everybody, _percent(outcome.accuracy.pooled)
-    yield Text("jointly, nothing pooled"), everybody, _percent(outcome.accuracy.joint)
-
-
-def _percent(share: float | None) -> str:
-    return "unknown" if share is None else f"{share:.2%}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mixbayes.report.answered import answered
 from mixbayes.report.bars import Bar, bars
 from mixbayes.report.confusion import MOST_SQUARES, confusion
 from mixbayes.report.evaluated import Document, evaluation_sections, what_was_opened
@@ -15,11 +16,17 @@ from mixbayes.report.lanes import Lane, lanes
 from mixbayes.report.markup import Markup, element, joined
 from mixbayes.report.page import Page, Section, Table, whole_words
 from mixbayes.report.palette import CROSSED, DOTTED, PLAIN, STRIPED, Fill
-from mixbayes.simulation.flows import MASKED, SEED
+from mixbayes.simulation.flows import EVALUATING, MASKED, SEED
 from mixbayes.simulation.outcome import Flow, Hospital, Outcome
 from mixbayes.transport.conversation import ASKING, TRAINING
 
-_PURPOSES = {SEED: "random seed", MASKED: "masked counts", TRAINING: "training", ASKING: "classification"}
+_PURPOSES = {
+    SEED: "random seed",
+    MASKED: "masked counts",
+    TRAINING: "training",
+    EVALUATING: "evaluation",
+    ASKING: "classification",
+}
 _MOST_HOSPITALS = 8
 """With more, the picture of bytes shows these, and the others in sum."""
 _JOINT = "jointly, nothing pooled"
@@ -48,6 +55,7 @@ def simulated(outcome: Outcome, *, columns: Sequence[str] = (), evaluation: Sequ
         sections=[
             _accuracy(outcome),
             _confusion(outcome),
+            *([answered(outcome.recipe)] if outcome.recipe else []),
             *evaluation_sections(evaluation),
             _protection(outcome),
             _noise(outcome),
@@ -67,17 +75,28 @@ def _found(outcome: Outcome) -> str:
     if joint is not None:
         found += f", {share(joint)} of {'them' if known == outcome.instances else 'those with a known class'} rightly"
     if agreement is not None:
-        without = " without noise" * bool(outcome.privacy)
-        found += f"; {share(agreement)} of the labels are those that a classifier on the pooled tables gives{without}"
+        found += f"; {share(agreement)} of the labels {_equal(outcome)}"
     return found + "."
+
+
+def _equal(outcome: Outcome) -> str:
+    without = " without noise" * bool(outcome.privacy)
+    if outcome.recipe:
+        return (
+            f"that were asked for by {outcome.recipe.recipe} are those that the same recipe gives on pooled counts"
+            + without
+        )
+    return f"are those that a classifier on the pooled tables gives{without}"
 
 
 def _keys(outcome: Outcome) -> Iterator[tuple[str, str]]:
     moved, took = outcome.bytes, outcome.seconds
     yield share(outcome.accuracy.joint), "of the joint labels are right"
     yield share(outcome.agreement_with_pooled), "are the labels of pooling" + " without noise" * bool(outcome.privacy)
-    yield size(moved.hospitals_to_mixers + moved.training + moved.classification), "went from node to node"
-    yield seconds(took.setup + took.contribute + took.train + took.classify), "from set-up to the last label"
+    in_all_moved = moved.hospitals_to_mixers + moved.training + (moved.evaluation or 0) + moved.classification
+    yield size(in_all_moved), "went from node to node"
+    in_all = took.setup + took.contribute + took.train + (took.evaluate or 0) + took.classify
+    yield seconds(in_all), "from set-up to the last label"
 
 
 def _accuracy(outcome: Outcome) -> Section:
@@ -277,6 +296,11 @@ def _flows(outcome: Outcome) -> Section:
     total = (
         ("contributions of the hospitals", moved.hospitals_to_mixers, ""),
         ("training", moved.training, exact(rounds.training, f"{rounds.training:,}")),
+        *(
+            [("evaluation", moved.evaluation, exact(rounds.evaluation, f"{rounds.evaluation:,}"))]
+            if moved.evaluation is not None
+            else []
+        ),
         ("classification", moved.classification, exact(rounds.classification, f"{rounds.classification:,}")),
     )
     shown = _shown(outcome.flows)
@@ -351,6 +375,7 @@ def _time(outcome: Outcome) -> Section:
         ("set-up: starting every node", took.setup, DOTTED),
         ("contributions of the hospitals", took.contribute, STRIPED),
         ("training", took.train, PLAIN),
+        *([("evaluation", took.evaluate, DOTTED)] if took.evaluate is not None else []),
         ("classification", took.classify, CROSSED),
     )
     told = "; ".join(f"{name}: {seconds(value)}" for name, value, _ in phases)

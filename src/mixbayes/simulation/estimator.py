@@ -306,7 +306,7 @@ def _in_positions(recipe: Recipe, classes: Names) -> Recipe:
     """With costs of the dictionary's classes, which are positions in these."""
     names = [str(label) for label in classes.tolist()]
     try:
-        recipe.refuse_unknown_classes(names)
+        replace(recipe, unsure=None).refuse_unknown_classes(names)  # `unsure_label` is what is answered here
     except Unsupported as error:
         raise ValueError(str(error)) from None
     return replace(recipe, costs=tuple(sorted((str(names.index(name)), cost) for name, cost in recipe.costs)))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.outcome import Flow
 from mixbayes.simulation.roles import FIRST_ROUND
 from mixbayes.simulation.stage import Stage
 from mixbayes.transport.contribution import encoded_size
+from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.transport.meter import Moved
 
 SEED, MASKED = "seed", "masked counts"
+EVALUATING = "evaluation"
+PURPOSES = TRAINING, EVALUATING, ASKING
 BOTH = "both mixers"
 
 ByNode = Mapping[str, Mapping[str, Moved]]
@@ -20,12 +24,41 @@ ByNode = Mapping[str, Mapping[str, Moved]]
 def contributions(set_up: Stage) -> list[Flow]:
     """What hospitals send mixers: a seed to one, masked counts to the other. Two hospitals alone send nothing."""
     federation = set_up.federation
-    cells = federation.layout.size
+    cells = federation.layout.contributed
     return [
         Flow(hospital, federation.title(mixer.name), purpose, encoded_size(name, FIRST_ROUND, share), both_ways=False)
         for hospital, name in set_up.names.items()
         for mixer, purpose, share in zip(federation.mixers, (SEED, MASKED), (None, cells), strict=False)
     ]
+
+
+def seen_by(crew: Crew, set_up: Stage, asking: Sequence[str]) -> dict[str, dict[str, Moved]]:
+    """By node and purpose, every conversation so far counted once, by the node that opened it."""
+    federation = set_up.federation
+    seen = {}
+    for role in [federation.title("a"), *asking] if federation.mixers else list(set_up.names):
+        crew.tell(role, "what was seen")
+        seen[role] = crew.hear(role)
+    return seen
+
+
+def by_purpose(trained: ByNode, evaluated: ByNode, ended: ByNode) -> dict[str, dict[str, Moved]]:
+    """What was moved for each purpose, from what nodes had moved after the training, the evaluations and the last row.
+
+    Personal classifiers are trained while they are judged or asked. Transfers made ahead are for questions.
+    """
+    return {
+        node: {
+            TRAINING: trained[node][TRAINING],
+            EVALUATING: _all(evaluated[node]) - _all(trained[node]),
+            ASKING: trained[node][ASKING] + _all(ended[node]) - _all(evaluated[node]),
+        }
+        for node in ended
+    }
+
+
+def _all(moved: Mapping[str, Moved]) -> Moved:
+    return sum(moved.values(), Moved())
 
 
 def conversations(set_up: Stage, seen: ByNode) -> list[Flow]:

@@ -14,6 +14,16 @@ from mixbayes.protocol.attributes.cells import positions
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.reference import real_scores
+from mixbayes.simulation.by_recipe import (
+    Asked,
+    Truth,
+    WithRecipe,
+    alone,
+    confusion_of,
+    pooled_by,
+    share_right,
+    with_recipe,
+)
 from mixbayes.tables.columns import Columns
 
 Labels = NDArray[np.int64]
@@ -51,6 +61,8 @@ class Seconds:
     contribute: float
     train: float
     classify: float
+    evaluate: float | None = None
+    """None where nobody evaluates."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,7 @@ class Volumes:
     hospitals_to_mixers: int
     training: int
     classification: int
+    evaluation: int | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +92,7 @@ class Rounds:
 
     training: int
     classification: int
+    evaluation: int | None = None
 
 
 @dataclass(frozen=True)
@@ -104,11 +118,29 @@ class Outcome:
     """In words: what is promised and by which noise, or what labels give away without noise."""
     privacy: dict[str, Any] | None = None
     """What was promised, the noise that was drawn, and the ε that it cost; nothing without noise."""
+    evaluation: dict[str, dict[str, Any]] | None = None
+    """By hospital, what `mixbayes evaluate --json` prints; None where nobody evaluates."""
+    recipe: WithRecipe | None = None
+    """How good the answers by a recipe were; None where none was asked for."""
 
     def document(self) -> dict[str, Any]:
-        """What --json prints."""
+        """What --json prints. Of evaluations and recipes nothing, where there are none."""
         for_people = ("labels", "flows", "confusion", "about_noise")
-        return {key: value for key, value in asdict(self).items() if key not in for_people}
+        found = {key: value for key, value in asdict(self).items() if key not in for_people}
+        for part, key in _WHERE_ASKED:
+            if (holder := found[part] if part else found)[key] is None:
+                del holder[key]
+        return found
+
+
+_WHERE_ASKED = (
+    ("", "evaluation"),
+    ("", "recipe"),
+    ("seconds", "evaluate"),
+    ("bytes", "evaluation"),
+    ("rounds", "evaluation"),
+)
+"""Where in the document a key stands that is there only if somebody asked for it."""
 
 
 def pooled_labels(layout: Layout, vectors: list[Words], codes: Values) -> Labels:
@@ -127,39 +159,57 @@ def compare(
 ) -> tuple[float | None, Accuracy]:
     """Agreement with pooling, and accuracies where the questions carry classes."""
     pooled = pooled_labels(layout, list(vectors.values()), codes)
-    truth = _truth(layout.dictionary, questions)
-    right = _share_right(truth, pooled, layout.classes)
+    truth = true_classes(layout.dictionary, questions)
+    right = share_right(truth, pooled, layout.classes)
     before = pooled_labels(layout, list(unprotected.values()), codes)
-    alone = {
-        name: _share_right(truth, pooled_labels(layout, [vector], codes), layout.classes)
+    of_each = {
+        name: share_right(truth, pooled_labels(layout, [vector], codes), layout.classes)
         if layout.class_counts(vector).any()
         else None
         for name, vector in vectors.items()
     }
-    agreement = float(np.mean(pooled == labels)) if labels.size else None
-    return agreement, Accuracy(
-        _share_right(truth, labels, layout.classes), right, _share_right(truth, before, layout.classes), alone
+    return share_equal(pooled, labels), Accuracy(
+        share_right(truth, labels, layout.classes), right, share_right(truth, before, layout.classes), of_each
     )
+
+
+def compare_by_recipe(
+    layout: Layout,
+    vectors: Mapping[str, Words],
+    codes: Values,
+    questions: Columns,
+    parts: Mapping[str, slice],
+    recipe: str,
+    asked: Mapping[str, Asked],
+) -> tuple[float | None, WithRecipe]:
+    """Agreement with what each hospital's recipe gives on pooled counts, and how good the answers were."""
+    pooled: Words = np.stack(list(vectors.values())).sum(axis=0, dtype=np.uint64)
+    truth = true_classes(layout.dictionary, questions)
+    expected = [
+        pooled_by(layout, one.recipe, pooled, vectors[name], codes[:, parts[name]]) for name, one in asked.items()
+    ]
+    found = with_recipe(
+        layout,
+        recipe,
+        asked,
+        {name: None if truth is None else truth[parts[name]] for name in asked},
+        {name: pooled_labels(alone(layout), [vectors[name]], codes[:, parts[name]]) for name in asked},
+    )
+    return share_equal(np.concatenate(expected), np.concatenate([one.labels for one in asked.values()])), found
+
+
+def share_equal(expected: Labels, labels: Labels) -> float | None:
+    """None where nothing was asked."""
+    return float(np.mean(expected == labels)) if labels.size else None
 
 
 def confusion(dictionary: Dictionary, questions: Columns, labels: Labels) -> list[list[int]] | None:
     """Rows by true class and by label given; None where no true class is known."""
-    truth, classes = _truth(dictionary, questions), len(dictionary.classes)
-    if truth is None or not (known := truth < classes).any():
-        return None
-    counts = np.bincount(truth[known] * classes + labels[known], minlength=classes**2)
-    return counts.reshape(classes, classes).tolist()
+    return confusion_of(true_classes(dictionary, questions), labels, len(dictionary.classes))
 
 
-def _truth(dictionary: Dictionary, questions: Columns) -> NDArray[np.int32] | None:
-    """The classes of the questions as positions; one beyond the last where none or an unknown one is given."""
+def true_classes(dictionary: Dictionary, questions: Columns) -> Truth | None:
+    """The classes of the questions, where they carry some."""
     if dictionary.class_column not in questions.names:
         return None
     return positions(questions.texts(dictionary.class_column), dictionary.classes)
-
-
-def _share_right(truth: NDArray[np.int32] | None, labels: Labels, classes: int) -> float | None:
-    if truth is None:
-        return None
-    known = truth < classes
-    return float(np.mean(truth[known] == labels[known])) if known.any() else None

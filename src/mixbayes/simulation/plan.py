@@ -22,6 +22,8 @@ class Plan:
 
     training: Mapping[str, Columns]
     questions: Columns
+    asked: Mapping[str, int]
+    """How many of these rows, one hospital after the other, are whose. A table to classify is the first hospital's."""
 
 
 def split_at_random(table: Columns, hospitals: int, random: np.random.Generator) -> dict[str, Columns]:
@@ -59,7 +61,7 @@ def plan(
         _check_number(len(tables), wanted, two_party)
         held = dict(tables)
     if classify is not None:
-        return Plan(held, classify)
+        return Plan(held, classify, {next(iter(held)): classify.rows})
     return _held_out(held, usual_share(held) if holdout is None else holdout, random)
 
 
@@ -78,10 +80,10 @@ def _check_number(tables: int, wanted: int | None, two_party: bool) -> None:
 
 def _held_out(held: Mapping[str, Columns], share: float, random: np.random.Generator) -> Plan:
     """The same share of every hospital's rows is asked about, the others are trained on."""
-    training, questions = {}, []
+    training, questions = {}, {}
     for name, table in held.items():
         order = random.permutation(table.rows)
         out = round(share * table.rows)
-        questions.append(table.take(np.sort(order[:out])))
+        questions[name] = table.take(np.sort(order[:out]))
         training[name] = table.take(np.sort(order[out:]))
-    return Plan(training, stacked(questions))
+    return Plan(training, stacked(list(questions.values())), {name: one.rows for name, one in questions.items()})

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.validity import joint
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.plan import Plan
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import counted, protected
 from mixbayes.tables.encoding import encode_query
+from mixbayes.tables.folding import Patients, folded, protected_in_folds
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.tallying import Counted
 
@@ -26,27 +28,67 @@ class Prepared:
     layout: Layout
     held: Mapping[str, Counted]
     unprotected: Mapping[str, Counted]
+    patients: Mapping[str, Patients]
+    """Of the hospitals that did not change their tables: rows by which they judge classifiers."""
     questions: Columns
     codes: Values
     """Of the questions."""
+    asked: Mapping[str, int]
+    """How many of the questions are whose, one hospital after the other."""
 
     @property
     def vectors(self) -> dict[str, Words]:
+        """What each contributes, fold after fold."""
         return {name: one.vector for name, one in self.held.items()}
 
     @property
+    def counts(self) -> dict[str, Words]:
+        """Of all folds together,"""
+        return self._together(self.held)
+
+    @property
     def before(self) -> dict[str, Words]:
-        return {name: one.vector for name, one in self.unprotected.items()}
+        """and without protection."""
+        return self._together(self.unprotected)
+
+    @property
+    def parts(self) -> dict[str, slice]:
+        """Where the questions of each hospital stand."""
+        found, at = {}, 0
+        for name, rows in self.asked.items():
+            found[name] = slice(at, at := at + rows)
+        return found
+
+    def _together(self, held: Mapping[str, Counted]) -> dict[str, Words]:
+        return {name: joint(self.layout, one.vector) for name, one in held.items()}
 
 
-def prepare(planned: Plan, layout: Layout, protect: Mapping[str, str] | str, seed: int, progress: Progress) -> Prepared:
+def prepare(
+    planned: Plan,
+    layout: Layout,
+    protect: Mapping[str, str] | str,
+    seed: int,
+    progress: Progress,
+    test_share: float = 0.0,
+) -> Prepared:
     """Have every hospital protect its table as it is told, and count it."""
     training = planned.training
-    unprotected = {name: counted(layout, table) for name, table in training.items()}
-    held = _protected(layout, training, unprotected, _protections(protect, training), seed, progress)
+    dealt = {
+        name: folded(layout, table, test_share=test_share, secret=_secret(seed, name))
+        for name, table in training.items()
+    }
+    unprotected = {name: one.counted for name, one in dealt.items()}
+    protections = _protections(protect, training)
+    held = _protected(layout, training, unprotected, protections, seed, progress)
+    patients = {name: one.patients for name, one in dealt.items() if name not in protections}
     with planned.questions.named_in_errors():
         codes = encode_query(layout.dictionary, planned.questions).codes
-    return Prepared(layout, held, unprotected, planned.questions, codes)
+    return Prepared(layout, held, unprotected, patients, planned.questions, codes, planned.asked)
+
+
+def _secret(seed: int, name: str) -> bytes:
+    """What decides which of a hospital's rows are kept aside. In a simulation the seed does."""
+    return hashlib.sha256(f"mixbayes simulation {seed} {name}".encode(errors="replace")).digest()
 
 
 def _protections(protect: Mapping[str, str] | str, training: Mapping[str, Columns]) -> dict[str, Protection]:
@@ -70,7 +112,7 @@ def _protected(
     """What each hospital counts."""
     held = dict(unprotected)
     for number, (name, protection) in enumerate(protections.items(), start=1):
-        held[name] = protected(layout, _named(name, training), protection, seed + number)
+        held[name] = protected_in_folds(layout, _named(name, training), protection, seed + number)
         progress(f"protected: {name}", number, len(protections))
     return held
 

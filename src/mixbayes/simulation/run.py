@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,37 +19,48 @@ from mixbayes.agreement.noise import (
     refuse_protected_and_noisy,
     without_noise,
 )
+from mixbayes.evaluation.document import Evaluation
 from mixbayes.mixers.node import Settings as MixerSettings
-from mixbayes.node.identity import Identity
-from mixbayes.node.log import logger
 from mixbayes.node.rounds.state import FAILED, SERVING
-from mixbayes.parties.desk import AtOwnNode, at_own_node
+from mixbayes.parties.desk import AtOwnNode
 from mixbayes.parties.settings import Settings as PartySettings
-from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.recipe import UNSURE
 from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.simulation import roles
+from mixbayes.simulation.applications import all_by_the_first, applications, each_by_recipe, evaluated
+from mixbayes.simulation.by_recipe import Asked, Labels
 from mixbayes.simulation.crew import Crew, ended_in_order, make_room
-from mixbayes.simulation.flows import contributions, conversations
-from mixbayes.simulation.outcome import Flow, Hospital, Labels, Outcome, Rounds, Seconds, Volumes, compare, confusion
+from mixbayes.simulation.flows import PURPOSES, ByNode, by_purpose, contributions, conversations, seen_by
+from mixbayes.simulation.outcome import (
+    Flow,
+    Hospital,
+    Outcome,
+    Rounds,
+    Seconds,
+    Volumes,
+    compare_by_recipe,
+    confusion,
+)
+from mixbayes.simulation.outcome import compare as compared_with_pooling
 from mixbayes.simulation.plan import plan
 from mixbayes.simulation.prepared import Prepared, Progress, prepare
 from mixbayes.simulation.stage import Rules, Stage, stage
+from mixbayes.simulation.wishes import PAILLIER, Wishes, wishes
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import NO_LISTS, class_of, common_names, infer, refuse_unlabelled
 from mixbayes.tables.profile import profiled
 from mixbayes.tables.tallying import Counted
-from mixbayes.transport.conversation import ASKING, TRAINING
 from mixbayes.transport.errors import CannotServe, RoundFailed, TooEarly
 from mixbayes.transport.meter import Moved
 
-SHARES, PAILLIER = "shares", "paillier"
+SHARES = "shares"
 DEADLINE = 60.0
 _PATIENCE = 900.0
 """Seconds for the hospitals to contribute, and then for the training."""
@@ -63,11 +74,16 @@ _STAGES = 3
 class _Answers:
     """What the nodes alone yield."""
 
-    labels: Labels
+    joint: Labels
+    """Of all rows that were asked about."""
     seconds: Seconds
     bytes: Volumes
     rounds: Rounds
     flows: list[Flow]
+    asked: Mapping[str, Asked]
+    """By hospital, where each asks by a recipe; else none."""
+    evaluations: Mapping[str, Evaluation]
+    """By hospital, where they evaluate."""
 
 
 def simulate(
@@ -95,6 +111,11 @@ def simulate(
     release: Given = "labels",
     min_rows: int = 1,
     max_rows_each: int | None = None,
+    evaluate: bool = False,
+    folds: int | None = None,
+    test_share: float = 0.0,
+    recipe: str = "",
+    compare: Sequence[str] = (),
     seed: int = 0,
     deadline: float = DEADLINE,
     agreed: Callable[[Dictionary], None] = lambda dictionary: None,
@@ -104,7 +125,9 @@ def simulate(
 
     `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
     randomness of the protocol, or of the noise; there is noise if `epsilon` is given. `agreed` is told the dictionary
-    before the nodes start. Nodes are new processes: a script calls this under `if __name__ == "__main__"`.
+    before the nodes start. With `evaluate` every hospital judges the usual recipes, or those of `compare`, by its own
+    patients, who are dealt into `folds`. With a `recipe` every hospital asks about its own rows by it; `best` is what
+    its evaluation finds. Nodes are new processes: a script calls this under `if __name__ == "__main__"`.
     """
     if protocol == PAILLIER and not two_party:
         raise Unsupported(
@@ -114,6 +137,16 @@ def simulate(
         refuse_protected_and_noisy()
     if protocol == PAILLIER and epsilon is not None:
         raise Unsupported("The Paillier protocol is exact and takes no noise: leave out epsilon, or take shares.")
+    wished = wishes(
+        evaluate=evaluate,
+        folds=folds,
+        test_share=test_share,
+        recipe=recipe,
+        compare=compare,
+        protocol=protocol,
+        protect=protect,
+        noise=epsilon is not None,
+    )
     _refuse_unfit_tables(tables, class_column)
     planned = plan(tables, hospitals=hospitals, two_party=two_party, classify=classify, holdout=holdout, seed=seed)
     training = list(planned.training.values())
@@ -135,19 +168,20 @@ def simulate(
         privacy = promised(
             dictionary, epsilon, delta, total_epsilon=total_epsilon, total_delta=total_delta, release=release
         )
-    rules = Rules(min_rows, max_rows_each, privacy)
+    rules = Rules(min_rows, max_rows_each, privacy, wished.folds, wished.agreed)
     coins = Coins(privacy.coins) if privacy else None
-    layout = Layout(dictionary, Terms(len(training), min_rows, max_rows_each, coins))
+    layout = Layout(dictionary, Terms(len(training), min_rows, max_rows_each, coins, folds=wished.folds))
     _refuse_unfit(layout, protocol)
-    prepared = prepare(planned, layout, protect, seed, progress)
+    wished.refuse_unfit(layout, protocol)
+    prepared = prepare(planned, layout, protect, seed, progress, wished.test_share)
     agreed(dictionary)
     make_room(len(prepared.held) + (0 if two_party else 2))
     with ended_in_order():
         answers = _staged(
             partial(stage, list(prepared.held), dictionary, protocol, two_party, deadline, rules),
-            lambda set_up: _answers(set_up, prepared, private, progress),
+            lambda set_up: _answers(set_up, prepared, wished, private, progress),
         )
-    return _outcome(prepared, protocol, answers, privacy)
+    return _outcome(prepared, protocol, answers, privacy, wished)
 
 
 def _refuse_unfit_tables(tables: Mapping[str, Columns], class_column: str | None) -> None:
@@ -165,11 +199,23 @@ def _refuse_unfit(layout: Layout, protocol: str) -> None:
         precision_for(layout)
 
 
-def _outcome(prepared: Prepared, protocol: str, answers: _Answers, privacy: Privacy | None) -> Outcome:
+def _outcome(prepared: Prepared, protocol: str, answers: _Answers, privacy: Privacy | None, wished: Wishes) -> Outcome:
     layout, dictionary = prepared.layout, prepared.layout.dictionary
-    agreement, accuracy = compare(
-        layout, prepared.vectors, prepared.before, prepared.codes, prepared.questions, answers.labels
+    agreement, accuracy = compared_with_pooling(
+        layout, prepared.counts, prepared.before, prepared.codes, prepared.questions, answers.joint
     )
+    labels, answered = answers.joint, None
+    if answers.asked:
+        agreement, answered = compare_by_recipe(
+            layout,
+            prepared.counts,
+            prepared.codes,
+            prepared.questions,
+            prepared.parts,
+            wished.recipe,
+            answers.asked,
+        )
+        labels = np.concatenate([one.labels for one in answers.asked.values()])
     return Outcome(
         hospitals=[_described(name, one) for name, one in prepared.held.items()],
         protocol=protocol,
@@ -181,11 +227,13 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers, privacy: Priv
         seconds=answers.seconds,
         bytes=answers.bytes,
         rounds=answers.rounds,
-        labels=np.array(dictionary.classes)[answers.labels].tolist(),
+        labels=np.array([*dictionary.classes, UNSURE])[labels].tolist(),
         flows=answers.flows,
-        confusion=confusion(dictionary, prepared.questions, answers.labels),
+        confusion=confusion(dictionary, prepared.questions, answers.joint),
         privacy=document(privacy, layout) if privacy else None,
         about_noise=list(in_words(privacy)) if privacy else [without_noise(layout)],
+        evaluation={name: one.as_json() for name, one in answers.evaluations.items()} if wished.evaluate else None,
+        recipe=answered,
     )
 
 
@@ -203,39 +251,53 @@ def _staged(make: Callable[[], AbstractContextManager[Stage]], play: Callable[[S
         return play(set_up)
 
 
-def _answers(set_up: Stage, prepared: Prepared, private: bool, progress: Progress) -> _Answers:
-    """Every node in a process of its own; this process is an application of the first hospital."""
-    watch, vectors, rows = _Watch(), prepared.vectors, prepared.questions.rows
+def _answers(set_up: Stage, prepared: Prepared, wished: Wishes, private: bool, progress: Progress) -> _Answers:
+    """Every node in a process of its own; this process is the hospitals' applications."""
+    watch, hospitals = _Watch(), list(prepared.held)
+    asking = hospitals if wished.everybody_asks else hospitals[:1]
     with Crew(preload=roles.__name__) as crew:
-        _start(crew, set_up, vectors)
+        _start(crew, set_up, prepared)
         setup = watch.lap()
-        for name in vectors:
-            crew.tell(name, "contribute")
-        for done, name in enumerate(vectors, start=1):
-            crew.hear(name)
-            progress(f"contributed: {name}", done, len(vectors))
+        _contribute(crew, hospitals, progress)
         contributed = watch.lap()
-        with _causes_first(crew), _application(set_up) as desk:
+        with _causes_first(crew), applications(set_up, asking) as desks:
             progress("training", 0, 1)
-            _until_serving(crew, desk)
+            _until_serving(crew, desks[hospitals[0]])
             progress("training", 1, 1)
-            training = watch.lap()
-            labels = desk.labels(
-                prepared.codes,
-                prepared.questions,
-                private=private,
-                progress=lambda done: progress("rows classified", done, rows),
-            )
+            training, after_training = watch.lap(), seen_by(crew, set_up, asking)
+            evaluations: Mapping[str, Evaluation] = {}
+            asked: Mapping[str, Asked] = {}
+            if wished.evaluate:
+                evaluations = evaluated(set_up.federation, desks, wished.compared, progress)
+            evaluation, after_evaluation = watch.lap(), seen_by(crew, set_up, asking)
+            if wished.recipe:
+                asked = each_by_recipe(desks, prepared, wished.recipe, private, progress)
+                joint = np.concatenate([one.joint for one in asked.values()])
+            else:
+                joint = all_by_the_first(desks, prepared, private, progress)
             classification = watch.lap()
-        seen = _seen(crew, set_up, vectors)
-    trained, asked = (sum((one[purpose] for one in seen.values()), Moved()) for purpose in (TRAINING, ASKING))
+        seen = by_purpose(after_training, after_evaluation, seen_by(crew, set_up, asking))
+    took = Seconds(setup, contributed, training, classification, evaluation if wished.evaluate else None)
     sent = contributions(set_up)
-    return _Answers(
-        labels,
-        Seconds(setup, contributed, training, classification),
-        Volumes(sum(flow.bytes for flow in sent), trained.bytes, asked.bytes),
-        Rounds(trained.rounds, asked.rounds),
-        [*sent, *conversations(set_up, seen)],
+    volumes, rounds = _moved(seen, sum(flow.bytes for flow in sent), wished)
+    return _Answers(joint, took, volumes, rounds, [*sent, *conversations(set_up, seen)], asked, evaluations)
+
+
+def _contribute(crew: Crew, hospitals: Sequence[str], progress: Progress) -> None:
+    for name in hospitals:
+        crew.tell(name, "contribute")
+    for done, name in enumerate(hospitals, start=1):
+        crew.hear(name)
+        progress(f"contributed: {name}", done, len(hospitals))
+
+
+def _moved(seen: ByNode, contributed: int, wished: Wishes) -> tuple[Volumes, Rounds]:
+    trained, judged, asked = (sum((one[purpose] for one in seen.values()), Moved()) for purpose in PURPOSES)
+    if not wished.evaluate:
+        return Volumes(contributed, trained.bytes, asked.bytes), Rounds(trained.rounds, asked.rounds)
+    return (
+        Volumes(contributed, trained.bytes, asked.bytes, judged.bytes),
+        Rounds(trained.rounds, asked.rounds, judged.rounds),
     )
 
 
@@ -249,26 +311,21 @@ def _causes_first(crew: Crew) -> Iterator[None]:
         raise
 
 
-def _start(crew: Crew, set_up: Stage, vectors: Mapping[str, Words]) -> None:
+def _start(crew: Crew, set_up: Stage, prepared: Prepared) -> None:
     """The mixers listen when this returns; the hospitals wait for the word."""
-    federation = set_up.federation
+    federation, vectors = set_up.federation, prepared.vectors
     for mixer in federation.mixers:
         settings = MixerSettings(federation, mixer.name, set_up.keys(mixer.name), set_up.state(mixer.name))
         crew.start(federation.title(mixer.name), roles.mixer, settings)
     for name, vector in vectors.items():
-        node = set_up.names[name]
-        crew.start(name, roles.hospital, PartySettings(federation, node, set_up.keys(node), set_up.state(node), vector))
+        node, patients = set_up.names[name], prepared.patients.get(name)
+        crew.start(
+            name,
+            roles.hospital,
+            PartySettings(federation, node, set_up.keys(node), set_up.state(node), vector, patients=patients),
+        )
     for role in (*(federation.title(mixer.name) for mixer in federation.mixers), *vectors):
         crew.hear(role)
-
-
-@contextmanager
-def _application(set_up: Stage) -> Iterator[AtOwnNode]:
-    """Of the first hospital: it asks its node on loopback, with the hospital's own keys."""
-    name = set_up.federation.names[0]
-    identity = Identity(set_up.keys(name), name, logger("simulation"))
-    with at_own_node(set_up.federation, identity, set_up.keys(name)) as desk:
-        yield desk
 
 
 def _until_serving(crew: Crew, desk: AtOwnNode) -> None:
@@ -280,16 +337,6 @@ def _until_serving(crew: Crew, desk: AtOwnNode) -> None:
         if time.monotonic() > until:
             raise TooEarly(f"The round is {status.state} after {_PATIENCE:g} s. {status.reason}".strip())
         time.sleep(_LOOK_EVERY)
-
-
-def _seen(crew: Crew, set_up: Stage, vectors: Mapping[str, Words]) -> dict[str, dict[str, Moved]]:
-    """By node and purpose, every conversation counted once, by the node that opened it."""
-    federation = set_up.federation
-    seen = {}
-    for role in [federation.title("a"), next(iter(vectors))] if federation.mixers else list(vectors):
-        crew.tell(role, "what was seen")
-        seen[role] = crew.hear(role)
-    return seen
 
 
 class _Watch:

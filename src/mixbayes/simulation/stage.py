@@ -23,11 +23,13 @@ _RESERVED = {"a", "b", "authority"}
 
 @dataclass(frozen=True)
 class Rules:
-    """What is agreed besides the dictionary: rows of each hospital, and noise."""
+    """What is agreed besides the dictionary: rows of each hospital, noise, folds and recipes."""
 
     min_rows: int = 1
     max_rows_each: int | None = None
     privacy: Privacy | None = None
+    folds: int = 1
+    recipes: tuple[str, ...] = ()
 
 
 USUAL = Rules()
@@ -101,6 +103,7 @@ def _agreement(
         rounds=1,
         min_rows=rules.min_rows,
         max_rows_each=rules.max_rows_each,
+        folds=rules.folds,  # and no test_share: a simulation deals the rows itself, and has no joint test
     )
     mixers = [] if two_party else [Mixer(name="a", address=addresses[0]), Mixer(name="b", address=addresses[1])]
     return federation_from(
@@ -111,6 +114,7 @@ def _agreement(
             "mixers": mixers,
             "policy": policy,
             "privacy": rules.privacy,
+            "recipes": rules.recipes,
             "dictionary": dictionary,
         }
     )

@@ -12,7 +12,8 @@ counted or kept aside. A patient is then in one of the two parts and says nothin
 promise of differential privacy the noisy counts keep, and whatever promise the noisy figures of the joint test keep,
 the two of them together cost that patient no more than the larger one. If the rows were kept aside by their content,
 or so that their number were exact, one patient more could move another from one part to the other. All this is about
-one table and numbers that nobody knows: a table that has changed, and is counted once more, takes another secret.
+one table and numbers that nobody knows: a table that has changed, and is counted once more, takes another secret. A
+node has one for every agreement, and with noise contributes no changed table under the same one.
 
 **Order.** The same secret and the same rows in the same order are always dealt alike, into whatever parts the source
 cuts them. Files have an order. A database without ORDER BY and Spark promise none, and may deal otherwise when they are

@@ -9,16 +9,9 @@ from hypothesis import strategies as st
 from mixbayes.agreement.agreement import federation_from
 from mixbayes.node.serving.greeting import PROTOCOL, greeting, refuse_difference
 from mixbayes.transport.errors import Disagreement
-from tests.keys.helpers import HEART, changed
+from tests.keys.helpers import HEART, PRIVACY, changed
 
 FEDERATION = federation_from(HEART)
-PRIVACY = {
-    "epsilon": 50.0,
-    "delta": 0.1,
-    "total_epsilon": 100.0,
-    "total_delta": 0.1,
-    "coins": (2, 2, 2, 2, 2, 2, 2, 200),
-}
 KEYS = [key for key, _ in greeting(FEDERATION)]
 
 
@@ -64,6 +57,11 @@ def test_another_protocol_is_said_before_another_agreement() -> None:
     assert f"it speaks protocol {PROTOCOL} " in said
     assert f"party north speaks protocol {PROTOCOL + 1} " in said
     assert "differ" not in said
+
+
+def test_every_section_has_a_name_for_people() -> None:
+    header = dict(greeting(FEDERATION)) | {"mixbayes-federation": "0" * 64, "mixbayes-sections": ""}
+    assert told(header.items()).count(", the ") == len(FEDERATION.sections()) - 1
 
 
 def test_sections_that_do_not_say_what_differs() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,47 @@ def test_rounds_that_end_before_anything_is_drawn_use_up_nothing(tmp_path: Path)
             assert outbox.due(number, Maker(), drawn=0)
         with pytest.raises(RefusedByPolicy, match="the noise of 1 release has used"):
             outbox.due(6, Maker(), drawn=1)
+
+
+TEST = Release(Coins((24,)), 1)
+GENEROUS = PRIVACY.model_copy(update={"total_epsilon": 1e6, "total_delta": 0.9})
+
+
+@contextmanager
+def outbox_with_test_in(folder: Path, agreement: str = AGREEMENT, privacy: Privacy = GENEROUS) -> Iterator[Outbox]:
+    """Of an agreement with a joint test."""
+    with Database.open(folder, HOSPITAL, Seal(KEY), "party north") as database:
+        yield Outbox(database, "party north", agreement, Clock(), 9, privacy, Release(Coins((24,)), 3), TEST)
+
+
+def counted(counts: bytes) -> Callable[[], Messages]:
+    make = Maker()
+    return lambda: replace(make(), counts=counts)
+
+
+def test_with_rows_aside_and_noise_a_changed_table_needs_another_agreement(tmp_path: Path) -> None:
+    with outbox_with_test_in(tmp_path) as outbox:
+        outbox.due(1, counted(b"table"))
+        assert outbox.due(2, counted(b"table"), drawn=1)
+        with pytest.raises(RefusedByPolicy, match="a changed table needs a new agreement"):
+            outbox.due(3, counted(b"another"), drawn=2)
+        assert outbox.due(3, counted(b"table"), drawn=2)
+    with outbox_with_test_in(tmp_path, "cd" * 32) as outbox:
+        assert outbox.due(1, counted(b"another"))
+    with noisy_outbox_in(tmp_path / "without a test") as outbox:
+        outbox.due(1, counted(b"table"))
+        assert outbox.due(2, counted(b"another"))
+
+
+def test_the_joint_test_is_charged_once_a_round_and_refused_beyond_the_total(tmp_path: Path) -> None:
+    with outbox_with_test_in(tmp_path, privacy=PRIVACY) as outbox:
+        with outbox._datastore.write() as tables:
+            tables.charge_noise("ef" * 32, 1, "some set", Release(Coins((24,)), 3), None)
+        with pytest.raises(RefusedByPolicy, match="gives no rows for the joint test"):
+            outbox.give_aside(1, 9)
+    with outbox_with_test_in(tmp_path) as outbox:
+        for _ in range(2):
+            outbox.give_aside(1, 9)
+        with outbox._datastore.read() as tables:
+            assert tables.releases().count(TEST) == 1
+            assert tables.noise_charges(AGREEMENT) == 0

@@ -108,3 +108,9 @@ def test_no_cost_moves_two_scores_further_apart_than_is_said(text: str) -> None:
     recipe = read_recipe(text)
     offsets = recipe.offsets(["a", "b", "c"], FRACTION)
     assert max(offsets) - min(offsets) <= recipe.offset_bits << FRACTION
+
+
+def test_unsure_cannot_be_a_class_too() -> None:
+    read_recipe("joint").refuse_unknown_classes(["sure", "unsure"])
+    with pytest.raises(Unsupported, match="which is a class already"):
+        read_recipe("joint:unsure=1").refuse_unknown_classes(["sure", "unsure"])

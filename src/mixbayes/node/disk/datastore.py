@@ -472,6 +472,11 @@ class ContributionTables(Tables):
         """A tag of what this hospital has contributed to the round."""
         self._do("INSERT OR REPLACE INTO counted VALUES (?, ?, ?)", agreement, number, self._seal.tag(counts))
 
+    def counted_otherwise(self, agreement: str, counts: bytes) -> bool:
+        """Whether other counts than these were contributed to some round under this agreement."""
+        query = "SELECT 1 FROM counted WHERE agreement = ? AND digest <> ?"
+        return self._one(query, agreement, self._seal.tag(counts)) is not None
+
     def same_counted(self, agreement: str, number: int, counts: bytes) -> bool:
         """Whether these are the counts that were contributed to the round."""
         row = self._one("SELECT digest FROM counted WHERE agreement = ? AND round = ?", agreement, number)

@@ -32,6 +32,7 @@ _PARTS = {
     "policy": "policy",
     "privacy": "promise",
     "recipes": "list of recipes",
+    "cuts": "bins of the cut points",
     "dictionary": "dictionary",
 }
 
