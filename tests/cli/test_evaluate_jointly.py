@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mixbayes.cli.evaluate import show_jointly
+from mixbayes.cli.nodes import dealt_by
 from mixbayes.evaluation.document import Table
 from mixbayes.evaluation.jointly import joint_evaluation
 from mixbayes.protocol.bayes.joint_test import figures_in_clear
@@ -109,3 +110,10 @@ def test_noise_is_told_to_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert "-7" in out
     assert "noise with a standard deviation of 8" in " ".join(out.split())
     assert "Right: 96.8%" in out
+
+
+def test_rows_are_dealt_by_agreement(wards: Site) -> None:
+    other = wards.federation.model_copy(update={"name": "another"})
+    assert dealt_by(wards.federation, b"key") == dealt_by(wards.federation.model_copy(), b"key")
+    assert dealt_by(wards.federation, b"key") != dealt_by(other, b"key")
+    assert dealt_by(wards.federation, b"key") != dealt_by(wards.federation, b"yek")
