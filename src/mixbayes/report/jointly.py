@@ -20,11 +20,7 @@ def joint_page(document: Document) -> Page:
     about = f"{'about ' * bool(document['noise'])}{many(rows, 'patient')} of {many(len(hospitals), 'hospital')}"
     return Page(
         title="How good is the joint classifier? A joint test",
-        lead=[
-            f"The joint classifier labels {share(result['accuracy'])} of {about} rightly "
-            f"(95% interval {_span(result['interval'])}). None of these patients counts in it.",
-            document["why"],
-        ],
+        lead=[_said(result, about), document["why"]],
         keys=[
             (share(result["accuracy"]), "right labels of the joint classifier"),
             (share(result["balanced_accuracy"]), "balanced accuracy"),
@@ -37,6 +33,15 @@ def joint_page(document: Document) -> Page:
             "the computation.",
             *_promised(document),
         ],
+    )
+
+
+def _said(result: Document, about: str) -> str:
+    if result["accuracy"] is None:
+        return "The noise is larger than what was counted, so that nothing can be said of the joint classifier."
+    return (
+        f"The joint classifier labels {share(result['accuracy'])} of {about} rightly (95% interval "
+        f"{_span(result['interval'])}). None of these patients counts in it."
     )
 
 
