@@ -34,7 +34,7 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import carry_over
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import as_in_noisy
-from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.precision import MOST_THRESHOLD, precision_for
 from mixbayes.protocol.bayes.question import Form, Line, answer, take_over
 from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_scores
@@ -49,14 +49,16 @@ from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
 
-_UP = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
+_UP = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, float(MOST_THRESHOLD))
 THRESHOLDS = (*(-bits for bits in reversed(_UP)), 0.0, *_UP)
 """Of the score of the second class over the first one, in bits."""
 PADDING = -1
 """The group of a row that is there to hide how many there are."""
 _GROUPS, _TOTALS = "groups of the rows", "totals of the evaluation"
-_AT_ONCE = 1 << 15
-"""Comparisons with thresholds at a time."""
+MOST_ROWS = 1 << 13
+"""Of a hospital that are asked about in one evaluation: shares then have 95 % intervals of about a point."""
+_COMPARED, _MULTIPLIED = 1 << 15, 1 << 18
+"""Comparisons with thresholds, and products of answers with groups, at a time."""
 
 Integers = NDArray[np.int64]
 
@@ -81,6 +83,11 @@ class Sheet:
     @property
     def folds(self) -> int:
         return 1 if self.kept_aside else self.layout.terms.folds
+
+    @property
+    def most_rows(self) -> int:
+        """In each fold, of an honest hospital."""
+        return -(-min(self.layout.rows_each, MOST_ROWS) // self.folds)
 
     @property
     def groups(self) -> int:
@@ -232,7 +239,8 @@ def tally(me: ComputingParty, sheet: Sheet, model: Model, scores: Words, groups:
 
     `model` is any of those that gave the scores: they all have the same width and margin.
     """
-    some = max(1, _AT_ONCE // max(1, len(sheet.thresholds)))
+    compared, multiplied = max(1, len(sheet.thresholds)), sheet.answers * sheet.words(sheet.groups)
+    some = max(1, min(_COMPARED // compared, _MULTIPLIED // multiplied))
     total = np.zeros(sheet.size, np.uint64)
     for part in slices(scores.shape[1], some):
         total += _tally(me, sheet, model, scores[:, part], groups[:, part])
@@ -258,9 +266,10 @@ def _above(me: ComputingParty, sheet: Sheet, model: Model, scores: Words) -> Bit
 
 
 def _limits(sheet: Sheet) -> list[int]:
-    """The thresholds in the fixed point of scores."""
+    """The thresholds in the fixed point of scores. Costs are in the scores, and are taken away here."""
     fraction = precision_for(sheet.layout, sheet.recipe).fraction
-    return [int(bits * 4) << fraction - 2 for bits in sheet.thresholds]
+    first, second = sheet.recipe.offsets(sheet.layout.dictionary.classes, fraction)[:2]
+    return [(int(bits * 4) << fraction - 2) + second - first for bits in sheet.thresholds]
 
 
 def _counted(me: ComputingParty, sheet: Sheet, bits: Bits, groups: Bits) -> Words:

@@ -35,6 +35,7 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.evaluation import (
+    MOST_ROWS,
     Integers,
     Sheet,
     announce,
@@ -58,7 +59,7 @@ from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
 
-MOST_ASIDE = 8192
+MOST_ASIDE = MOST_ROWS
 """Rows that a hospital asks about, at most."""
 FEWEST = 3
 """Hospitals of which sums without noise are opened: of two, each would read the other's by subtraction."""

@@ -19,6 +19,8 @@ from mixbayes.protocol.circuits.logarithm import ERROR, FRACTION
 from mixbayes.protocol.errors import DictionaryTooLarge
 
 MOST_COUNT_BITS = 52
+MOST_THRESHOLD = 16
+"""Bits by which an evaluation asks whether one score leads another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ def precision_for(layout: Layout, recipe: Recipe = JOINT, public: PublicPrior | 
         + moved
     )
     fraction = FRACTION + max(reach.fraction for reach in reaches)
+    if layout.terms.folds > 1 and layout.classes == 2:
+        span += MOST_THRESHOLD  # in an evaluation differences of scores are compared with thresholds
     width = span.bit_length() + fraction + 1
     if width + (recipe.unsure is not None) > ring.WORD:
         wide = sum(reach.spread > 0 for reach in reaches)

@@ -21,6 +21,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Literal
 
+from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.logarithm import FRACTION, fixed_log2_of
 from mixbayes.protocol.errors import Unsupported
 
@@ -39,7 +40,8 @@ UNSURE = "unsure"
 """The answer that names no class."""
 LONGEST = 400
 """Bytes of a recipe's text."""
-_FIELD = re.compile(r'((?:"(?:[^"]|"")*"|[^:"])*)(?::|$)')
+# A doubled quote is the end of one quoted part and the beginning of the next: there is only one way to match.
+_FIELD = re.compile(r'((?:"[^"]*"|[^:"])*)(?::|$)')
 _COST = re.compile(r'("(?:[^"]|"")*"|[^,"]*)=([0-9.]{1,8})(?:,|$)')
 _NUMBER = re.compile(r"[0-9]{1,4}(\.[0-9]{1,3})?")
 
@@ -99,6 +101,10 @@ class Recipe:
         """Costs must name classes that there are, and `unsure` must not be one of them."""
         if self.unsure is not None and UNSURE in classes:
             raise Unsupported(f"The recipe {self} answers {UNSURE!r}, which is a class already.")
+        if self.answers(len(classes)) > ring.WORD:
+            raise Unsupported(
+                f"The recipe {self} has {UNSURE!r} beside {len(classes)} classes; {ring.WORD} are possible."
+            )
         for name, _ in self.costs:
             if name not in classes:
                 raise Unsupported(f"The recipe {self} has a cost for {name!r}; the classes are {', '.join(classes)}.")

@@ -170,6 +170,14 @@ def test_an_evaluation_needs_folds() -> None:
             asking.totals(1, Sheet(world.layout, JOINT, 3), codes, groups)
 
 
+def test_an_evaluation_of_more_rows_than_a_fold_can_have_is_refused() -> None:
+    with wards() as world:
+        rows = world.own["north"].sheet(JOINT).most_rows + 1
+        codes, groups = np.zeros((2, FOLDS * rows), np.int32), np.zeros(FOLDS * rows, np.int64)
+        with pytest.raises(MixbayesError, match="Nobody may evaluate"), world.asking("north") as asking:
+            asking.totals(1, Sheet(world.layout, JOINT, rows), codes, groups)
+
+
 def test_what_is_opened_is_charged_and_the_budget_ends_it() -> None:
     with wards(budget=60) as world:
         sheet = world.own["north"].sheet(JOINT)
@@ -190,9 +198,10 @@ def test_the_hospital_s_own_classifier_asks_nobody() -> None:
         )
 
 
-def test_mixers_that_are_told_different_recipes_refuse() -> None:
+@pytest.mark.parametrize("told", [[PERSONAL, COSTLY], [JOINT, PERSONAL], [PERSONAL, JOINT]])
+def test_mixers_that_are_told_different_recipes_refuse(told: list[Recipe]) -> None:
     with wards() as world:
-        sent = iter([PERSONAL, COSTLY])
+        sent = iter(told)
         send = questions.send
 
         def differently(channel: object, question: questions.Question) -> None:

@@ -343,10 +343,10 @@ class Federation(_Frozen):
 
     def why_not(self, recipe: Recipe) -> str:
         """Why this recipe may not be asked for, or nothing if it may."""
-        if recipe == JOINT or str(recipe) in self.recipes:
-            return ""
         if recipe.base == "own":
             return "it is the hospital's own classifier, for which nobody else is asked"
+        if recipe == JOINT or str(recipe) in self.recipes:
+            return ""
         if not self.privacy:
             return "without noise only the recipes that the agreement lists may be asked for"
         if recipe.costs or recipe.unsure is not None:

@@ -144,10 +144,14 @@ class Page(Generic[Model]):
 def cost(federation: Federation, question: Question) -> int:
     """What a question takes from the budget: its rows, or the numbers that it opens."""
     if question.kind is Kind.EVALUATION:
-        return Sheet(federation.layout, question.recipe, question.rows).opened
+        return _sheet(federation, question).opened
     if question.kind is Kind.JOINT_TEST:
         return federation.layout.classes**2
     return 0 if question.kind is Kind.ASIDE else question.rows
+
+
+def _sheet(federation: Federation, question: Question) -> Sheet:
+    return Sheet(federation.layout, question.recipe, question.rows)
 
 
 def of_own_counts(question: Question) -> bool:
@@ -159,6 +163,8 @@ def why_not(federation: Federation, question: Question) -> str:
     """Why the agreement does not allow this question, or nothing if it does."""
     if question.kind is Kind.EVALUATION and federation.policy.folds < LEAST_FOLDS:
         return f"an evaluation needs {LEAST_FOLDS} folds at least (policy, folds)"
+    if question.kind is Kind.EVALUATION and question.rows > (most := _sheet(federation, question).most_rows):
+        return f"a fold has at most {most} rows"
     if question.kind in (Kind.ASIDE, Kind.JOINT_TEST):
         return why_no_joint_test(federation, question)
     return federation.why_not(question.recipe)

@@ -36,6 +36,7 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.cells import positions
 from mixbayes.protocol.attributes.kind import Integers
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.evaluation import MOST_ROWS
 from mixbayes.protocol.errors import LocalError
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.tables.columns import Columns
@@ -45,8 +46,6 @@ from mixbayes.tables.protecting import Protection
 from mixbayes.tables.sources.source import InMemory, Progress, Source, no_progress
 from mixbayes.tables.tallying import Counted, Counting
 
-MOST = 8192
-"""Rows by which classifiers are judged: shares then have 95 % intervals of about one percent to each side."""
 _ABOVE_ALL = np.uint64(2**64 - 1)
 
 
@@ -90,7 +89,7 @@ def folded(
     *,
     test_share: Fraction | float = 0,
     secret: bytes,
-    most: int = MOST,
+    most: int = MOST_ROWS,
     progress: Progress = no_progress,
 ) -> Folded:
     """The counts of every fold, and `most` patients of all folds and of those kept aside, or as many as there are.

@@ -112,7 +112,7 @@ def test_what_is_opened_is_what_the_reference_counts(
 def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     layout = layout_of()
     sheet, patients = Sheet(layout, read_recipe("joint"), 20), Patients(layout, 1, 20)
-    monkeypatch.setattr(evaluation, "_AT_ONCE", 7 * len(THRESHOLDS))
+    monkeypatch.setattr(evaluation, "_COMPARED", 7 * len(THRESHOLDS))
     monkeypatch.setattr("mixbayes.protocol.bayes.question._PIECE_BYTES", 900)
     assert len(sheet.pieces()) > FOLDS
     found = run_evaluation(sheet, patients.shares(2), patients.codes, patients.groups, (seed(1), seed(2), seed(3)))
@@ -165,3 +165,26 @@ def test_a_lie_about_groups_opens_totals_of_other_rows_and_no_word_more() -> Non
     assert (found.answers == found.answers[0]).all()
     assert found.answers[0].sum() == FOLDS * 15
     assert (found.answers[0] >= honest.answers.sum(axis=0)).all()
+
+
+@pytest.mark.parametrize("values", [2, 3])
+@pytest.mark.parametrize("text", ["joint", "joint:costs=c0=1000,c1=0.001", "joint:costs=c0=0.001,c1=1000"])
+def test_thresholds_fit_where_a_class_is_empty_without_a_fold(values: int, text: str) -> None:
+    """The only patient of a class is in one fold: without it scores are as far apart as they can be."""
+    layout = layout_of((Nominal(name="n", values=tuple("xyz"[:values])),))
+    codes, labels = np.zeros((1, FOLDS), np.int32), np.array([1, 0, 0], np.int32)
+    folds = np.stack([count(layout, Codes(codes[:, [at]], labels[[at]])) for at in range(FOLDS)])
+    joint = folds.sum(axis=0, dtype=np.uint64)
+    sheet, groups = Sheet(layout, read_recipe(text), 1), labels.astype(np.int64) * 2
+    zeros = np.zeros_like(joint), np.zeros_like(folds)
+    found = run_evaluation(sheet, ((joint, folds), zeros), codes, groups, (seed(1), seed(2), seed(3)))
+    models = fixed_models(layout, sheet.recipe, *without_each(layout, joint, folds))
+    assert found.above.tolist() == totals_in_clear(sheet, models, codes, groups).above.tolist()
+
+
+def test_the_histogram_is_of_scores_without_costs() -> None:
+    layout = layout_of()
+    patients = Patients(layout, 8, 30)
+    plain, costly = (Sheet(layout, read_recipe(text), 30) for text in ("joint", "joint:costs=c1=8"))
+    assert patients.expected(plain).above.tolist() == patients.expected(costly).above.tolist()
+    assert patients.expected(plain).answers.tolist() != patients.expected(costly).answers.tolist()

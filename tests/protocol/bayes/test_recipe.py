@@ -74,6 +74,7 @@ def test_recipes_as_people_write_them(text: str, recipe: Recipe) -> None:
         ("joint:costs=sick=1001", "0.001 to 1000"),
         ("joint:costs=sick=2,sick=3", "two costs"),
         ('joint:costs="sick=2', "a quote has no end"),
+        ("joint:costs=" + '"' * 301 + "=2", "a quote has no end"),
         ("joint:unsure=33", "0.001 to 32"),
         ("joint:unsure=nan", "0.001 to 32"),
         ("joint:unsure=0.0001", "0.001 to 32"),
@@ -84,6 +85,11 @@ def test_what_is_no_recipe_is_refused_with_the_reason(text: str, said: str) -> N
     with pytest.raises(Unsupported, match="is no recipe") as caught:
         read_recipe(text)
     assert said in str(caught.value)
+
+
+def test_many_quotes_are_read_in_one_way() -> None:
+    """A pattern that could split them in several ways would try all of these for ever."""
+    assert read_recipe("joint:costs=" + '"' * 300 + "=2").costs == (('"' * 149, Fraction(2)),)
 
 
 @given(st.text(max_size=30))
@@ -114,3 +120,11 @@ def test_unsure_cannot_be_a_class_too() -> None:
     read_recipe("joint").refuse_unknown_classes(["sure", "unsure"])
     with pytest.raises(Unsupported, match="which is a class already"):
         read_recipe("joint:unsure=1").refuse_unknown_classes(["sure", "unsure"])
+
+
+def test_unsure_needs_room_beside_the_classes() -> None:
+    classes = [f"c{at}" for at in range(64)]
+    read_recipe("joint").refuse_unknown_classes(classes)
+    read_recipe("joint:unsure=1").refuse_unknown_classes(classes[:63])
+    with pytest.raises(Unsupported, match="beside 64 classes"):
+        read_recipe("joint:unsure=1").refuse_unknown_classes(classes)
