@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
@@ -37,6 +38,20 @@ from mixbayes.protocol.transfer.pool import SentPool, connect_answerer, connect_
 from mixbayes.transport.errors import DifferentSets
 
 
+@dataclass(frozen=True)
+class _Desk:
+    """One conversation at this mixer, and what the mixer has for the hospital that asks."""
+
+    me: ComputingParty
+    line: Line[SentPool]
+    layout: Layout
+    ledger: Ledger[Model]
+    personal: Personal
+    joint_test: JointTest
+    blinding: bytes
+    """The seed of the pads that both mixers put on what they send."""
+
+
 def converse(
     role: int,
     other: Sequence[Channel],
@@ -50,28 +65,20 @@ def converse(
     """Answer until the hospital asks no more. `other` and `asker` are the channels to both, each for now and ahead."""
     me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
     line = Line(asker[0], connect_answerer(asker[1], random))
-    blinding = label.common_blinding(me)
+    desk = _Desk(me, line, layout, ledger, personal, joint_test, label.common_blinding(me))
     while (question := questions.receive(line.channel)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
             with _same_announcement(me.channel, line.channel):
                 me.pool.top_up()
             line.pool.top_up()
         else:
-            answer(me, line, layout, ledger, personal, joint_test, question, blinding)
+            _answer(desk, question)
 
 
-def answer(
-    me: ComputingParty,
-    line: Line[SentPool],
-    layout: Layout,
-    ledger: Ledger[Model],
-    personal: Personal,
-    joint_test: JointTest,
-    question: Question,
-    blinding: bytes,
-) -> None:
+def _answer(desk: _Desk, question: Question) -> None:
     """Answer one question, after its announcement, with this mixer's share of the labels or totals."""
-    verdict = _common_verdict(me, line.channel, ledger, question)
+    me, line, ledger, joint_test = desk.me, desk.line, desk.ledger, desk.joint_test
+    verdict = _common_verdict(desk, question)
     if verdict is Verdict.GO and question.kind is Kind.ASIDE and joint_test.given_to_both(me, question):
         verdict = Verdict.STORED
     joint = verdict is Verdict.GO and question.kind is Kind.JOINT_TEST
@@ -88,15 +95,16 @@ def answer(
     elif verdict is Verdict.GO and question.kind is Kind.ASIDE:
         joint_test.give(me, line, question, ledger.trained(question.round)[1])
     elif joint:
-        _open(me, line.channel, ledger, question, joint_test.figures(me, question, own), blinding)
+        _open(desk, question, joint_test.figures(me, question, own))
     elif verdict is Verdict.GO and question.kind is Kind.EVALUATION:
-        _evaluate(me, line, layout, ledger, personal, question, blinding)
+        _evaluate(desk, question)
     elif verdict is Verdict.GO:
-        _compute(me, line, layout, ledger, personal, question, blinding)
+        _classify(desk, question)
 
 
-def _common_verdict(me: ComputingParty, asker: Channel, ledger: Ledger[Model], question: Question) -> Verdict:
+def _common_verdict(desk: _Desk, question: Question) -> Verdict:
     """Compare the question, the training and the verdict. A question that only one of the two has stored is spent."""
+    me, asker, ledger = desk.me, desk.line.channel, desk.ledger
     verdict = ledger.verdict(question)
     serving = verdict is not Verdict.NOT_SERVING
     run = ledger.trained(question.round)[0] if serving else bytes(RUN_BYTES)
@@ -124,65 +132,49 @@ def _same_announcement(other: Channel, asker: Channel) -> Iterator[None]:
         raise PeerSilent(f"{asker.peer} or {other.peer}", questions.NEXT, why) from None
 
 
-def _compute(
-    me: ComputingParty,
-    line: Line[SentPool],
-    layout: Layout,
-    ledger: Ledger[Model],
-    personal: Personal,
-    question: Question,
-    blinding: bytes,
-) -> None:
-    model = _model(me, layout, ledger, personal, question)
+def _classify(desk: _Desk, question: Question) -> None:
+    model, line = _model(desk, question), desk.line
     numbers = count()
 
     def release(share: Bytes) -> None:
-        ledger.keep(question, next(numbers), share)
+        desk.ledger.keep(question, next(numbers), share)
         label.send(line.channel, share)
 
-    pad = label.blinding_for(question.id, blinding)
+    pad = label.blinding_for(question.id, desk.blinding)
     if question.private:
-        answer_private(me, line, layout, model, question.rows, pad, release)
+        answer_private(desk.me, line, desk.layout, model, question.rows, pad, release)
     else:
-        answer_public(me, line.channel, layout, model, question.rows, pad, release)
+        answer_public(desk.me, line.channel, desk.layout, model, question.rows, pad, release)
 
 
-def _model(me: ComputingParty, layout: Layout, ledger: Ledger[Model], personal: Personal, question: Question) -> Model:
+def _model(desk: _Desk, question: Question) -> Model:
     """This mixer's share of the model that answers. That of a recipe is trained when it is first asked for."""
     if question.recipe == JOINT:
-        return ledger.trained(question.round)[1]
+        return desk.ledger.trained(question.round)[1]
+    layout, personal = desk.layout, desk.personal
 
     def train() -> Model:
         joint, own = personal.joint(question.round), np.zeros(layout.size, np.uint64)
         if question.recipe.personal:
             own = personal.folds(question.round).sum(axis=0, dtype=np.uint64)
-        return train_each(me, layout, question.recipe, joint[None], own[None])[0]
+        return train_each(desk.me, layout, question.recipe, joint[None], own[None])[0]
 
-    return of_one_training(me, personal.kept(question), train, partial(personal.keep, question))
+    return of_one_training(desk.me, personal.kept(question), train, partial(personal.keep, question))
 
 
-def _evaluate(
-    me: ComputingParty,
-    line: Line[SentPool],
-    layout: Layout,
-    ledger: Ledger[Model],
-    personal: Personal,
-    question: Question,
-    blinding: bytes,
-) -> None:
+def _evaluate(desk: _Desk, question: Question) -> None:
     """Train the classifiers without each fold, and send this mixer's share of the totals."""
-    joint, folds = personal.joint(question.round), personal.folds(question.round)
-    models = train_folds(me, layout, question.recipe, joint, folds)
-    found = judge(me, line, Sheet(layout, question.recipe, question.rows), models)
-    _open(me, line.channel, ledger, question, found, blinding)
+    joint, folds = desk.personal.joint(question.round), desk.personal.folds(question.round)
+    models = train_folds(desk.me, desk.layout, question.recipe, joint, folds)
+    sheet = Sheet(desk.layout, question.recipe, question.rows)
+    _open(desk, question, judge(desk.me, desk.line, sheet, models))
 
 
-def _open(
-    me: ComputingParty, asker: Channel, ledger: Ledger[Model], question: Question, found: Words, blinding: bytes
-) -> None:
-    share = blinded(me, found, label.blinding_for(question.id, blinding))
-    ledger.keep(question, 0, share)
-    send_totals(asker, share)
+def _open(desk: _Desk, question: Question, found: Words) -> None:
+    """Send this mixer's share of totals under its pad, once it is on disk."""
+    share = blinded(desk.me, found, label.blinding_for(question.id, desk.blinding))
+    desk.ledger.keep(question, 0, share)
+    send_totals(desk.line.channel, share)
 
 
 def _send(question: Question, asker: Channel, share: bytes) -> None:
