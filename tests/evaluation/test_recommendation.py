@@ -22,20 +22,34 @@ def beside_own(better: int, worse: int, recipe: str = "joint", same: int = 240) 
 def test_more_than_chance_is_recommended(better: int, worse: int) -> None:
     found = recommend([beside_own(better, worse)])
     assert (found.recipe, found.best) == ("joint", "joint")
-    assert f"labels {better} rightly" in found.why
+    assert f"{better} are labelled rightly by joint alone, and {worse} by the own classifier alone" in found.why
 
 
 @pytest.mark.parametrize(("better", "worse"), [(0, 0), (5, 5), (4, 3), (2, 8), (0, 4)])
 def test_nothing_to_show(better: int, worse: int) -> None:
     found = recommend([beside_own(better, worse)])
     assert (found.recipe, found.best) == (None, OWN)
-    assert "joining brings nothing" in found.why
+    assert "may stay unseen" in found.why
 
 
 def test_likely_but_not_shown() -> None:
     found = recommend([beside_own(8, 3)])
     assert (found.recipe, found.best) == (None, "joint")
-    assert "can be chance" in found.why
+    assert "may be chance" in found.why
+    assert f"{beside_own(8, 3).odds():.0%}" in found.why
+
+
+@pytest.mark.parametrize(("better", "worse"), [(0, 0), (8, 3), (3, 8), (40, 10), (125, 0)])
+def test_the_interval_of_a_difference_holds_it_and_is_that_of_agresti_and_min(better: int, worse: int) -> None:
+    one = beside_own(better, worse)
+    low, high = one.interval
+    assert -100 <= low <= one.points <= high <= 100
+    rows = one.rows + 2
+    up, down = (better + 0.5) / rows, (worse + 0.5) / rows
+    reach = 1.959964 * (((up + down) - (up - down) ** 2) / rows) ** 0.5
+    assert (low, high) == pytest.approx((100 * (up - down - reach), 100 * (up - down + reach)))
+    turned = beside_own(worse, better).interval
+    assert (low, high) == pytest.approx((-turned[1], -turned[0]))
 
 
 def test_own_where_all_others_are_worse() -> None:

@@ -96,25 +96,28 @@ def test_the_first_lines_recommend_with_the_difference_and_its_chance() -> None:
     told = found(RECIPES[1])
     beside = told["recipes"][1]["difference_from_own"]
     said = first_lines(evaluation(told))
-    assert said.startswith(f"north: joining is worth it. Recommended is {RECIPES[1]}.")
+    assert said.startswith(f"north: joining is worth it by accuracy. The recommended recipe is {RECIPES[1]}.")
     assert f"{points(beside['points'])} percentage points" in said
     assert f"p {'= ' * (beside['p'] >= 0.0001)}{probability(beside['p'])}" in said
     one, other = beside["only_this_right"], beside["only_own_right"]
-    assert f"{one} patients only the recipe labels rightly, {other} only the own classifier" in said
+    assert f"the recipe alone labels {one} patients rightly, the own classifier alone {other}." in said
+    assert f"95% interval {points(beside['interval'][0])} to {points(beside['interval'][1])}" in said
     assert f"exact test on these {one + other} patients" in said
-    assert f"Predicted is the column outcome (“{LONG}”, “sick”), from 2 columns: age, sex." in said
+    assert f"The predicted column is outcome (“{LONG}”, “sick”), from 2 columns: age, sex." in said
     assert f"Whoever always answered “{told['commonest_class']['class']}”" in said
     right = told["recipes"][1]["confusion"][1][1]
-    assert f"of class “sick” {right} (own classifier: {told['own']['confusion'][1][1]})" in said
+    patients = sum(told["own"]["confusion"][1])
+    own = told["own"]["confusion"][1][1]
+    assert f"{right} of the {patients} patients of class “sick” (own classifier: {own})" in said
 
 
 @pytest.mark.parametrize(
     ("recommended", "said"),
     [
-        ("own", "joining is not worth it here. Recommended is to keep the own classifier."),
+        ("own", "joining is not worth it here. The own classifier is recommended."),
         ("own:costs=sick=5", "joining is not worth it here"),
-        (None, "these patients do not show that joining is worth it. No recipe is recommended; left to choose"),
-        ("joint", "joining is worth it. Recommended is joint."),
+        (None, "these patients do not show that joining is worth it. No recipe is recommended; `best` is"),
+        ("joint", "joining is worth it by accuracy. The recommended recipe is joint."),
     ],
 )
 def test_each_recommendation_in_words(recommended: str | None, said: str) -> None:
@@ -134,17 +137,17 @@ def test_without_a_recommendation_the_best_recipe_is_compared() -> None:
 
 def test_what_the_node_takes_is_told_where_nothing_is_recommended() -> None:
     taken = found(None, best="joint")
-    assert "the node takes joint, which is more likely to help" in first_lines(evaluation(taken))
+    assert "`best` is joint, which is probably better, but not shown to be." in first_lines(evaluation(taken))
     share = taken["recipes"][0]["accuracy"]
-    assert f"It labels {share:.2%}" in first_lines(evaluation(taken))
-    assert "the node keeps the own classifier." in first_lines(evaluation(found(None, best="own")))
+    assert f"The recipe joint labels {share:.2%}" in first_lines(evaluation(taken))
+    assert "`best` is the own classifier." in first_lines(evaluation(found(None, best="own")))
     without = {key: value for key, value in taken.items() if key != "best"}
     assert "No recipe is recommended. " in first_lines(evaluation(without))
 
 
 def test_it_says_what_was_opened() -> None:
     text = read(evaluation(found("joint"))).text
-    assert "Opened were only totals" in text
+    assert "Only totals were opened" in text
     assert "No label of a patient left the computation" in text
     assert "opened to that hospital alone" in text
     assert "between two public thresholds" in text
@@ -186,7 +189,8 @@ def test_who_got_no_label_has_a_column() -> None:
 
 def test_a_recipe_in_words() -> None:
     assert meaning("own") == "the hospital's own classifier, from its own patients alone"
-    assert "added 3 times more" in meaning("personal:weight=3:prior=mixed")
+    assert "with the own patients counted 3 times more" in meaning("personal:weight=3:prior=mixed")
+    assert meaning("personal:weight=0").startswith("the counts of all hospitals; prior: how common")
     assert "missing sick counts 5 times" in meaning("joint:costs=sick=5")
     assert "does not know" in meaning(EVIL)
 

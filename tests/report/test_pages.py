@@ -95,8 +95,8 @@ def test_a_page_promises_of_a_method_what_was_verified_and_no_more() -> None:
 
 def test_a_simulation_names_what_is_predicted_and_from_what() -> None:
     text = read(PAGES["both"]).text
-    assert f"Predicted is the column outcome (“{EVIL}”, “y”), from 1 column: {EVIL}." in text
-    assert "Predicted is the column outcome (“x”, “y”)." in read(simulation(["a", "b"], ["x", "y"])).text
+    assert f"The predicted column is outcome (“{EVIL}”, “y”), from 1 column: {EVIL}." in text
+    assert "The predicted column is outcome (“x”, “y”)." in read(simulation(["a", "b"], ["x", "y"])).text
 
 
 def test_pooling_without_protection_is_only_shown_where_there_is_some() -> None:

@@ -52,15 +52,15 @@ def evaluate(
         typer.Option(
             metavar="RECIPE",
             help="Compare this one with the own classifier; repeatable.",
-            show_default="joint, with the own prior, with ten times the own patients, as far as agreed",
+            show_default="joint, own prior, ten times the own patients, and all that the agreement lists",
         ),
     ] = None,
     remember: Annotated[
         str,
         typer.Option(
             metavar="RECIPE",
-            help="What `classify --recipe best` stands for from now on: a recipe, or `recommended` for the one that "
-            "does best here.",
+            help="What `classify --recipe best` stands for from now on: a recipe, or `recommended` for what this "
+            "evaluation finds best, which is the own classifier unless another is probably better.",
         ),
     ] = "",
     joint: Annotated[

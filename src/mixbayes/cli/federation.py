@@ -155,7 +155,7 @@ def new(
             max=MOST_ROWS,
             metavar="ROWS",
             help="Rows a hospital may ask about in one round.",
-            show_default=f"{USUAL.budget}; without noise the number of cells",
+            show_default=f"{USUAL.budget}; without noise the number of cells, and what evaluating listed recipes takes",
         ),
     ] = None,
     min_rows: MinRows = USUAL_MIN_ROWS,

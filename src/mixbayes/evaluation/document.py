@@ -88,6 +88,7 @@ def _beside_own(one: Opened) -> dict[str, Any]:
     return {
         "difference_from_own": {
             "points": difference.points,
+            "interval": list(difference.interval),
             "only_own_right": difference.only_own_right,
             "only_this_right": difference.only_this_right,
             "p": difference.p,

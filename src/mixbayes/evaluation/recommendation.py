@@ -23,6 +23,7 @@ from mixbayes.protocol.bayes.recipe import read_recipe
 OWN = "own"
 CHANCE = 0.05
 SURE_ENOUGH = 0.75
+_TWO_SIDED = NormalDist().inv_cdf(0.975)
 COMPARED = ("joint", "personal:weight=0:prior=own", "personal:weight=10:prior=own")
 """What is compared with the own classifier unless somebody asks for other recipes; the rule was measured with these."""
 
@@ -90,6 +91,18 @@ class Difference:
         weight = before.variance / (before.variance + self.error**2)
         return NormalDist(weight * self.gain + (1 - weight) * before.mean, self.error * sqrt(weight))
 
+    def odds(self, usual: Usual = USUAL) -> float:
+        """The probability that the recipe is really better than the own classifier."""
+        return 1 - self.expected(usual).cdf(0)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Of the gain in points, 95 %: paired (Agresti and Min 2005), one patient added to either side of each pair."""
+        rows = self.rows + 2
+        up, down = (self.only_this_right + 0.5) / rows, (self.only_own_right + 0.5) / rows
+        reach = _TWO_SIDED * sqrt((up + down - (up - down) ** 2) / rows)
+        return 100 * max(-1.0, up - down - reach), 100 * min(1.0, up - down + reach)
+
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -109,33 +122,39 @@ def recommend(recipes: Sequence[Difference]) -> Recommendation:
     better = [one for one in shown if one.gain > 0]
     if better:
         best = max(better, key=lambda one: one.gain)
-        return Recommendation(best.recipe, best.recipe, f"{_counted(best)} Chance alone would hardly do that.")
+        return Recommendation(
+            best.recipe, best.recipe, f"{_counted(best)} That is more than chance (p = {best.p:.2g})."
+        )
     if found and len(shown) == len(found):
         return Recommendation(OWN, OWN, f"{_counted(max(found, key=lambda one: one.gain))} {_ALL_WORSE}")
     if probable := likely(found):
-        return Recommendation(None, probable.recipe, f"{_counted(probable)} {_LIKELY}")
+        return Recommendation(None, probable.recipe, f"{_counted(probable)} {_likely(probable)}")
     return Recommendation(None, OWN, _NOTHING)
 
 
 def likely(found: Sequence[Difference], sure: float = SURE_ENOUGH, usual: Usual = USUAL) -> Difference | None:
     """Of the recipes that are so surely better than the own classifier, the one that promises most."""
-    enough = [one for one in found if 1 - one.expected(usual).cdf(0) >= sure]
+    enough = [one for one in found if one.odds(usual) >= sure]
     return max(enough, key=lambda one: one.expected(usual).mean, default=None)
 
 
 _ALL_WORSE = "The own classifier is better than each of the others by more than chance."
-_LIKELY = (
-    "That can be chance, so nothing is recommended. `best` takes it, because for a hospital of this size it is more "
-    "likely to help than to harm."
-)
 _NOTHING = (
-    "No recipe is better than the own classifier by more than chance: joining brings nothing that these patients can "
-    "show. `best` keeps the own classifier."
+    "No recipe is better than the own classifier by more than chance. With so many patients a gain, or a loss, may "
+    "stay unseen. `best` is the own classifier."
 )
+
+
+def _likely(one: Difference) -> str:
+    return (
+        f"That may be chance, so nothing is recommended. `best` is this recipe: with a probability of {one.odds():.0%} "
+        "it is better than the own classifier. This estimate takes these patients together with what was found on "
+        "other tables; with few patients it rests mainly on those."
+    )
 
 
 def _counted(one: Difference) -> str:
     return (
-        f"Of {one.rows} patients {one.recipe} labels {one.only_this_right} rightly whom the own classifier labels "
-        f"wrongly, and the own classifier {one.only_own_right} whom {one.recipe} does not label rightly."
+        f"Of {one.rows} patients {one.only_this_right} are labelled rightly by {one.recipe} alone, and "
+        f"{one.only_own_right} by the own classifier alone."
     )

@@ -104,8 +104,8 @@ def _of_one(found: Evaluated) -> Iterator[tuple[str, str]]:
     if one is not None:
         yield share(one.accuracy), f"right labels {_with(found, one)}"
         if one.difference is not None:
-            yield points(one.difference.points), "percentage points more than own"
-            yield probability(one.difference.p), "probability of so much by chance (p)"
+            yield points(one.difference.points), "percentage points compared with own"
+            yield probability(one.difference.p), "p (McNemar's exact test)"
 
 
 def _with(found: Evaluated, one: Result) -> str:

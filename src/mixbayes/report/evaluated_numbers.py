@@ -73,7 +73,9 @@ def _kinds(found: Evaluated) -> Iterator[tuple[str, Cell]]:
     yield "balanced accuracy", lambda one: shared(one.balanced)
     for name in found.classes:
         yield f"found of {name}", _found(name)
-    yield "points more than own", _points
+    yield "points compared with own", _points
+    yield "difference, 95% from", lambda one: _reach(one, 0)
+    yield "difference, 95% to", lambda one: _reach(one, 1)
     yield "only own is right", lambda one: count(one.difference.only_own) if one.difference else _none()
     yield "only this is right", lambda one: count(one.difference.only_this) if one.difference else _none()
     yield "p", _p
@@ -93,6 +95,11 @@ def _none() -> Markup:
 
 def _points(one: Result) -> Markup:
     return exact(one.difference.points, points(one.difference.points)) if one.difference else _none()
+
+
+def _reach(one: Result, end: int) -> Markup:
+    between = one.difference.interval if one.difference else None
+    return _none() if between is None else exact(between[end], points(between[end]))
 
 
 def _p(one: Result) -> Markup:

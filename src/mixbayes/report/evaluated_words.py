@@ -26,7 +26,10 @@ INTERVALS = (
     "The line through a mark is its 95% interval (Wilson's). Of a hundred evaluations on other patients of the same "
     "kind, about 95 have an interval that holds the true share. It says how far chance reaches in so few patients, and "
     "nothing of patients of another kind or another time. That two intervals overlap does not mean that there is no "
-    "difference: all recipes labelled the same patients, and p compares them patient by patient."
+    "difference: all recipes labelled the same patients, and p compares them patient by patient. The intervals and p "
+    "take the classifiers as they are: other patients would have trained others, so they are a little too sure. The "
+    "own classifier was trained without a fold of the own patients and would be a little better with it, above all in "
+    "a small hospital; the joint one hardly."
 )
 
 
@@ -43,8 +46,8 @@ def verdict(found: Evaluated) -> str:
     if found.recommended is None:
         return f"{found.hospital}: these patients do not show that joining is worth it. {_left_to_choose(found.best)}"
     if is_own(found.recommended):
-        return f"{found.hospital}: joining is not worth it here. Recommended is to keep the own classifier."
-    return f"{found.hospital}: joining is worth it. Recommended is {found.recommended}."
+        return f"{found.hospital}: joining is not worth it here. The own classifier is recommended."
+    return f"{found.hospital}: joining is worth it by accuracy. The recommended recipe is {found.recommended}."
 
 
 def _left_to_choose(best: str | None) -> str:
@@ -52,8 +55,8 @@ def _left_to_choose(best: str | None) -> str:
     if best is None:
         return f"{nothing}."
     if is_own(best):
-        return f"{nothing}; left to choose, the node keeps the own classifier."
-    return f"{nothing}; left to choose, the node takes {best}, which is more likely to help than to harm."
+        return f"{nothing}; `best` is the own classifier."
+    return f"{nothing}; `best` is {best}, which is probably better, but not shown to be."
 
 
 def is_own(recipe: str) -> bool:
@@ -67,11 +70,11 @@ def briefly(found: Evaluated) -> list[str]:
     if one is None or one.difference is None:
         return []
     beside = one.difference
-    named = "It" if one.recipe == found.named else f"Of the others, {one.recipe} is right most often: it"
+    named = f"The recipe {one.recipe}"
     return [
         f"{named} labels {share(one.accuracy)} rightly, the own classifier {share(found.own.accuracy)}: "
-        f"{points(beside.points)} percentage points ({many(beside.only_this, 'patient')} only the recipe labels "
-        f"rightly, {beside.only_own:,} only the own classifier, {equals('p', beside.p)})."
+        f"{points(beside.points)} percentage points ({many(beside.only_this, 'patient')} labelled rightly by the "
+        f"recipe alone, {beside.only_own:,} by the own classifier alone, {equals('p', beside.p)})."
     ]
 
 
@@ -88,8 +91,8 @@ def compared(found: Evaluated) -> str:
 
 
 def _named(found: Evaluated, one: Result) -> str:
-    """In a sentence after the one that recommends it."""
-    return "It" if one.recipe == found.named else one.recipe
+    """At the beginning of a sentence."""
+    return f"The recipe {one.recipe}"
 
 
 def _rightly(one: Result) -> str:
@@ -103,11 +106,16 @@ def span(interval: Shares) -> str:
 def chance(difference: Difference) -> str:
     """The difference in points, the patients whom only one of both labels rightly, and p."""
     return (
-        f"That is {points(difference.points)} percentage points: {many(difference.only_this, 'patient')} only the "
-        f"recipe labels rightly, {difference.only_own:,} only the own classifier. If both were equally good, chance "
+        f"The difference is {points(difference.points)} percentage points{_between(difference.interval)}: the recipe "
+        f"alone labels {many(difference.only_this, 'patient')} rightly, the own classifier alone "
+        f"{difference.only_own:,}. If both were equally good, chance "
         f"alone would make a difference of this size or more with probability {equals('p', difference.p)} (McNemar's "
         f"exact test on these {many(difference.only_this + difference.only_own, 'patient')})."
     )
+
+
+def _between(interval: Shares) -> str:
+    return "" if interval is None else f" (95% interval {points(interval[0])} to {points(interval[1])})"
 
 
 def points(value: float | None) -> str:
@@ -133,11 +141,11 @@ def for_whom(found: Evaluated) -> list[str]:
     if one is None or len(found.classes) > MOST_CLASSES:
         return []
     told = "; ".join(
-        f"of {many(number, 'patient')} of class {quoted(name)} {one.confusion[at][at]:,} "
+        f"{one.confusion[at][at]:,} of the {many(number, 'patient')} of class {quoted(name)} "
         f"(own classifier: {found.own.confusion[at][at]:,})"
         for at, (name, number) in enumerate(zip(found.classes, found.patients, strict=True))
     )
-    return [f"For which patients? {_named(found, one)} finds, {told}."]
+    return [f"For which patients? {_named(found, one)} finds {told}."]
 
 
 def quoted(name: str) -> str:
@@ -146,7 +154,7 @@ def quoted(name: str) -> str:
 
 def predicted(class_column: str, classes: Sequence[str], columns: Sequence[str]) -> str:
     """The column that is predicted, its classes, and what it is predicted from."""
-    of_what = f"Predicted is the column {class_column} ({', '.join(map(quoted, classes))})"
+    of_what = f"The predicted column is {class_column} ({', '.join(map(quoted, classes))})"
     return of_what + (f", from {many(len(columns), 'column')}: {', '.join(columns)}." if columns else ".")
 
 
@@ -196,10 +204,8 @@ def _base(found: Recipe) -> str:
         return "the hospital's own classifier, from its own patients alone"
     if found.base == "joint":
         return "the classifier of all hospitals together"
-    return (
-        f"the counts of all hospitals, to which the own patients are added {found.weight} times more; prior: "
-        f"{_PRIORS[found.prior]}"
-    )
+    more = f", with the own patients counted {found.weight} times more" * (found.weight > 0)
+    return f"the counts of all hospitals{more}; prior: {_PRIORS[found.prior]}"
 
 
 def _costs(found: Recipe) -> list[str]:
@@ -228,7 +234,7 @@ def opened(several: Sequence[Evaluated], joint: bool) -> list[str]:
     scores = any(one.scores for found in several for one in found.results)
     also = ", and, for two classes, how many patients of each class have a score between two public thresholds" * scores
     return [
-        "Opened were only totals: for each recipe, how many patients of each true class got each label, apart for "
+        "Only totals were opened: for each recipe, how many patients of each true class got each label, separately for "
         f"those whom the own classifier labels rightly and wrongly{also}. {whose} No label of a patient left the "
         "computation, and neither did a score, a row, or a count of another hospital. All other figures of the "
         "evaluation were computed from these totals.",

@@ -49,6 +49,8 @@ class Difference:
     only_own: int
     only_this: int
     p: float | None
+    interval: Shares = None
+    """In points."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,9 @@ def _result(found: Mapping[str, Any]) -> Result:
 
 
 def _difference(found: Mapping[str, Any]) -> Difference:
-    return Difference(found["points"], found["only_own_right"], found["only_this_right"], found["p"])
+    return Difference(
+        found["points"], found["only_own_right"], found["only_this_right"], found["p"], _interval(found.get("interval"))
+    )
 
 
 def _scores(found: Mapping[str, Any]) -> Scores:
