@@ -65,7 +65,8 @@ def _gains(hospitals: Sequence[Compared]) -> str:
 
 
 def _noise(situation: Situation) -> str:
-    return f"with noise (ε = {situation.epsilon:g})" if situation.epsilon else "without noise"
+    kind = "Gaussian attributes" if situation.gaussian else "five bins"
+    return f"with {kind} and noise (ε = {situation.epsilon:g})" if situation.epsilon else f"with {kind}, without noise"
 
 
 def section(all_: Sequence[Recipes], repeats: int, folds: int) -> str:
