@@ -31,6 +31,10 @@ from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.errors import RefusedByPolicy
 
 RECOMMENDED = "recommended"
+EXACT = (
+    "These figures are exact numbers of this hospital's own patients. The agreed epsilon does not protect them here: "
+    "keep this page inside the hospital."
+)
 EXAMPLES = """Examples:
 
 mixbayes evaluate --federation federation.toml --name north --keys keys
@@ -76,8 +80,8 @@ def evaluate(
 ) -> None:
     """See what joining is worth to this hospital: its own classifier beside the joint ones, on its own patients.
 
-    Every patient is judged by classifiers that do not count that patient. Nobody sees a label, this hospital included:
-    only totals are opened. The hospital's own node must run.
+    Every patient is judged by classifiers that do not count that patient. Nobody, not even this hospital, sees what a
+    joint classifier answers for a single patient: only totals are opened. The hospital's own node must run.
     """
     page = ReportFile(report) if report else None
     if joint:
@@ -100,7 +104,7 @@ def evaluate(
     if page:
         from mixbayes.report.evaluated import evaluated
 
-        page.write(evaluated([found.as_json()]))
+        page.write(evaluated([found.as_json()], notes=[EXACT] if agreed.privacy else []))
 
 
 def _refuse_with_joint(recipe: Sequence[str] | None, remember: str) -> None:
