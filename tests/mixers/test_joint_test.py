@@ -103,6 +103,12 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     deal_base_transfers(monkeypatch)
 
 
+@pytest.fixture(autouse=True)
+def ask_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody needs time to start again: in memory a mixer is back at once."""
+    monkeypatch.setattr("mixbayes.parties.with_mixers.asking._PAUSE", 0.0)
+
+
 @contextmanager
 def wards(*, noisy: bool = True, collected: bool = True, budget: int = 100) -> Iterator[Wards]:
     with new_folder() as folder:

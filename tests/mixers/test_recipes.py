@@ -24,7 +24,7 @@ from mixbayes.tables.folding import Patients
 from mixbayes.transport.errors import OverBudget
 from tests.mixers.misfortune import Killed
 from tests.mixers.three_hospitals import HOSPITALS, MIXERS, NOISE, agreement, new_folder
-from tests.mixers.world import World
+from tests.mixers.world import World, deal_base_transfers
 
 FOLDS, EACH = 2, 7
 PERSONAL = read_recipe("personal:weight=10:prior=own")
@@ -82,6 +82,13 @@ class Wards(World):
 
     def _some(self, rng: np.random.Generator, rows: int) -> Values:
         return np.stack([rng.integers(0, a.codes, rows) for a in self.layout.dictionary.attributes]).astype(np.int32)
+
+
+@pytest.fixture(autouse=True)
+def ask_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody needs time to start again: in memory a mixer is back at once."""
+    monkeypatch.setattr("mixbayes.parties.with_mixers.asking._PAUSE", 0.0)
+    deal_base_transfers(monkeypatch)
 
 
 @contextmanager
