@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from mixbayes.node.serving import greeting
-from mixbayes.transport.errors import DifferentSets, Disagreement
+from mixbayes.protocol.errors import DifferentSets
+from mixbayes.transport.errors import Disagreement
 from tests.services.helpers import DICTIONARY, Site, wait_until
 
 LARGER = deepcopy(DICTIONARY)

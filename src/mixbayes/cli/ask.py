@@ -30,13 +30,13 @@ from mixbayes.parties.desk import AtOwnNode, Desk, at_mixers, at_own_node
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.recipe import JOINT, UNSURE, Recipe, read_recipe
-from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
+from mixbayes.protocol.errors import BadData, DifferentSets, MixbayesError, Unsupported
 from mixbayes.report.figures import size
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.doubts import refuse_unknown_columns
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.sources.how import How
-from mixbayes.transport.errors import DifferentSets, RefusedByPolicy, TooEarly
+from mixbayes.transport.errors import RefusedByPolicy, TooEarly
 
 CLASSIFY_EXAMPLES = """Examples:
 
