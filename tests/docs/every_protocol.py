@@ -57,6 +57,11 @@ def with_mixers() -> None:
     folds = np.zeros((2, layout.size), np.uint64)
     run_evaluation(Sheet(layout, JOINT, 2), ((shares, folds), (shares, folds)), codes, np.arange(4), SEEDS)
     run_joint_test(layout, (shares, shares), [(codes, np.zeros(4, np.int64))] * 3, NOISY, COINS, SEEDS)
+    cut_points()
+
+
+def cut_points() -> None:
+    """Between any two computing parties."""
     vectors, _ = together_on_grids(SMALL, tables_on_grids(SMALL, 4, [60]))
     run_cuts(SMALL, 3, vectors, SEEDS)
 
@@ -84,7 +89,8 @@ def _joint_test(world: test_joint_test.Wards) -> None:
 
 
 def alone(asker: int, key: SecretKey) -> None:
-    """Two hospitals, the protocol's own functions: on shares, an evaluation, and by Paillier's encryption."""
+    """Two hospitals, the protocol's own functions: on shares, an evaluation, cut points, by Paillier's encryption."""
+    cut_points()
     layout, name = layout_of(NOISY, hospitals=2), PAIR[asker]
     codes = some_codes(layout, 3, 1)
     questions = [Asked(name, codes), Asked(name, codes, private=False)]
