@@ -252,7 +252,7 @@ def test_key_of_the_check_depends_on_all_that_the_receiver_has_sent() -> None:
         changed[at] ^= 1
         assert keys(bytes(16), trees, changed)[0] != usual[0]
         assert keys(bytes(16), trees, changed, corrections)[1] != usual[1]
-    assert keys(bytes(16), trees ^ 1, corrections)[0] != usual[0]
+    assert keys(bytes(16), trees[::-1].copy(), corrections)[0] != usual[0]
     assert keys(bytes([1] + 15 * [0]), trees, corrections)[0] != usual[0]
 
 
