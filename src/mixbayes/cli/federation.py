@@ -16,12 +16,11 @@ from mixbayes.agreement.agreement import (
     MOST_ROUNDS,
     BadFederation,
     Federation,
-    Mixer,
-    Party,
     Policy,
     federation_from,
 )
 from mixbayes.agreement.files import read_federation, written
+from mixbayes.agreement.members import Mixer, Party
 from mixbayes.agreement.noise import (
     USUAL_DELTA,
     all_rounds,
