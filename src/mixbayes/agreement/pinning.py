@@ -49,6 +49,14 @@ def begun_anew(federation: Federation) -> Federation:
     return federation_from(content)
 
 
+def not_pinned(federation: Federation) -> str:
+    """What is weaker where the keys of computing nodes are not agreed; nothing where they are."""
+    if not federation.unpinned:
+        return ""
+    whose = "mixers" if federation.mixers else "the two hospitals"
+    return f"keys of {whose} are not pinned: whoever holds the authority's key can pose as both"
+
+
 def text_with_keys(text: str, federation: Federation, names: Collection[str]) -> str:
     """The file of an agreement, with the first keys that these members have in this one below their names."""
     lines = _with_keys(text.split("\n"), {name: federation.first_keys[name] for name in names})
