@@ -70,7 +70,8 @@ def rotate_key(
     """
     before = read_federation(federation)
     if before.key_of(name) is None:
-        before.role_of(name) or before.party(name)
+        if before.role_of(name) is None:
+            before.party(name)  # it says who is listed
         raise Unsupported(f"No key of {before.title(name)} is agreed, so that it can be changed without a signature.")
     after = with_change(before, signed_change(before, name, given_key(name, to), keys / f"{name}.key"))
     write_whole(federation, text_with_change(_text(federation), after))
