@@ -8,7 +8,6 @@ present one, and the agreement stays the same.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import re
@@ -45,7 +44,7 @@ def fingerprint_of(spki: bytes) -> str:
 def _checked_base64(text: str) -> str:
     try:
         base64.b64decode(text, validate=True)
-    except binascii.Error:
+    except ValueError:
         raise ValueError("it is not base64") from None
     return text
 

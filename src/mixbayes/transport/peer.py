@@ -83,7 +83,12 @@ class Peer:
         self.deadline = deadline
         self._header = header
         self._watch = watch
-        self._explain = (lambda: explain(address, name, credentials())) if explain else None
+
+        def explained() -> str | None:
+            self.channel.doubt()
+            return explain(address, name, credentials()) if explain else None
+
+        self._explain = explained if explain else None
         # A node on this machine is reached without a proxy, whatever the usual variables name.
         local = on_loopback(address)
         self._proxy = None if local else proxy_for(address.rpartition(":")[0].strip("[]"))

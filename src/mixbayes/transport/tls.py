@@ -112,6 +112,11 @@ class RenewedChannel(grpc.Channel):
                 self._connect(own, root)
             return self._made()
 
+    def doubt(self) -> None:
+        """A call could not connect. gRPC tells of that too, but perhaps not before the next call."""
+        if made := self._connection:
+            made.broken = True
+
     def _made(self) -> grpc.Channel:
         if self._connection is None:
             raise ValueError("Cannot invoke RPC on closed channel!")  # as gRPC says it
