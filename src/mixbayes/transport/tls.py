@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
 import grpc
 
-from mixbayes.transport.errors import CannotServe
+from mixbayes.transport.errors import CannotServe, Revoked, WrongKey
 
 _ORDER = list(sys.modules)
 _FAREWELL = 5.0
@@ -105,12 +105,22 @@ class RenewedChannel(grpc.Channel):
             made, own = self._connection, self._current()
             if self.closed or (made and made.own == own and not made.broken):
                 return self._made()
-            root = self._root(own)
+            root = self._root_for(own)
             if made and (made.own, made.root) == (own, root):
                 made.broken = False
             else:
                 self._connect(own, root)
             return self._made()
+
+    def _root_for(self, own: Credentials) -> bytes:
+        """Whoever answers there with a wrong key or a revoked certificate is talked to no longer, in no open call."""
+        try:
+            return self._root(own)
+        except (WrongKey, Revoked):
+            with self._lock:
+                connections, self._connection, self._last = (self._connection, self._last), None, None
+            _hang_up(connections)
+            raise
 
     def doubt(self) -> None:
         """A call could not connect. gRPC tells of that too, but perhaps not before the next call."""
@@ -152,15 +162,11 @@ class RenewedChannel(grpc.Channel):
         self.now().unsubscribe(callback)
 
     def close(self) -> None:
-        """Hang up. If Ctrl-C came while a call began, gRPC waits for that call for ever: nobody else does."""
+        """Hang up."""
         with self._lock:
             self.closed = True
-            connections = filter(None, [self._connection, self._last])
-        closing = [threading.Thread(target=one.channel.close, daemon=True) for one in connections]
-        for thread in closing:
-            thread.start()
-        for thread in closing:
-            thread.join(_FAREWELL)
+            connections = self._connection, self._last
+        _hang_up(connections)
 
     def __enter__(self) -> RenewedChannel:
         return self
@@ -185,3 +191,12 @@ class _Connection:
             self._held = True
         elif self._held or state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
             self._held, self.broken = False, True
+
+
+def _hang_up(connections: Iterable[_Connection | None]) -> None:
+    """If Ctrl-C came while a call began, gRPC waits for that call for ever: nobody else does."""
+    closing = [threading.Thread(target=one.channel.close, daemon=True) for one in connections if one]
+    for thread in closing:
+        thread.start()
+    for thread in closing:
+        thread.join(_FAREWELL)

@@ -21,6 +21,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
 from mixbayes.node.log import Log, error_fields, logged
 from mixbayes.node.serving.greeting import refuse_difference
+from mixbayes.node.serving.open_calls import OpenCalls
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
 from mixbayes.transport.recognition import refuse_unrecognised
@@ -71,6 +72,7 @@ class Admission(grpc.ServerInterceptor):
         self._federation = federation
         self._admit = admit
         self._log = log
+        self._calls = OpenCalls()
         self._watch = Watch()
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -125,8 +127,10 @@ class Admission(grpc.ServerInterceptor):
                 "Compare the list of members, and the name in the certificate. "
                 f"If {name[:80]!r} is being added, restart the mixers with the new agreement first, then its node",
             )
-        title, certificate = self._federation.title(name), _read(_certificate_of(context))
-        refuse_unrecognised(self._me, _STEP, title, certificate, self._federation.key_of(name), self._revoked())
+        title, certificate, revoked = self._federation.title(name), _read(_certificate_of(context)), self._revoked()
+        self._calls.end(revoked)
+        refuse_unrecognised(self._me, _STEP, title, certificate, self._federation.key_of(name), revoked)
+        self._calls.enter(certificate.serial_number, context)
         if not method.startswith(_OURS):
             return
         service = method.removeprefix(_OURS).split("/")[0]
