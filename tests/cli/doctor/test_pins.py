@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mixbayes.agreement.files import read_federation
 from mixbayes.keys.public import public_key_of_node
 from mixbayes.keys.revocation import FILE, revoke
-from tests.cli.doctor.examined import Site, lines, problems
+from tests.cli.doctor.examined import Site, heart, lines, problems
 from tests.keys.helpers import with_keys
 
 
@@ -19,6 +20,7 @@ def revoked(site: Site, *names: str, days: int = 30) -> None:
 
 
 def test_keys_that_are_not_pinned_are_a_warning(site: Site) -> None:
+    site.agree(heart())
     found = lines(site.doctor("north"))
     assert found["pinned keys"].startswith(
         "WARNING keys of mixers are not pinned: whoever holds the authority's key can"
@@ -27,24 +29,21 @@ def test_keys_that_are_not_pinned_are_a_warning(site: Site) -> None:
 
 
 def test_a_mixer_with_another_key_than_agreed_is_a_problem(site: Site) -> None:
-    with_keys(site.folder / "other", "b", site.authority)
-    site.pin("a", "b")
+    other = with_keys(site.folder / "other", "b", site.authority)
     for file in ("b.key", "b.pem"):
-        (site.keys("b") / file).write_bytes((site.folder / "other" / file).read_bytes())
-    own = problems(site.doctor("b"))
-    assert "this node has " in own["agreed key"]
-    assert "[E120]" in own["agreed key"]
+        (site.keys("b") / file).write_bytes((other / file).read_bytes())
+    found = problems(site.doctor("b"))
+    assert "this node has " in found["agreed key"]
+    assert "[E120]" in found["agreed key"]
 
 
 def test_an_impostor_is_found(site: Site) -> None:
     with site.mixers():
-        agreed = site.agreement.read_text()
-        for name in ("a", "b"):
-            other = with_keys(site.folder / "other", name, site.authority)
-            agreed = agreed.replace(
-                f'name = "{name}"\n', f'name = "{name}"\nkey = "{public_key_of_node(other, name).fingerprint}"\n'
-            )
-        site.agreement.write_text(agreed)
+        content = read_federation(site.agreement).model_dump(mode="json")
+        for mixer in content["mixers"]:
+            with_keys(site.folder / "other", mixer["name"], site.authority)
+            mixer["key"] = public_key_of_node(site.folder / "other", mixer["name"]).fingerprint
+        site.agree(content)
         found = problems(site.doctor("north"))
     assert "it shows the key" in found["agreement and version of mixer a"]
     assert "[E209]" in found["agreement and version of mixer b"]

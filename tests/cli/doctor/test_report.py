@@ -15,7 +15,7 @@ from tests.ports import free_port
 
 
 def test_all_is_well_at_a_hospital(site: Site) -> None:
-    site.pin("a", "b", "north")
+    site.pin("north")
     with site.mixers():
         done = site.doctor("north", "--data", site.table(), "--state", site.state("north"))
     assert (done.exit_code, problems(done)) == (0, {}), done.output
