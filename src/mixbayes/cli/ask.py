@@ -78,7 +78,7 @@ def desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[F
     """Where this hospital asks: at both mixers, or, where there are none, at its own node."""
     agreed = read_federation(federation)
     agreed.party(name)
-    identity = Identity(keys, name, logger(agreed.title(name)))
+    identity = _identity(agreed, name, keys)
     with (at_own_node if agreed.two_party else at_mixers)(agreed, identity, keys, node) as found:
         yield agreed, found
 
@@ -88,8 +88,12 @@ def own_desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tup
     """At the hospital's own node, which has its counts and its patients."""
     agreed = read_federation(federation)
     agreed.party(name)
-    with at_own_node(agreed, Identity(keys, name, logger(agreed.title(name))), keys, node) as found:
+    with at_own_node(agreed, _identity(agreed, name, keys), keys, node) as found:
         yield agreed, found
+
+
+def _identity(agreed: Federation, name: str, keys: Path) -> Identity:
+    return Identity(keys, name, logger(agreed.title(name)), agreed.key_of(name))
 
 
 @reads_tables
