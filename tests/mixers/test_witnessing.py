@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from mixbayes.node.disk import audit
-from mixbayes.node.disk.heads import FOUND_CUT, GIVES, NOTED, heads_in
+from mixbayes.node.disk.heads import GIVES, NOTED, heads_in
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.witnessing import DAY
 from tests.mixers.three_hospitals import HOSPITALS, MIXERS, new_folder
 from tests.mixers.world import World, deal_base_transfers
+from tests.trails import behind_the_head, cut, found_cut
 
 PARTIES = tuple(f"party {name}" for name in HOSPITALS)
 """Titles."""
@@ -52,27 +51,13 @@ def noted(world: World, name: str) -> dict[str, int]:
 
 
 def found(world: World, name: str) -> list[str]:
-    """Whose trails this node found cut, by its own trail."""
-    return [one.entry.subject for one in audit.entries(world.folder / name) if one.entry.verb == FOUND_CUT]
+    return found_cut(world.folder / name)
 
 
-def cut(world: World, name: str, entries: int) -> None:
-    """Somebody with the file deletes the last entries of the node's trail while it is down."""
+def cut_while_down(world: World, name: str, entries: int) -> None:
     world.kill(name)
-    with closing(sqlite3.connect(world.folder / name / "state.sqlite")) as connection, connection:
-        triggers = [row[0] for row in connection.execute("SELECT sql FROM sqlite_schema WHERE type = 'trigger'")]
-        connection.execute("DROP TRIGGER audit_keeps")
-        (last,) = connection.execute("SELECT MAX(number) FROM audit").fetchone()
-        connection.execute("DELETE FROM audit WHERE number > ?", (last - entries,))
-        connection.execute(next(sql for sql in triggers if "audit_keeps" in sql))
-    assert audit.verify(world.folder / name).sound, "the chain alone shows nothing"
+    cut(world.folder / name, entries)
     assert world.start(name)
-
-
-def behind_the_head(world: World, name: str) -> int:
-    """How many entries must go so that the head that was given goes too."""
-    verbs = [one.entry.verb for one in audit.entries(world.folder / name)]
-    return len(verbs) - max(at for at, verb in enumerate(verbs) if verb == GIVES)
 
 
 def test_everybody_is_noted_at_a_sealed_round(world: World) -> None:
@@ -134,7 +119,7 @@ def test_another_head_is_given_and_noted_after_a_day_without_a_sealed_round(worl
 @pytest.mark.parametrize("name", ["a", "b", "north"])
 def test_a_trail_that_was_cut_and_continued_is_found_at_the_first_contact(world: World, name: str) -> None:
     serve(world, 1)
-    cut(world, name, behind_the_head(world, name))
+    cut_while_down(world, name, behind_the_head(world.folder / name))
     title = world.federation.title(name)
     for _ in range(3):
         world.everybody()
@@ -152,7 +137,7 @@ def test_a_trail_that_was_cut_and_continued_is_found_at_the_first_contact(world:
 def test_entries_after_the_head_go_unnoticed(world: World) -> None:
     """What was written after the last head is witnessed by nobody."""
     serve(world, 1)
-    cut(world, "a", behind_the_head(world, "a") - 1)
+    cut_while_down(world, "a", behind_the_head(world.folder / "a") - 1)
     for _ in range(3):
         world.everybody()
     assert [found(world, name) for name in ("b", *HOSPITALS)] == [[]] * 4
@@ -177,7 +162,7 @@ def test_a_folder_put_back_from_an_old_copy_is_found_and_work_goes_on(world: Wor
 
 def test_a_finding_is_shown_until_the_next_sealed_round_and_stays_in_the_trail(world: World) -> None:
     serve(world, 1)
-    cut(world, "north", behind_the_head(world, "north"))
+    cut_while_down(world, "north", behind_the_head(world.folder / "north"))
     for _ in range(3):
         world.everybody()
     assert world.a.witnessing.findings()

@@ -20,6 +20,10 @@ GIVES = "gives its head"
 """The verb of the entries with a salt."""
 NOTED, FOUND_CUT = "noted head", "found trail cut"
 _SALT_BYTES = 16
+_LAST_SEALED = {
+    "round": "SELECT COALESCE(MAX(number), 0) FROM round WHERE sealed",
+    "outbox": "SELECT COALESCE(MAX(round), 0) FROM outbox WHERE sealed",
+}
 _NOTED = "SELECT peer, entries, hash, round, time, flaw FROM noted_head"
 _WITNESSES = "SELECT peer, entries, lost, round FROM witness ORDER BY entries DESC, peer"
 
@@ -132,9 +136,8 @@ def heads_in(folder: Path) -> Heads | None:
             return None
         noted = [_noted(*row) for row in connection.execute(f"{_NOTED} ORDER BY peer")]
         witnesses = [Witness(*row) for row in connection.execute(_WITNESSES)]
-        number, table = ("number", "round") if "round" in tables else ("round", "outbox")
-        (last,) = connection.execute(f"SELECT COALESCE(MAX({number}), 0) FROM {table} WHERE sealed").fetchone()
-        return Heads(noted, witnesses, last)
+        last = [connection.execute(query).fetchone()[0] for table, query in _LAST_SEALED.items() if table in tables]
+        return Heads(noted, witnesses, max(last, default=0))
 
 
 def without_end(verdict: Verdict, witnesses: Iterable[Witness]) -> Verdict:
