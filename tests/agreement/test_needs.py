@@ -27,7 +27,7 @@ def test_a_newer_file_names_its_version_before_its_unknown_fields(tmp_path: Path
 
 
 def test_an_unknown_field_alone_may_be_of_another_version(tmp_path: Path) -> None:
-    with pytest.raises(BadFederation, match="weather: there is no such field; .* a newer version may have it"):
+    with pytest.raises(BadFederation, match=r"weather: there is no such field; .* a newer version may have it"):
         read_federation(agreement(tmp_path, 'weather = "rain"'))
 
 

@@ -22,9 +22,7 @@ def refuse_newer(needs: object) -> None:
         raise BadFederation(f'{NEEDS} says no version. Write {NEEDS} = "0.4", or remove it.')
     here = _here()
     if here and _numbers(here) < _numbers(needs):
-        raise BadFederation(
-            f"This agreement needs mixbayes {needs} or newer, and this is {here}. Upgrade this one first."
-        )
+        raise BadFederation(f"This agreement needs mixbayes {needs} or newer, and this is {here}. Upgrade this node.")
 
 
 def _here() -> str:
