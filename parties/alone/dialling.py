@@ -27,7 +27,7 @@ class ListeningHospital(RemoteFollower):
     """The hospital that listens, as the hospital that dials sees it."""
 
     def __init__(self, peer: Peer, store: PartnerStore) -> None:
-        super().__init__(peer)
+        super().__init__(peer, store.witnessing)
         self._store = store
 
     def seal(self, number: int, chosen: Mapping[str, bytes]) -> Agreed:

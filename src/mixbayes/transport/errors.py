@@ -29,6 +29,18 @@ class NotAdmitted(PeerError):
     usual_remedy = "Ask who signs certificates for this federation"
 
 
+class WrongKey(PeerError):
+    """A certificate of the authority, for the right name and a key that is not the one of the agreement."""
+
+    code = "E209"
+
+
+class Revoked(PeerError):
+    """A certificate that the authority has revoked."""
+
+    code = "E214"
+
+
 class Unreachable(PeerError):
     """No connection could be made, or none that both ends trust."""
 

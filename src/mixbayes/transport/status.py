@@ -25,8 +25,10 @@ from mixbayes.transport.errors import (
     NotAdmitted,
     OverBudget,
     RefusedByPolicy,
+    Revoked,
     TooEarly,
     Unreachable,
+    WrongKey,
 )
 
 _DOMAIN = "mixbayes"
@@ -37,6 +39,8 @@ _LONGEST, _LONGEST_REMEDY = 2000, 500
 with three characters for every byte that is not ASCII."""
 _BY_KIND: list[tuple[type[MixbayesError], int]] = [
     (NotAdmitted, code_pb2.PERMISSION_DENIED),
+    (WrongKey, code_pb2.PERMISSION_DENIED),
+    (Revoked, code_pb2.PERMISSION_DENIED),
     (Disagreement, code_pb2.FAILED_PRECONDITION),
     (DifferentSets, code_pb2.ABORTED),
     (PeerSilent, code_pb2.DEADLINE_EXCEEDED),

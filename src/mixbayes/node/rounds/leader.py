@@ -20,10 +20,12 @@ from mixbayes.transport.errors import (
     Disagreement,
     NotAdmitted,
     RefusedByPolicy,
+    Revoked,
     RoundFailed,
     RoundOver,
     TooEarly,
     Unreachable,
+    WrongKey,
 )
 from mixbayes.transport.status import public_text
 
@@ -31,7 +33,7 @@ ATTEMPTS = 5
 """A training that breaks off for another reason than a connection is tried this many times."""
 LOOK_EVERY = 60.0
 """Seconds between two looks at whether the other party still serves the same model."""
-_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, NotAdmitted, BadState)
+_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, NotAdmitted, WrongKey, Revoked, BadState)
 """The round waits after these errors, because time or an operator may mend them."""
 _FINAL = (RoundFailed,)
 

@@ -56,6 +56,11 @@ class Rounds:
         with self.datastore.read() as tables:
             return tables.last_round()
 
+    def last_sealed(self) -> int:
+        """The number of the last round that was sealed, or 0."""
+        with self.datastore.read() as tables:
+            return tables.last_sealed()
+
     def contributions(self, number: int) -> dict[str, Held]:
         """By hospital."""
         with self.datastore.read() as tables:
