@@ -61,6 +61,8 @@ class Book:
         self.full_at = ""
         self.answers: dict[bytes, list[bytes]] = {}
         self.charged: list[Question] = []
+        self.written = 0
+        self.given: list[tuple[bytes, int]] = []
 
     def verdict(self, question: Question) -> Verdict:
         return self.says(question)
@@ -73,6 +75,17 @@ class Book:
         self._note("keep", question)
         assert piece == len(self.answers.setdefault(question.id, []))
         self.answers[question.id].append(share.tobytes())
+
+    def begin(self, question: Question) -> None:
+        raise AssertionError("a mixer keeps its shares")
+
+    def freeze(self, question: Question) -> int:
+        self._note("freeze", question)
+        return self.written
+
+    def give_back(self, question: Question, known: int) -> None:
+        self._note("give back", question)
+        self.given.append((question.id, known))
 
     def kept(self, question: Question) -> list[bytes]:
         return self.answers[question.id]

@@ -37,8 +37,13 @@ def serving(rounds: Rounds) -> None:
     rounds.serve(number, RUN)
 
 
+def parts(rows: int, pieces: int) -> list[int]:
+    """The last piece has all rows that the others have not."""
+    return [1] * (pieces - 1) + [rows - pieces + 1]
+
+
 def page_of(rounds: Rounds, hospital: str = "north", pieces: int = PIECES) -> Page[bytes]:
-    return Page(rounds, hospital, lambda question: pieces, rounds.model)
+    return Page(rounds, hospital, lambda question: parts(question.rows, pieces), rounds.model)
 
 
 def answered(page: Page[bytes], question: Question = ASKED, pieces: int = PIECES) -> None:

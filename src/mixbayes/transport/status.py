@@ -64,7 +64,7 @@ def public_text(error: MixbayesError, me: str) -> str:
 
 
 def status_of(error: MixbayesError, me: str) -> grpc.Status:
-    """The gRPC status that carries this error whole. `me` is the title of this node, which raises it or passes it on."""
+    """The gRPC status that carries this error whole. `me` is the title of this node."""
     text = _bare(error)
     about = {"message": _short(text)}
     if isinstance(error, PeerError):
