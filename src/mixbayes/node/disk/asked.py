@@ -56,8 +56,8 @@ class AskedTables:
         query = "SELECT hospital, round, kind, rows, pieces, written, frozen FROM question WHERE id = ?"
         if (row := self._one(query, id)) is None:
             return None
-        *about, frozen = row
-        return Charged(*about, frozen=bool(frozen))
+        hospital, number, kind, rows, pieces, written, frozen = row
+        return Charged(hospital, number, kind, rows, pieces, written, bool(frozen))
 
     def add_question(self, id: bytes, ordinal: int, charged: Charged) -> None:
         """`ordinal` counts the hospital's questions in this round."""
