@@ -367,6 +367,48 @@ def _ends_when_one_leaves(stage: Stage, script: Callable[[Lines], Any]) -> None:
     stage.play(script)
 
 
+BROKEN = Question(Kind.BROKEN, 1, id=PRIVATE.id)
+
+
+def give_up(lines: Lines, *told: Question) -> list[int]:
+    for line, what in zip(lines, itertools.cycle(told), strict=False):
+        questions.send(line.channel, what)
+    return [questions.receive_given(line.channel) for line in lines]
+
+
+def test_broken_question_is_frozen_at_both_before_either_gives_it_back_by_the_smaller_count() -> None:
+    stage = Stage()
+    stage.books[A].written, stage.books[B].written = 3, 1
+
+    def script(lines: Lines) -> tuple[list[int], Labels]:
+        return give_up(lines, BROKEN), ask(lines, PUBLIC)
+
+    given, labels = stage.play(script)
+    assert given == [1, 1]
+    assert labels.tolist() == EXPECTED
+    assert [book.given for book in stage.books] == [[(PRIVATE.id, 1)]] * 2
+    assert [what for _, what, _ in stage.events[:4]] == ["freeze", "freeze", "give back", "give back"]
+
+
+@pytest.mark.parametrize("other", [replace(BROKEN, id=PUBLIC.id), PRIVATE], ids=["another one", "a question"])
+def test_question_that_is_given_up_at_one_mixer_alone_is_given_back_at_none(other: Question) -> None:
+    stage = Stage()
+    stage.play(lambda lines: give_up(lines, BROKEN, other))
+    assert [book.given for book in stage.books] == [[], []]
+    assert stage.charges == [[], []]
+    blunt = [error for error in stage.errors.values() if isinstance(error, OutOfRange)]
+    assert blunt
+    assert {error.peer for error in blunt} == {"party north"}
+
+
+@pytest.mark.parametrize("role", [A, B])
+def test_nothing_is_given_back_unless_both_have_frozen_it(role: int) -> None:
+    stage = Stage()
+    stage.books[role].full_at = "freeze"
+    stage.play(lambda lines: give_up(lines, BROKEN))
+    assert [book.given for book in stage.books] == [[], []]
+
+
 def test_models_of_different_trainings_answer_nothing() -> None:
     stage = Stage()
     stage.books[B].run = b"s" * 16
