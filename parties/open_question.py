@@ -30,7 +30,10 @@ class OpenQuestion:
 
     def begins(self, question: Question) -> None:
         """This question is about to be announced. The one before it is answered, or given back."""
-        if question.kind is Kind.ASIDE:  # which costs nothing
+        if question.kind is Kind.ASIDE or self._open == (
+            question.round,
+            question.id,
+        ):  # an aside question costs nothing
             return
         if self._datastore:
             with self._datastore.write() as tables:

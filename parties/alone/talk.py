@@ -219,8 +219,8 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
 def _give_back(asker: Channel, ledger: Ledger[Engine], broken: Question) -> None:
     """Charge nothing for a question whose computation has not begun, and the whole of any other one.
 
-    The asking hospital is a computing party, and the transfers of the circuits are not checked. So nobody can say what
-    it knows of a question in the middle of it, and to break off again and again must not be free.
+    The asking hospital computes too. Nobody has bounded what it knows in the middle of a question if it departs from
+    the protocol, so to break off again and again must not be free.
     """
     known = ledger.freeze(broken)
     ledger.give_back(broken, known)

@@ -84,8 +84,7 @@ class Outbox:
         self._release = release
         self._test_release = test_release
 
-    @property
-    def last_question(self) -> OpenQuestion:
+    def open_question(self) -> OpenQuestion:
         """The last question of this node, which may be open since it ran before."""
         return OpenQuestion(self._datastore)
 

@@ -55,7 +55,7 @@ class Hospital:
         self._own = own
         self._federation = federation
         self._outbox = outbox
-        self._asking = Asking(mixers, federation.layout, numbered, outbox.last_question)
+        self._asking = Asking(mixers, federation.layout, numbered, outbox.open_question())
         self._turn = Turn(federation.policy.timeout)
         self._numbered = numbered
         self._serving: int | None = None

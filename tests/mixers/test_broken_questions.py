@@ -155,7 +155,7 @@ class Applications:
 
     def _at_work(self) -> Asking:
         node = self.world.hospital("north")
-        self.asking = self.asking or Asking(node.mixers, self.world.layout, as_it_is, node.outbox.last_question)
+        self.asking = self.asking or Asking(node.mixers, self.world.layout, as_it_is, node.outbox.open_question())
         return self.asking
 
     def _meet(self, fault: Fault) -> None:
@@ -176,7 +176,7 @@ class Applications:
             self.world.start(name)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(faults, st.booleans(), st.booleans()), max_size=4),
     st.integers(1, ROWS),
@@ -327,7 +327,7 @@ Q = SOME_IDS[0]
 IN_ANOTHER_CONVERSATION = [("asks", 0, Q, 0), ("shows", 0, Q, 0), ("reads_all", 0, Q, 0), ("gives_up", 1, Q, 0)]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(acts, min_size=4, max_size=14), st.none() | faults)
 @example([*IN_ANOTHER_CONVERSATION, ("shows", 0, Q, 0), ("reads_all", 0, Q, 0)], None)
 @example([*IN_ANOTHER_CONVERSATION[:2], ("reads", 0, Q, 0), ("gives_up", 1, Q, 0), ("reads", 0, Q, 1)], None)

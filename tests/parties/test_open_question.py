@@ -42,14 +42,15 @@ def test_a_question_that_costs_nothing_is_not_open() -> None:
 
 @pytest.mark.parametrize("answered", [False, True])
 def test_a_node_that_begins_again_takes_its_last_question_for_open(tmp_path: Path, answered: bool) -> None:
+    found: list[Question | None] = []
     for _ in range(2):
         with Database.open(tmp_path, HOSPITAL, Seal(bytes(32)), "party north") as database:
             last = OpenQuestion(Datastore(database, ContributionTables, "party north", lambda: 0.0))
-            earlier = last.earlier(NEXT)
+            found.append(last.earlier(NEXT))
             last.begins(ASKED)
             if answered:
                 last.is_answered()
-    assert earlier == Question(Kind.BROKEN, 1, id=ASKED.id)
+    assert found == [None, Question(Kind.BROKEN, 1, id=ASKED.id)]
 
 
 def test_ids_after_a_broken_question_are_always_the_same() -> None:

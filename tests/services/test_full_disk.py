@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from mixbayes.node import questions
-from mixbayes.node.disk.database import Database, Moment
+from mixbayes.node.disk.database import Database, Fault, Moment
+from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.questions import Kind, Question
 from mixbayes.node.rounds.state import SEALED, SERVING
@@ -28,7 +29,7 @@ from tests.services.couple import OTHER, ROWS, Couple, both
 from tests.services.helpers import Site, wait_until
 
 FULL = "/a/path/state.sqlite: the disk is full. Make room; nothing half-written was kept."
-NAMED = "( says: its state folder cannot be used|, at .*: the connection broke)"
+NAMED = "( says: its state folder cannot be used|, at .*: (the connection broke|it hung up))"
 """A node that has dialled another one can break off, and cannot tell it why."""
 
 
@@ -52,12 +53,12 @@ def disks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disks]:
     monkeypatch.setattr(asking, "_PAUSE", 0.1)
     found, really = Disks(), Database.__init__
 
-    def made(database: Database, folder: Path, *rest: Any) -> None:
+    def made(database: Database, folder: Path, seal: Seal, writer: Any, held: ExitStack, _: Fault) -> None:
         def fault(moment: Moment) -> None:
             if moment == "before" and found.full(folder.name):
                 raise BadState(FULL)
 
-        really(database, folder, *rest[:-1], fault)
+        really(database, folder, seal, writer, held, fault)
 
     monkeypatch.setattr(Database, "__init__", made)
     yield found
@@ -147,8 +148,8 @@ def test_two_hospitals_alone_name_the_owner_and_charge_nothing(
     owner = name if full == "own" else OTHER[name]
     with couple.nodes():
         couple.serve()
-        for _ in range(3):
-            disks.fill(couple.site.state(owner))
+        for after in (0, 1, 1):
+            disks.fill(couple.site.state(owner), after)
             with pytest.raises((BadState, PeerGone), match=f"^party {owner}{NAMED}"):
                 couple.labels(name, private=False)
         disks.mend()
