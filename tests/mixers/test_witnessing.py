@@ -195,6 +195,6 @@ def test_a_head_of_an_entry_without_a_salt_is_not_given(world: World) -> None:
     serve(world, 1)
     for number in range(1, audit.verify(world.folder / "b").count + 1):
         world.b.witnessing._noted_here["mixer a"] = number  # type: ignore[attr-defined]
-        said = world.b.witnessing._testimony("mixer a").earlier  # type: ignore[attr-defined]
+        said = world.b.witnessing._statement("mixer a").earlier  # type: ignore[attr-defined]
         verb = next(one.entry.verb for one in audit.entries(world.folder / "b") if one.number == number)
         assert bool(said.hash) == (verb == GIVES)
