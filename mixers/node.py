@@ -68,7 +68,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         raise Unsupported("This federation has no mixers: its two hospitals compute with each other.")
     address, title = settings.listen or federation.mixer(name).address, federation.title(name)
     with ExitStack() as stack:
-        identity = Identity(settings.keys, name, log)
+        identity = Identity(settings.keys, name, log, federation.key_of(name))
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         refuse_taken(address)
@@ -80,7 +80,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
         part = _leading(stack, reception, identity, log) if name == "a" else _led(reception)
         stack.callback(reception.conversations.close)
-        admission = Admission(title, federation, partial(_admit, federation), log)
+        admission = Admission(title, federation, partial(_admit, federation), log, identity.revoked)
         names = list(_FULL_NAMES.values())[: len(part.services)]
         server = Server(address, identity.credentials, admission, part.services, names, reflected=settings.reflection)
         stack.enter_context(server)

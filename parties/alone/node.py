@@ -56,7 +56,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     title = federation.title(federation.party(name).name)
     refuse_elsewhere(settings.listen)
     with ExitStack() as stack:
-        identity = Identity(settings.keys, name, log)
+        identity = Identity(settings.keys, name, log, federation.key_of(name))
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         for address in filter(None, (settings.listen, settings.listen_partner or federation.party(name).address)):
@@ -131,6 +131,8 @@ def _serve_partner(stack: ExitStack, settings: Settings, identity: Identity, pai
     address = settings.listen_partner or federation.party(name).address
     if not address:
         raise LocalError("A hospital without an address was to listen.")
-    admission = Admission(federation.title(name), federation, lambda caller, service: caller != name, log)
+    admission = Admission(
+        federation.title(name), federation, lambda caller, service: caller != name, log, identity.revoked
+    )
     service = partial(add_PairServicer_to_server, pair)
     stack.enter_context(Server(address, identity.credentials, admission, [service], [PAIR]))

@@ -19,9 +19,8 @@ from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.cuts import Cuts
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError
+from mixbayes.protocol.errors import DifferentSets, MixbayesError
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, Bound, conversation
-from mixbayes.transport.errors import DifferentSets
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport

@@ -178,7 +178,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     title = federation.title(federation.party(name).name)
     refuse_elsewhere(settings.listen)
     with ExitStack() as stack:
-        identity = Identity(settings.keys, name, log)
+        identity = Identity(settings.keys, name, log, federation.key_of(name))
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, HOSPITAL, identity.seal, owner))
         rounds, privacy = federation.policy.rounds, federation.privacy

@@ -25,13 +25,14 @@ from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.log import Log, logger
 from mixbayes.node.questions import ID_BYTES, Kind
-from mixbayes.node.rounds.record import COUNTED, LEFT_OUT, set_digest
+from mixbayes.node.rounds.record import COUNTED, LEFT_OUT
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.serving.conversations import Channels
 from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.contributing import Messages, messages
 from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe

@@ -9,7 +9,8 @@ import pytest
 
 from mixbayes.node.serving import greeting
 from mixbayes.node.serving.protocols import OURS, Numbers
-from mixbayes.transport.errors import DifferentSets, Disagreement
+from mixbayes.protocol.errors import DifferentSets
+from mixbayes.transport.errors import Disagreement
 from tests.services.helpers import DICTIONARY, Site, wait_until
 
 LARGER = deepcopy(DICTIONARY)

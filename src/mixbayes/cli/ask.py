@@ -31,13 +31,13 @@ from mixbayes.parties.desk import AtOwnNode, Desk, at_mixers, at_own_node
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.recipe import JOINT, UNSURE, Recipe, read_recipe
-from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
+from mixbayes.protocol.errors import BadData, DifferentSets, MixbayesError, Unsupported
 from mixbayes.report.figures import size
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.doubts import refuse_unknown_columns
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.sources.how import How
-from mixbayes.transport.errors import DifferentSets, RefusedByPolicy, TooEarly
+from mixbayes.transport.errors import RefusedByPolicy, TooEarly
 
 CLASSIFY_EXAMPLES = """Examples:
 
@@ -79,7 +79,7 @@ def desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[F
     """Where this hospital asks: at both mixers, or, where there are none, at its own node."""
     agreed = read_federation(federation)
     agreed.party(name)
-    identity = Identity(keys, name, logger(agreed.title(name)))
+    identity = _identity(agreed, name, keys)
     with (at_own_node if agreed.two_party else at_mixers)(agreed, identity, keys, node) as found:
         yield agreed, found
 
@@ -89,8 +89,12 @@ def own_desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tup
     """At the hospital's own node, which has its counts and its patients."""
     agreed = read_federation(federation)
     agreed.party(name)
-    with at_own_node(agreed, Identity(keys, name, logger(agreed.title(name))), keys, node) as found:
+    with at_own_node(agreed, _identity(agreed, name, keys), keys, node) as found:
         yield agreed, found
+
+
+def _identity(agreed: Federation, name: str, keys: Path) -> Identity:
+    return Identity(keys, name, logger(agreed.title(name)), agreed.key_of(name))
 
 
 @reads_tables

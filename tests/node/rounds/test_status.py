@@ -10,8 +10,8 @@ from mixbayes.node.rounds.record import Held, Inclusion, Round
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, State
 from mixbayes.node.rounds.status import Status, combined, decode, encode, status_of
 from mixbayes.node.serving.greeting import SOFTWARE
-from mixbayes.protocol.errors import OutOfRange, PeerSilent
-from mixbayes.transport.errors import DifferentSets, OverBudget
+from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
+from mixbayes.transport.errors import OverBudget
 from mixbayes.wire.v1.node_pb2 import RoundReport
 
 texts = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), max_size=8)

@@ -84,7 +84,7 @@ def _asked(federation: Federation, me: str, name: str, address: str, own: Creden
     """Ask for the report. A hospital asks mixers; a computing party that leads asks the other one."""
     title = federation.title(name)
     deadline = min(PATIENCE, federation.policy.timeout)
-    endpoint = Endpoint(title, name, address)
+    endpoint = Endpoint(title, name, address, federation.key_of(name))
     peer = Peer(endpoint, lambda: own, greeting(federation), deadline, Watch(), explain)
     hospital_of_mixers = not federation.two_party and federation.role_of(me) == "party"
     stub = MixerStub(peer.channel) if hospital_of_mixers else PairStub(peer.channel)

@@ -15,8 +15,8 @@ from mixbayes.node.rounds.record import LEFT_OUT, REFUSED, Round
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, State
 from mixbayes.node.serving.greeting import SOFTWARE
 from mixbayes.node.serving.protocols import OLDEST, OURS, PROTOCOL, numbers_from
-from mixbayes.protocol.errors import MixbayesError, OutOfRange
-from mixbayes.transport.errors import DifferentSets, OverBudget, RefusedByPolicy, TooEarly
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange
+from mixbayes.transport.errors import OverBudget, RefusedByPolicy, TooEarly
 from mixbayes.wire.v1.node_pb2 import RoundReport
 
 STEP = "asking for the status"

@@ -28,6 +28,7 @@ _PARTS = {
     "name": "name",
     "protocol": "protocol",
     "members": "list of members",
+    "keys": "keys of the members",
     "policy": "policy",
     "privacy": "promise",
     "recipes": "list of recipes",
