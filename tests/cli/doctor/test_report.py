@@ -22,6 +22,7 @@ def test_all_is_well_at_a_hospital(site: Site) -> None:
     assert list(found) == [
         "agreement",
         "software",
+        "open files",
         "private key",
         "certificate",
         "authority",

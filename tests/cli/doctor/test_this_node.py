@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import resource
 import socket
 import threading
 from contextlib import closing
@@ -15,6 +16,7 @@ import pytest
 
 from mixbayes.cli import doctor
 from mixbayes.keys.authority import sign
+from mixbayes.node import open_files
 from mixbayes.node.disk.folder import LOCK, locked
 from mixbayes.node.doctor import machine
 from mixbayes.node.doctor.state import holder_of
@@ -129,6 +131,14 @@ def test_little_room_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fr
 
     monkeypatch.setattr(machine.shutil, "disk_usage", lambda _: Usage())
     assert machine.room(tmp_path / "state" / "a").verdict == verdict
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(1024, "WARNING"), (4096, "OK"), (resource.RLIM_INFINITY, "OK")])
+def test_few_open_files_are_told(monkeypatch: pytest.MonkeyPatch, limit: int, verdict: str) -> None:
+    monkeypatch.setattr(open_files.resource, "getrlimit", lambda _: (256, limit))
+    found = machine.open_files()
+    assert (found.verdict, "LimitNOFILE" in found.remedy) == (verdict, verdict == "WARNING")
+    assert f"may have {min(limit, open_files.MOST) if limit > 0 else open_files.MOST:,} open files" in found.said
 
 
 def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,7 +110,7 @@ class Admission(grpc.ServerInterceptor):
             self._ended(visit)
             raise _Unheard
         self._check(method, context)
-        if visit.end and not self.guests.admit(visit.end, visit.name):
+        if visit.end and not self.guests.admit(visit.end, visit.name, time.monotonic()):
             self.guests.turn_out(visit.end)
             raise RefusedByPolicy(f"{visit.title} has {MOST_CONNECTIONS} connections here already; end some first.")
         visit.admitted = True

@@ -24,6 +24,8 @@ _LEAST, _REST = 0.02, 1.0
 _SAY_EVERY = 60.0
 _MOST_NAMED = 5
 """Addresses that one line of the log names."""
+_NOTABLE = 10
+"""Connections that led to nothing by themselves. `mixbayes doctor` makes a few of them, too."""
 Aged = Sequence[tuple[float, End]]
 
 
@@ -117,7 +119,7 @@ class _Report:
     def say(self, now: float, in_vain: int) -> None:
         """`in_vain` counts all connections so far that have ended without an admitted call."""
         due = self._next_warning if self._ended else self._next
-        if in_vain <= self._reported or now < due:
+        if now < due or not (self._ended or in_vain - self._reported >= _NOTABLE):
             return
         say = self._log.warning if self._ended else self._log.info
         say("connections without an admitted call", **self._figures(in_vain))
@@ -133,7 +135,7 @@ class _Report:
         """Those that were seen most. Who leaves between two looks is counted, but not seen."""
         seen = [f"{site} ({times})" for site, times in self._of_site.most_common(_MOST_NAMED)]
         more = len(self._of_site) - len(seen)
-        return ", ".join(seen + [f"{more} more"] * (more > 0))
+        return ", ".join(seen + [f"{more} more"] * (more > 0)) or "gone before they were seen"
 
 
 def _leaving(since: dict[End, float], rules: HouseRules, now: float) -> Iterator[End]:

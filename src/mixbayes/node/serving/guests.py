@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Collection
 
 from mixbayes.transport.accepted import End
 
+_LATELY, _MOST_KEPT = 3600.0, 1024
+"""Seconds for which a site is remembered, and how many are."""
 MOST_CONNECTIONS = 64
 """Connections of one caller. A hospital's node has one with each mixer, and every command of it another."""
 
@@ -22,6 +24,8 @@ class Guests:
         self._unwanted: set[End] = set()
         self._barred: dict[str, tuple[str, float]] = {}
         """By site, whom it is barred for, and until when."""
+        self._lately: OrderedDict[tuple[str, str], float] = OrderedDict()
+        """When a call was last admitted, by site and caller."""
         self._knocked = self._let_in = 0
         self.wake = threading.Event()
         """Set when there is an unwanted connection."""
@@ -36,9 +40,13 @@ class Guests:
         with self._lock:
             return self._knocked - self._let_in
 
-    def admit(self, end: End, name: str) -> bool:
+    def admit(self, end: End, name: str, now: float) -> bool:
         """A call of this caller is admitted on this connection. False if the caller has too many of them."""
         with self._lock:
+            self._lately[end.site, name] = now
+            self._lately.move_to_end((end.site, name))
+            if len(self._lately) > _MOST_KEPT:
+                self._lately.popitem(last=False)
             if end in self._names:
                 return True
             if self._connections[name] >= MOST_CONNECTIONS:
@@ -71,11 +79,14 @@ class Guests:
             self._barred[end.site] = name, until
 
     def barred(self, now: float) -> frozenset[str]:
-        """The sites of those who are barred now, but for those where somebody else is in, too."""
+        """The sites of those who are barred now, without those from which somebody else has called lately."""
         with self._lock:
             self._barred = {site: why for site, why in self._barred.items() if why[1] > now}
-            others = {end.site for end, name in self._names.items() if self._barred.get(end.site, (name,))[0] != name}
-            return frozenset(self._barred.keys() - others)
+            shared = {site for site, (name, _) in self._barred.items() if self._is_shared(site, name, now)}
+            return frozenset(self._barred.keys() - shared)
+
+    def _is_shared(self, site: str, name: str, now: float) -> bool:
+        return any(of == site and other != name and now - last < _LATELY for (of, other), last in self._lately.items())
 
     def forget(self, gone: Collection[End]) -> None:
         """These connections have ended."""
