@@ -1,13 +1,15 @@
 """What becomes of a hospital's questions while somebody attacks mixer a at its door: python benchmarks/doors.py
 
-    python benchmarks/doors.py [--seconds 15] [--connections 1100] [--files 1024] [--source 127.0.0.2]
+    python benchmarks/doors.py [--seconds 15] [--connections 1100] [--files 1024] [--shared]
 
-Both mixers are processes of `mixbayes mixer` on loopback, which may open so many files. Attacks come from another
-address, one after the other: silent connections, handshakes without a certificate, calls that are begun and reset, by a
-hospital and by a certificate of the authority that the agreement does not list. A honest hospital goes on asking, with
-new connections for every question, as a command does. "asked" has its questions, "answered" those with a label;
-"slowest" is a question's longest time, answered or not. Memory is mixer a's resident memory before the attack and some
-seconds after it. "log" is what mixer a wrote meanwhile, and "named" the callers and addresses in it.
+Both mixers are processes of `mixbayes mixer` on loopback that may open so many files. Attacks come one after the other,
+each from an address of its own: silent connections, handshakes without a certificate, and calls that are begun and
+reset, by a hospital and by a certificate of the authority that the agreement does not list. With --shared they come
+from the address of the honest hospital, as if all stood behind one. That hospital goes on asking, over new connections
+for every question, as a command does. The number behind an attack's name is what it did: connections that it made anew,
+handshakes, calls. "slowest" is the longest time of a question, answered or not. Memory is mixer a's resident memory
+before the attack, and some seconds after it. "log" is what mixer a wrote meanwhile, "named" the callers and addresses
+there.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from attacks.knocking import ELSEWHERE, Door, break_off, fail, hold
+from attacks.knocking import Door, break_off, fail, hold
 
 from mixbayes.agreement.addresses import host_and_port
 from mixbayes.agreement.files import written
@@ -38,7 +41,6 @@ from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers
 from mixbayes.parties.with_mixers.contributing import messages
 from mixbayes.protocol.attributes.dictionary import Dictionary
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.errors import MixbayesError
@@ -49,14 +51,22 @@ from mixbayes.simulation.stage import Stage, stage
 from mixbayes.transport.watch import Watch
 
 HONEST, ATTACKER, STRANGER = "north", "south", "stranger"
+HERE = "127.0.0.1"
 TIMEOUT = 20.0
 RESETTING = 16
 """Connections of one caller that resets."""
 SETTLING = 5.0
 _ASK = "/mixbayes.wire.v1.Mixer/Ask"
 _HEAD = f"{'attack':32} {'asked':>6} {'answered':>9} {'slowest s':>10} {'MB':>6} {'then':>6} {'log kB':>8}  named"
-_ATTACK = "attack"
-Attack = Callable[[Crew], None]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A role, the certificate that it shows, and what it is told besides the door."""
+
+    role: Callable[..., None]
+    shows: str
+    about: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,52 +94,56 @@ class Asked:
     slowest: float = 0.0
 
 
-def main(seconds: float, connections: int, files: int, source: str = ELSEWHERE) -> None:
-    with stage([HONEST, ATTACKER], _dictionary(), "shares", two_party=False, timeout=TIMEOUT) as set_up:
-        make_request(STRANGER, set_up.keys(STRANGER))
-        keys = set_up.keys(STRANGER)
-        sign(keys / f"{STRANGER}.csr", set_up.folder / "authority", keys / f"{STRANGER}.pem")
+def main(seconds: float, connections: int, files: int, *, shared: bool = False) -> None:
+    agreed = stage([HONEST, ATTACKER], _dictionary(), "shares", two_party=False, timeout=TIMEOUT)
+    with agreed as set_up, Crew(preload="attacks.knocking") as crew:
+        _certify_stranger(set_up)
         with _serving(set_up, files) as mixers:
             print(_HEAD)
-            for what, attack in _attacks(set_up, connections, source).items():
-                _measure(mixers, what, attack, seconds)
+            _measure(mixers, "none", lambda: _ask(set_up, seconds))
+            for number, (name, attack) in enumerate(_attacks(set_up, connections).items(), start=2):
+                door = _door(set_up, HERE if shared else f"127.0.0.{number}", attack.shows)
+                crew.start(name, attack.role, door, *attack.about)
+                crew.hear(name)
+                _measure(mixers, name, lambda: _ask(set_up, seconds), lambda name=name: _ended(crew, name))
 
 
-def _attacks(set_up: Stage, connections: int, source: str) -> dict[str, Attack | None]:
-    held = f"{connections} silent connections"
+def _certify_stranger(set_up: Stage) -> None:
+    keys = set_up.keys(STRANGER)
+    make_request(STRANGER, keys)
+    sign(keys / f"{STRANGER}.csr", set_up.folder / "authority", keys / f"{STRANGER}.pem")
+
+
+def _attacks(set_up: Stage, connections: int) -> dict[str, Attack]:
+    calls = _ASK, greeting(set_up.federation), RESETTING
     return {
-        "none": None,
-        held: lambda crew: crew.start(_ATTACK, hold, _door(set_up, source), connections),
-        "failed handshakes": lambda crew: crew.start(_ATTACK, fail, _door(set_up, source)),
-        "resets by a hospital": partial(_resetting, set_up, source, ATTACKER),
-        "resets by a stranger": partial(_resetting, set_up, source, STRANGER),
+        f"{connections} silent connections": Attack(hold, "", (connections,)),
+        "failed handshakes": Attack(fail, ""),
+        "resets by a hospital": Attack(break_off, ATTACKER, calls),
+        "resets by a stranger": Attack(break_off, STRANGER, calls),
     }
 
 
-def _resetting(set_up: Stage, source: str, name: str, crew: Crew) -> None:
-    crew.start(_ATTACK, break_off, _door(set_up, source, name), _ASK, greeting(set_up.federation), RESETTING)
-
-
-def _door(set_up: Stage, source: str, name: str = "") -> Door:
+def _door(set_up: Stage, source: str, name: str) -> Door:
     port = host_and_port(set_up.federation.mixer("a").address)[1]
     authority, keys = (set_up.folder / "authority" / "authority.pem").read_bytes(), set_up.keys(name)
     return Door(port, source, authority, str(keys / f"{name}.pem"), str(keys / f"{name}.key"))
 
 
-def _measure(mixers: Mixers, what: str, attack: Attack | None, seconds: float) -> None:
+def _ended(crew: Crew, name: str) -> str:
+    """End the attack; what it did."""
+    crew.tell(name, "enough")
+    return f", {crew.hear(name):,}"
+
+
+def _measure(mixers: Mixers, name: str, ask: Callable[[], Asked], end: Callable[[], str] = str) -> None:
     before, said = mixers.memory("a"), mixers.log("a").stat().st_size
-    with Crew(preload="attacks.knocking") as crew:
-        if attack:
-            attack(crew)
-            crew.hear(_ATTACK)
-        asked = _ask(mixers.set_up, seconds)
-        if attack:
-            crew.tell(_ATTACK, "enough")
-            what += f", {crew.hear(_ATTACK):,}"
+    asked = ask()
+    name += end()
     time.sleep(SETTLING)
     log = mixers.log("a").read_bytes()[said:]
     figures = f"{asked.asked:6} {asked.answered:9} {asked.slowest:10.1f} {before:6.0f} {mixers.memory('a'):6.0f}"
-    print(f"{what:32} {figures} {len(log) / 1e3:8.1f}  {_named(log)}", flush=True)
+    print(f"{name:32} {figures} {len(log) / 1e3:8.1f}  {_named(log)}", flush=True)
 
 
 def _ask(set_up: Stage, seconds: float) -> Asked:
@@ -158,7 +172,7 @@ def _named(log: bytes) -> str:
     """Whom the lines of a log name, and how many lines do."""
     lines = [json.loads(line) for line in log.splitlines() if line.startswith(b"{")]
     named = [str(line.get("caller") or line.get("address")) for line in lines if "caller" in line or "address" in line]
-    return ", ".join(f"{name} ({named.count(name)} lines)" for name in dict.fromkeys(named)) or "nobody"
+    return ", ".join(f"{name}: {named.count(name)} lines" for name in dict.fromkeys(named)) or "nobody"
 
 
 @contextmanager
@@ -166,17 +180,12 @@ def _serving(set_up: Stage, files: int) -> Iterator[Mixers]:
     """Two mixers that have trained."""
     agreement = set_up.folder / "federation.toml"
     agreement.write_text(written(set_up.federation))
-    mixers = Mixers(set_up, {})
     with ExitStack() as stack:
-        for mixer in set_up.federation.mixers:
-            log = stack.enter_context(mixers.log(mixer.name).open("wb"))
-            options = ["--federation", str(agreement), "--name", mixer.name]
-            folders = ["--keys", str(set_up.keys(mixer.name)), "--state", str(set_up.state(mixer.name))]
-            command = [sys.executable, "-m", "mixbayes", "mixer", *options, *folders]
-            process = stack.enter_context(subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=log))
+        names = [mixer.name for mixer in set_up.federation.mixers]
+        mixers = Mixers(set_up, {name: stack.enter_context(_started(set_up, name, agreement)) for name in names})
+        for process in mixers.processes.values():
             stack.callback(process.terminate)
             resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (files, files))
-            mixers = Mixers(set_up, {**mixers.processes, mixer.name: process})
         for name in set_up.federation.names:
             _contribute(set_up, name)
         with both_mixers(set_up.federation, _identity(set_up, HONEST), Watch()) as both:
@@ -185,10 +194,18 @@ def _serving(set_up: Stage, files: int) -> Iterator[Mixers]:
         yield mixers
 
 
+def _started(set_up: Stage, name: str, agreement: Path) -> subprocess.Popen[bytes]:
+    options = ["--federation", str(agreement), "--name", name]
+    folders = ["--keys", str(set_up.keys(name)), "--state", str(set_up.state(name))]
+    command = [sys.executable, "-m", "mixbayes", "mixer", *options, *folders]
+    with Mixers(set_up, {}).log(name).open("wb") as log:
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=log)
+
+
 def _contribute(set_up: Stage, name: str) -> None:
     federation = set_up.federation
     layout = federation.layout
-    rows = Codes(questions(layout, 100), questions(Layout(_dictionary()), 100)[0] % layout.classes)
+    rows = Codes(questions(layout, 100), questions(layout, 100)[0] % layout.classes)
     made = messages(name, federation.digest(), 1, count(layout, rows), Randomness.from_system())
     with both_mixers(federation, _identity(set_up, name), Watch()) as mixers:
         _until_there(partial(mixers.contribute, "a", made.to_a))
@@ -222,6 +239,6 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--connections", type=int, default=1100)
     parser.add_argument("--files", type=int, default=1024)
-    parser.add_argument("--source", default=ELSEWHERE, help="127.0.0.1 is where the honest hospital comes from, too")
+    parser.add_argument("--shared", action="store_true")
     chosen = parser.parse_args()
-    main(chosen.seconds, chosen.connections, chosen.files, chosen.source)
+    main(chosen.seconds, chosen.connections, chosen.files, shared=chosen.shared)

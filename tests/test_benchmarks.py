@@ -121,6 +121,7 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
 def test_doors(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     doors = load("doors")
     monkeypatch.setattr(doors, "SETTLING", 0.0)
+    monkeypatch.setattr(doors, "RESETTING", 1)
     doors.main(0.1, 5, 256)
     attacks = [line[:24].partition(",")[0].rstrip() for line in lines()[1:]]
     assert attacks == [

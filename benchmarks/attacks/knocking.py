@@ -1,6 +1,6 @@
 """What somebody can do at a node's door without being let in: hold it, fail at it, or begin calls and break them off.
 
-Each attack is a role of a `Crew`. It goes on until the parent hangs up, and reports what it has done every second.
+Each attack is a role of a `Crew`. It goes on until its parent has enough, and then says how much it did.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from multiprocessing.connection import Connection
 
 from attacks.frames import Fields, Frames, acknowledged, begun, context, hello, reset
 
-ELSEWHERE = "127.0.0.2"
-"""Linux lets a client on loopback come from any address of 127.0.0.0/8."""
 _PATIENCE = 2.0
 _AT_ONCE = 50
 _SECOND = 1.0
@@ -24,7 +22,7 @@ _SECOND = 1.0
 
 @dataclass(frozen=True)
 class Door:
-    """Where to knock, and whose certificate to show."""
+    """Where to knock, from which address (on Linux any of 127.0.0.0/8), and whose certificate to show."""
 
     port: int
     source: str

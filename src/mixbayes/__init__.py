@@ -10,9 +10,7 @@ try:
 except PackageNotFoundError:  # src on the path without an installation
     __version__ = "unknown"
 
-# gRPC reads these two when it is first imported, by whichever module. It would write a line about every connection that
-# fails, without saying from where; a node's doorkeeper counts them. What the ciphers are for is in transport/tls.py.
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+# gRPC reads this when it is first imported, by whichever module; `mixbayes.transport.tls` says what it is for.
 os.environ["GRPC_SSL_CIPHER_SUITES"] = "ECDHE-RSA-AES256-GCM-SHA384"
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from mixbayes.transport.barring import bar
 
-_OPEN_FILES = Path("/dev/fd")
-"""Lists the descriptors of whoever reads it, on Linux and on macOS."""
+_OPEN_FILES = next((path for path in (Path("/proc/self/fd"), Path("/dev/fd")) if path.is_dir()), None)
+"""Lists the descriptors of whoever reads it: on Linux, and on macOS."""
 _ONE_SITE = 64
 """Leading bits of an IPv6 address that one site has in common: it may use all addresses that begin with them."""
 
@@ -42,13 +42,13 @@ def end_of(peer: str) -> End | None:
 
 def can_be_listed() -> bool:
     """Whether this system lists the open files of a process."""
-    return _OPEN_FILES.is_dir()
+    return _OPEN_FILES is not None
 
 
 def accepted(port: int) -> dict[End, int]:
     """The descriptors of the connections at this port, by their other ends."""
     found = {}
-    for descriptor in map(int, os.listdir(_OPEN_FILES)):
+    for descriptor in _descriptors():
         with suppress(OSError):  # no socket, or closed by now
             if end := _end(descriptor, port):
                 found[end] = descriptor
@@ -61,7 +61,7 @@ def take_none_from(port: int, sites: Collection[str]) -> bool:
 
 
 def _listening(port: int) -> Iterator[socket.socket]:
-    for descriptor in map(int, os.listdir(_OPEN_FILES)):
+    for descriptor in _descriptors():
         with suppress(OSError), _borrowed(descriptor) as one:
             if one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) and one.getsockname()[1] == port:
                 yield one
@@ -76,6 +76,10 @@ def hang_up(port: int, end: End, descriptor: int) -> bool:
         finally:
             os.close(copy)
     return False
+
+
+def _descriptors() -> list[int]:
+    return list(map(int, os.listdir(_OPEN_FILES))) if _OPEN_FILES else []
 
 
 def _end(descriptor: int, port: int) -> End | None:

@@ -169,6 +169,17 @@ def test_an_address_from_which_somebody_else_calls_is_not_barred() -> None:
     assert guests.barred(3601.0) == {HERE}
 
 
+def test_many_at_once_are_not_left_alone_until_the_next_look() -> None:
+    guests = Guests()
+    for _ in range(guests_module._MANY - 1):
+        guests.knock()
+    assert not guests.wake.is_set()
+    guests.knock()
+    assert guests.wake.is_set()
+    guests.unwanted()
+    assert not guests.wake.is_set()
+
+
 def test_it_looks_by_itself_and_stops(held: ExitStack) -> None:
     street = Street(held, HouseRules(of_site=0, of_all=0, seconds=PATIENT))
     (stranger,) = street.connect(HERE)

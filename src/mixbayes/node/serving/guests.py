@@ -10,6 +10,8 @@ from mixbayes.transport.accepted import End
 
 _LATELY, _MOST_KEPT = 3600.0, 1024
 """Seconds for which a site is remembered, and how many are."""
+_MANY = 64
+"""Connections accepted since the doorkeeper last looked, with which it should not wait for the next time."""
 MOST_CONNECTIONS = 64
 """Connections of one caller. A hospital's node has one with each mixer, and every command of it another."""
 
@@ -26,14 +28,17 @@ class Guests:
         """By site, whom it is barred for, and until when."""
         self._lately: OrderedDict[tuple[str, str], float] = OrderedDict()
         """When a call was last admitted, by site and caller."""
-        self._knocked = self._let_in = 0
+        self._knocked = self._let_in = self._unseen = 0
         self.wake = threading.Event()
-        """Set when there is an unwanted connection."""
+        """Set when there is an unwanted connection, or many new ones."""
 
     def knock(self) -> None:
         """A connection was accepted, of which nothing is known yet."""
         with self._lock:
             self._knocked += 1
+            self._unseen += 1
+            if self._unseen >= _MANY:
+                self.wake.set()
 
     def never_admitted(self) -> int:
         """How many connections were accepted so far on which no call was admitted until now."""
@@ -70,6 +75,7 @@ class Guests:
         """Those that are to end. They are given once."""
         with self._lock:
             self.wake.clear()
+            self._unseen = 0
             found, self._unwanted = self._unwanted, set()
             return found
 
