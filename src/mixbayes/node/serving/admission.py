@@ -1,21 +1,24 @@
 """Who may call what: the certificate's name against the agreement, for every call; and errors as gRPC statuses.
 
-Whoever calls is who its certificate says. Hospitals call mixers, mixer a calls mixer b, a hospital's node serves the
-hospital's own certificate alone; everybody of the federation may ask about health.
+Whoever calls is who its certificate says, unless that is revoked, or the agreement says another key. Hospitals call
+mixers, mixer a calls mixer b, a hospital's node serves the hospital's own certificate alone; everybody of the
+federation may ask about health.
 """
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
 
 import grpc
+from cryptography import x509
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
@@ -23,9 +26,11 @@ from mixbayes.node.log import Log, error_fields, logged
 from mixbayes.node.serving.conduct import OF_MEMBERS, OF_MIXERS, OF_OTHERS, Conduct
 from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.node.serving.guests import MOST_CONNECTIONS, Guests
+from mixbayes.node.serving.open_calls import OpenCalls
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.accepted import End, end_of
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
+from mixbayes.transport.recognition import refuse_unrecognised
 from mixbayes.transport.status import status_of
 from mixbayes.transport.watch import Watch, in_time
 
@@ -35,6 +40,8 @@ MOST_CALLS = 64
 """Calls that one hospital may have open at once. Each call takes a thread, and all callers share the threads."""
 Admit = Callable[[str, str], bool]
 """Whether a node of this name may call this service."""
+Serials = Callable[[], Set[int]]
+"""The serial numbers of certificates that are revoked now."""
 _ALLOWANCES = {"party": OF_MEMBERS, "mixer": OF_MIXERS, None: OF_OTHERS}
 
 
@@ -42,6 +49,8 @@ _ALLOWANCES = {"party": OF_MEMBERS, "mixer": OF_MIXERS, None: OF_OTHERS}
 class _Visit:
     """One call: who calls from where, and what has become of it."""
 
+    certificate: str
+    """Its digest. Bad conduct counts against it and not against its name, which a revoked certificate has, too."""
     name: str
     title: str
     end: End | None
@@ -59,14 +68,25 @@ class _Unheard(Exception):
 
 def caller_of(context: grpc.ServicerContext) -> str:
     """The one DNS name in the caller's certificate. A certificate with several names, or none, speaks for nobody."""
+    pem = _certificate_of(context)
+    return _name_in(pem) if pem else ""
+
+
+def _certificate_of(context: grpc.ServicerContext) -> bytes:
+    """The caller's, as PEM; nothing where none was shown."""
     about: Mapping[str, Sequence[bytes]] = context.auth_context()  # type: ignore[assignment]  # typed as if of numbers
-    return _name_in(about["x509_pem_cert"][0]) if about.get("x509_pem_cert") else ""
+    return (about.get("x509_pem_cert") or [b""])[0]
+
+
+@lru_cache
+def _read(pem: bytes) -> x509.Certificate:
+    return certificates_in(pem)[0]
 
 
 @lru_cache
 def _name_in(pem: bytes) -> str:
     try:
-        return only_name(certificates_in(pem)[0])
+        return only_name(_read(pem))
     except ValueError as error:
         return f"({error})"
 
@@ -74,11 +94,13 @@ def _name_in(pem: bytes) -> str:
 class Admission(grpc.ServerInterceptor):
     """Checks the caller of every call before the node handles it, and turns errors into gRPC statuses."""
 
-    def __init__(self, me: str, federation: Federation, admit: Admit, log: Log) -> None:
+    def __init__(self, me: str, federation: Federation, admit: Admit, log: Log, revoked: Serials = frozenset) -> None:
         self._me = me
+        self._revoked = revoked
         self._federation = federation
         self._admit = admit
         self._log = log
+        self._calls = OpenCalls()
         self._watch = Watch()
         self._conduct = Conduct(log)
         self.guests = Guests()
@@ -101,8 +123,8 @@ class Admission(grpc.ServerInterceptor):
         return handler and _around(handler, self._guarded, handler_call_details.method)
 
     def _visit(self, context: grpc.ServicerContext) -> _Visit:
-        name = caller_of(context)
-        return _Visit(name, self._federation.title(name), end_of(context.peer()))
+        name, certificate = caller_of(context), hashlib.sha256(_certificate_of(context)).hexdigest()
+        return _Visit(certificate, name, self._federation.title(name), end_of(context.peer()))
 
     def _enter(self, method: str, context: grpc.ServicerContext, visit: _Visit) -> None:
         self._refuse_shut_out(context, visit)
@@ -110,20 +132,20 @@ class Admission(grpc.ServerInterceptor):
             self._ended(visit)
             raise _Unheard
         self._check(method, context)
-        if visit.end and not self.guests.admit(visit.end, visit.name, time.monotonic()):
+        if visit.end and not self.guests.admit(visit.end, visit.certificate, time.monotonic()):
             self.guests.turn_out(visit.end)
             raise RefusedByPolicy(f"{visit.title} has {MOST_CONNECTIONS} connections here already; end some first.")
-        visit.admitted = True
         self._count(context, visit)
+        visit.admitted = True
 
     def _refuse_shut_out(self, context: grpc.ServicerContext, visit: _Visit) -> None:
         """Whoever is shut out costs as little as possible: no line of the log, and no connection for long."""
-        if not (seconds := self._conduct.shut_out(visit.name)):
+        if not (seconds := self._conduct.shut_out(visit.certificate)):
             return
         if visit.end:
             self.guests.turn_out(visit.end)
-            if self._conduct.floods(visit.name):
-                self.guests.bar(visit.end, visit.name, time.monotonic() + seconds)
+            if self._conduct.floods(visit.certificate):
+                self.guests.bar(visit.end, visit.certificate, time.monotonic() + seconds)
         answer = None
         if context.is_active():
             why = f"{visit.title} is shut out for {seconds:.0f} more seconds: too many of its calls came to nothing"
@@ -137,7 +159,7 @@ class Admission(grpc.ServerInterceptor):
             return
         allowance = _ALLOWANCES[self._federation.role_of(visit.name)]
         address = visit.end.host if visit.end else ""
-        if self._conduct.wasted(visit.name, visit.title, allowance, address) and visit.end:
+        if self._conduct.wasted(visit.certificate, visit.title, allowance, address) and visit.end:
             self.guests.turn_out(visit.end)
 
     def _count(self, context: grpc.ServicerContext, visit: _Visit) -> None:
@@ -184,13 +206,16 @@ class Admission(grpc.ServerInterceptor):
                 "Compare the list of members, and the name in the certificate. "
                 f"If {name[:80]!r} is being added, restart the mixers with the new agreement first, then its node",
             )
+        title, certificate, revoked = self._federation.title(name), _read(_certificate_of(context)), self._revoked()
+        self._calls.end(revoked)
+        refuse_unrecognised(self._me, _STEP, title, certificate, self._federation.key_of(name), revoked)
+        self._calls.enter(certificate.serial_number, context)
         if not method.startswith(_OURS):
             return
         service = method.removeprefix(_OURS).split("/")[0]
         if not self._admit(name, service):
-            title = self._federation.title(name)
             raise NotAdmitted(self._me, _STEP, f"{title} may not call what is there for others ({service})")
-        refuse_difference(self._me, self._federation.title(name), self._federation, context.invocation_metadata())
+        refuse_difference(self._me, title, self._federation, context.invocation_metadata())
 
     def _guarded(self, behaviour: Callable[..., Any], method: str, asks: bool, answers: bool) -> Callable[..., Any]:
         """The same behaviour, guarded. `asks` and `answers` say whether requests and replies are streams."""

@@ -21,7 +21,7 @@ class Guests:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._names: dict[End, str] = {}
+        self._callers: dict[End, str] = {}
         self._connections: Counter[str] = Counter()
         self._unwanted: set[End] = set()
         self._barred: dict[str, tuple[str, float]] = {}
@@ -45,19 +45,19 @@ class Guests:
         with self._lock:
             return self._knocked - self._let_in
 
-    def admit(self, end: End, name: str, now: float) -> bool:
+    def admit(self, end: End, caller: str, now: float) -> bool:
         """A call of this caller is admitted on this connection. False if the caller has too many of them."""
         with self._lock:
-            self._lately[end.site, name] = now
-            self._lately.move_to_end((end.site, name))
+            self._lately[end.site, caller] = now
+            self._lately.move_to_end((end.site, caller))
             if len(self._lately) > _MOST_KEPT:
                 self._lately.popitem(last=False)
-            if end in self._names:
+            if end in self._callers:
                 return True
-            if self._connections[name] >= MOST_CONNECTIONS:
+            if self._connections[caller] >= MOST_CONNECTIONS:
                 return False
-            self._names[end] = name
-            self._connections[name] += 1
+            self._callers[end] = caller
+            self._connections[caller] += 1
             self._let_in += 1
             return True
 
@@ -69,7 +69,7 @@ class Guests:
 
     def admitted(self) -> set[End]:
         with self._lock:
-            return set(self._names)
+            return set(self._callers)
 
     def unwanted(self) -> set[End]:
         """Those that are to end. They are given once."""
@@ -79,26 +79,28 @@ class Guests:
             found, self._unwanted = self._unwanted, set()
             return found
 
-    def bar(self, end: End, name: str, until: float) -> None:
+    def bar(self, end: End, caller: str, until: float) -> None:
         """Nobody is to be let in from there, because this caller goes on and on."""
         with self._lock:
-            self._barred[end.site] = name, until
+            self._barred[end.site] = caller, until
 
     def barred(self, now: float) -> frozenset[str]:
         """The sites of those who are barred now, without those from which somebody else has called lately."""
         with self._lock:
             self._barred = {site: why for site, why in self._barred.items() if why[1] > now}
-            shared = {site for site, (name, _) in self._barred.items() if self._is_shared(site, name, now)}
+            shared = {site for site, (caller, _) in self._barred.items() if self._is_shared(site, caller, now)}
             return frozenset(self._barred.keys() - shared)
 
-    def _is_shared(self, site: str, name: str, now: float) -> bool:
-        return any(of == site and other != name and now - last < _LATELY for (of, other), last in self._lately.items())
+    def _is_shared(self, site: str, caller: str, now: float) -> bool:
+        return any(
+            of == site and other != caller and now - last < _LATELY for (of, other), last in self._lately.items()
+        )
 
     def forget(self, gone: Collection[End]) -> None:
         """These connections have ended."""
         with self._lock:
             for end in gone:
-                if name := self._names.pop(end, None):
-                    self._connections[name] -= 1
-                    if not self._connections[name]:
-                        del self._connections[name]
+                if caller := self._callers.pop(end, None):
+                    self._connections[caller] -= 1
+                    if not self._connections[caller]:
+                        del self._connections[caller]
