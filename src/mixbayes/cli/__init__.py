@@ -8,13 +8,12 @@ from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import MixbayesError
 
 INTERRUPTED = 130
-_NODES = ("mixer", "party")
 
 
 def main() -> None:
     """The `mixbayes` command."""
-    if sys.argv[1:2] not in ([node] for node in _NODES):  # a node's operator may need what gRPC says of strangers
-        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    # gRPC would write a line about every connection that fails, and not from where. A node's doorkeeper counts them.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         with naming_extras():
             from mixbayes.cli.app import app  # slow to import, and somebody may stop it meanwhile
