@@ -20,6 +20,7 @@ from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.server import Server, refuse_taken
+from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
 from mixbayes.parties.alone.hospital import PartnerHospital, StandingTalk
 from mixbayes.parties.alone.listening import PairService
@@ -61,7 +62,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         for address in filter(None, (settings.listen, settings.listen_partner or federation.party(name).address)):
             refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
-        store = PartnerStore(rounds, name, settings.vector)
+        witnessing = Witnessing(database, title, clock, rounds.last_sealed, log)
+        store = PartnerStore(rounds, name, settings.vector, witnessing)
         rounds.when_changed(partial(_changed, store, log))
         if rounds.replaced:
             log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)

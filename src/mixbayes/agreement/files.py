@@ -16,6 +16,7 @@ from mixbayes.agreement.agreement import (
     federation_from,
 )
 from mixbayes.agreement.members import Mixer, Party
+from mixbayes.agreement.needs import NEEDS, refuse_newer
 from mixbayes.agreement.pins import KeyChange
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
@@ -31,7 +32,9 @@ def read_federation(path: str | Path) -> Federation:
     """The agreement in this file, or one error that names the file and everything wrong in it."""
     path = Path(path)
     try:
-        return federation_from(_content(path))
+        content = _content(path)
+        refuse_newer(content.pop(NEEDS, None))
+        return federation_from(content)
     except (BadFederation, DictionaryTooLarge) as error:
         raise type(error)(f"{path}: {error}") from None
 

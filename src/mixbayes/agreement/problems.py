@@ -11,7 +11,7 @@ Problem = tuple[tuple[str | int, ...], str]
 
 _IN_PLAIN_WORDS = {
     "missing": "it is missing",
-    "extra_forbidden": "there is no such field; remove it, or correct its spelling",
+    "extra_forbidden": "there is no such field; correct its spelling, or upgrade: a newer version may have it",
 }
 
 

@@ -29,6 +29,7 @@ from mixbayes.node.doctor.peers import Answer, clock_findings, dialled, peer_fin
 from mixbayes.node.doctor.pins import pin_findings
 from mixbayes.node.doctor.revoked import revoked_findings
 from mixbayes.node.doctor.state import holder_of, standing_finding, state_findings
+from mixbayes.node.doctor.trails import trail_findings
 from mixbayes.node.log import printable
 from mixbayes.node.serving.dialling import address_of
 from mixbayes.parties.applications import recalled
@@ -185,6 +186,8 @@ def _state(agreed: Federation | None, patient: Patient) -> Iterator[Finding]:
         owner = f"{agreed.title(patient.name)} of {agreed.name}"
         key = state_key(patient.keys, patient.name)
         yield from state_findings(patient.state, _kind(agreed, patient.name), owner, key)
+        if os.path.isfile(patient.state / FILE):
+            yield from trail_findings(patient.state, agreed.title(patient.name))
     yield room(patient.state)
 
 

@@ -48,13 +48,6 @@ class Unreachable(PeerError):
     usual_remedy = "Run `mixbayes doctor` there and here"
 
 
-class DifferentSets(PeerError):
-    """The two mixers hold different contributions: nothing is computed."""
-
-    code = "E208"
-    usual_remedy = "Nothing was computed; start a new round"
-
-
 class LyingHospital(PeerError):
     """A hospital's contribution is not the counts of any table."""
 

@@ -8,11 +8,19 @@ from google.protobuf.message import DecodeError
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
-from mixbayes.protocol.errors import BadData, LocalError, MixbayesError, PeerError, PeerGone, PeerSilent, WrongLength
+from mixbayes.protocol.errors import (
+    BadData,
+    DifferentSets,
+    LocalError,
+    MixbayesError,
+    PeerError,
+    PeerGone,
+    PeerSilent,
+    WrongLength,
+)
 from mixbayes.transport.errors import (
     AlreadyContributed,
     BadState,
-    DifferentSets,
     Disagreement,
     NotAdmitted,
     OverBudget,

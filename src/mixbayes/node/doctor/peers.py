@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.route import route_findings
+from mixbayes.node.rounds.status import spoken_with
 from mixbayes.node.serving.greeting import SOFTWARE, greeting
 from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.peer import Endpoint, Peer
@@ -56,7 +57,8 @@ def peer_findings(
         return None
     theirs = answer.report.software
     version = f"mixbayes {theirs}" if theirs == SOFTWARE else f"mixbayes {theirs} (here {SOFTWARE}, which fit together)"
-    yield fine(f"agreement and version of {title}", f"the same agreement; {version}")
+    spoken = f"protocol {spoken_with(answer.report) or 'unknown'}"
+    yield fine(f"agreement and version of {title}", f"the same agreement; {version}; {spoken}")
     return answer
 
 

@@ -14,10 +14,9 @@ from mixbayes.node.rounds.follower import Agreed, may_seal
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING, TRAINED
-from mixbayes.protocol.errors import MixbayesError, PeerError, PeerGone, PeerSilent
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, PeerError, PeerGone, PeerSilent
 from mixbayes.transport.errors import (
     BadState,
-    DifferentSets,
     Disagreement,
     NotAdmitted,
     RefusedByPolicy,
