@@ -189,6 +189,11 @@ def test_nodes(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [line.partition(" in ")[0] for line in lines()] == ["2 hospitals contributed 90 cells each"]
 
 
+def test_healing(load: Load, lines: Lines) -> None:
+    load("healing").main((0.2,))
+    assert [line.split()[:2] for line in lines()[1:]] == [["0.2", "again"], ["0.2", "nothing"]]
+
+
 def test_noise(load: Load, lines: Lines, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noise = load("noise")
     forms = [noise.Form("german_credit"), noise.Form("german_credit", gaussian=True)]

@@ -22,6 +22,8 @@ from mixbayes.transport.errors import CannotServe
 
 _ORDER = list(sys.modules)
 _FAREWELL = 5.0
+_OWN = "grpc.use_local_subchannel_pool", 1
+"""Else two channels to one address share a connection, and the attempts to make it."""
 _TOO_LATE = _ORDER.index("grpc") < _ORDER.index("mixbayes")
 
 
@@ -88,10 +90,14 @@ class RenewedChannel(grpc.Channel):
         with self._lock:
             if not self.closed and (own := self._current()) != self._shown:
                 self._shown = own
-                if self._last:
-                    self._last.close()
-                self._last, self._connection = self._connection, self._connected()
+                self._replace()
             return self._connection
+
+    def connect_anew(self, used: grpc.Channel) -> None:
+        """Over this connection nobody is reached. gRPC would try the same one again, later and later."""
+        with self._lock:
+            if not self.closed and used is self._connection:
+                self._replace()
 
     def unary_unary(self, method: str, *args: Any, **options: Any) -> Any:
         return lambda *call, **about: self.now().unary_unary(method, *args, **options)(*call, **about)
@@ -128,5 +134,10 @@ class RenewedChannel(grpc.Channel):
     def __exit__(self, *ended: object) -> None:
         self.close()
 
+    def _replace(self) -> None:
+        if self._last:
+            self._last.close()
+        self._last, self._connection = self._connection, self._connected()
+
     def _connected(self) -> grpc.Channel:
-        return grpc.secure_channel(self._address, for_client(self._shown), self._options)
+        return grpc.secure_channel(self._address, for_client(self._shown), (*self._options, _OWN))

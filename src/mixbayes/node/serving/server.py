@@ -16,7 +16,7 @@ from grpc_reflection.v1alpha import reflection
 
 from mixbayes.node.serving.admission import Admission
 from mixbayes.transport.errors import CannotServe
-from mixbayes.transport.peer import LIMITS
+from mixbayes.transport.peer import KEEP_ALIVE, LIMITS
 from mixbayes.transport.tls import Credentials, for_server
 
 _THREADS = 1024
@@ -25,10 +25,8 @@ _GRACE = 2.0
 _OPTIONS = (
     *LIMITS,
     ("grpc.so_reuseport", 0),  # else two nodes share a port and each gets half of the calls
-    ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.keepalive_time_ms", 60_000),
-    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 2_000),  # less than what callers keep to
+    *KEEP_ALIVE,
 )
 
 
