@@ -28,6 +28,7 @@ from mixbayes.node.rounds.state import OVER
 from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
+from mixbayes.node.serving.own_call import refuse_silent
 from mixbayes.node.serving.server import Server, refuse_taken
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
@@ -57,6 +58,8 @@ class Mixer:
     port: int
     store: Store
     meter: Meter
+    threads: tuple[threading.Thread, ...] = ()
+    """If one of them ends, the mixer is of no use."""
 
 
 @contextmanager
@@ -83,9 +86,10 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         names = list(_FULL_NAMES.values())[: len(part.services)]
         server = Server(address, identity.credentials, admission, part.services, names, reflected=settings.reflection)
         stack.enter_context(server)
+        refuse_silent(address, server.port, identity)
         part.begin()
         log.info("ready", address=address, port=server.port, round=store.rounds.current().number)
-        yield Mixer(server.port, store, part.meter)
+        yield Mixer(server.port, store, part.meter, (*server.threads, *part.threads))
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class _Part:
     services: list[Callable[[grpc.Server], None]]
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
+    threads: tuple[threading.Thread, ...] = ()
 
 
 def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
@@ -108,7 +113,7 @@ def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Lo
     stack.callback(wake.set)
     stack.callback(stopped.set)
     service = LeadingService(reception, led, leader, wake)
-    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter)
+    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter, (thread,))
 
 
 def _led(reception: Reception) -> _Part:

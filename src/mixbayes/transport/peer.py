@@ -33,12 +33,13 @@ LIMITS = (
     ("grpc.max_metadata_size", 1 << 14),
     ("grpc.http2.max_pings_without_data", 0),
 )
-# A connection on which nothing comes is given up after 20 s. gRPC itself looks at the timeout of pings, which is a
-# minute if it is not set; the other timeout goes to the system, for data that nobody acknowledges.
+# A connection on which nothing comes is given up after 30 s. gRPC itself looks at the timeout of pings, which is a
+# minute if it is not set; the other timeout goes to the system, for data that nobody acknowledges. A ping waits behind
+# what was sent before it: with less patience, a slow link would lose connections that are at work.
 KEEP_ALIVE = (
     ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.ping_timeout_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.http2.ping_timeout_ms", 20_000),
     ("grpc.keepalive_permit_without_calls", 1),
 )
 # By gRPC's own settings an attempt to connect whose packets are lost lasts 20 s, and the next one comes minutes later.

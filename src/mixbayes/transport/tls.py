@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,10 +124,12 @@ class RenewedChannel(grpc.Channel):
             self.closed = True
             connections = [self._connection, *filter(None, [self._last])]
         closing = [threading.Thread(target=one.close, daemon=True) for one in connections]
+        with suppress(RuntimeError):  # the system has none left: then they end with the process
+            for thread in closing:
+                thread.start()
         for thread in closing:
-            thread.start()
-        for thread in closing:
-            thread.join(_FAREWELL)
+            if thread.ident is not None:
+                thread.join(_FAREWELL)
 
     def __enter__(self) -> RenewedChannel:
         return self

@@ -18,6 +18,7 @@ import grpc
 from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
 from mixbayes.node.log import Log, error_fields, logged
+from mixbayes.node.repeated import Repeated
 from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
@@ -54,6 +55,7 @@ class Admission(grpc.ServerInterceptor):
         self._federation = federation
         self._admit = admit
         self._log = log
+        self._repeated = Repeated()
         self._watch = Watch()
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -147,7 +149,8 @@ class Admission(grpc.ServerInterceptor):
 
     def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> NoReturn:
         caller = self._federation.title(caller_of(context))
-        self._log.warning("refused", caller=caller, call=method, **error_fields(error))
+        what = caller, method, str(error)
+        self._repeated.say(what, self._log.warning, "refused", caller=caller, call=method, **error_fields(error))
         context.abort_with_status(status_of(error))
         raise error  # not reached: to abort is to raise
 

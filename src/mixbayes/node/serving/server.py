@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -22,6 +23,8 @@ from mixbayes.transport.tls import Credentials, for_server
 _THREADS = 1024
 """Every open stream takes a thread; threads are made as they are needed."""
 _GRACE = 2.0
+_SERVES = "_serve"
+"""In the name of gRPC's thread that takes calls. Without it a server listens, and answers nobody."""
 _OPTIONS = (
     *LIMITS,
     ("grpc.so_reuseport", 0),  # else two nodes share a port and each gets half of the calls
@@ -82,7 +85,9 @@ class Server:
             listed = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(listed, self._server)
         self.port = self._bind(address, for_server(current))
+        before = set(threading.enumerate())
         self._server.start()
+        self.threads = [thread for thread in threading.enumerate() if thread not in before and _SERVES in thread.name]
         self._say("SERVING")
 
     def _bind(self, address: str, credentials: grpc.ServerCredentials) -> int:
@@ -103,5 +108,6 @@ class Server:
     ) -> None:
         """Report that the node stops, give open calls a moment to finish, and end the others."""
         self._say("NOT_SERVING")
-        self._server.stop(_GRACE).wait(2 * _GRACE)
+        with suppress(RuntimeError):  # no thread left to wait for them with: they end with the process
+            self._server.stop(_GRACE).wait(2 * _GRACE)
         self._pool.shutdown(wait=False, cancel_futures=True)
