@@ -18,6 +18,7 @@ from mixbayes.transport.proxies import proxy_for
 from mixbayes.transport.status import error_from
 from mixbayes.transport.streams import CHUNK, CallerWire, Replies
 from mixbayes.transport.tls import Credentials, RenewedChannel
+from mixbayes.transport.trust import Trust
 from mixbayes.transport.watch import Pause, Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 
@@ -69,6 +70,8 @@ class Endpoint:
     """What its certificate must say."""
     address: str
     """HOST:PORT."""
+    key: str | None = None
+    """The fingerprint of its public key, where one is agreed."""
 
 
 class Peer:
@@ -94,7 +97,7 @@ class Peer:
         self._proxy = None if local else proxy_for(address.rpartition(":")[0].strip("[]"))
         proxied = ("grpc.enable_http_proxy", int(not local))
         options = (*LIMITS, *KEEP_ALIVE, *_DIAL_AGAIN, proxied, ("grpc.ssl_target_name_override", name))
-        self.channel = RenewedChannel(address, options, credentials)
+        self.channel = RenewedChannel(address, options, credentials, Trust(endpoint, self._proxy).root)
 
     def call(self, method: Callable[..., Reply], request: object, step: str, deadline: float | None = None) -> Reply:
         """One request, one reply."""
@@ -168,6 +171,7 @@ class Peer:
 
     def _explained(self, used: grpc.Channel) -> str | None:
         """Why the other node cannot be reached over this connection. If it can by now, the next call connects anew."""
+        self.channel.doubt()
         why = self._probe() if self._probe else None
         if why is None:
             self.channel.connect_anew(used)
