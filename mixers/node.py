@@ -28,6 +28,7 @@ from mixbayes.node.rounds.state import OVER
 from mixbayes.node.serving.admission import MOST_CALLS, Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
+from mixbayes.node.serving.own_call import refuse_silent
 from mixbayes.node.serving.server import THREADS, Server, refuse_taken
 from mixbayes.node.witnessing import Witnessing
 from mixbayes.protocol.errors import Unsupported
@@ -58,6 +59,8 @@ class Mixer:
     port: int
     store: Store
     meter: Meter
+    threads: tuple[threading.Thread, ...] = ()
+    """If one of them ends, the mixer is of no use."""
 
 
 @contextmanager
@@ -92,9 +95,10 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             streams=part.streams,
         )
         stack.enter_context(server)
+        refuse_silent(address, server.port, identity)
         part.begin()
         log.info("ready", address=address, port=server.port, round=store.rounds.current().number)
-        yield Mixer(server.port, store, part.meter)
+        yield Mixer(server.port, store, part.meter, (*server.threads, *part.threads))
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ class _Part:
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
     streams: int = 2 * MOST_CALLS
+    threads: tuple[threading.Thread, ...] = ()
 
 
 def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
@@ -118,7 +123,7 @@ def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Lo
     stack.callback(wake.set)
     stack.callback(stopped.set)
     service = LeadingService(reception, led, leader, wake)
-    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter)
+    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter, threads=(thread,))
 
 
 def _led(reception: Reception) -> _Part:

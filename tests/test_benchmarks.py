@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
-from itertools import product
+from itertools import chain, product, repeat
 from multiprocessing import Pipe
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from mixbayes.local_methods import DMPD
+from mixbayes.protocol.errors import PeerGone
 from mixbayes.protocol.paillier.key import obfuscators
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
@@ -203,6 +204,18 @@ def test_nodes(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "argv", ["nodes.py", *small])
     load("nodes").main()
     assert [line.partition(" in ")[0] for line in lines()] == ["2 hospitals contributed 90 cells each"]
+
+
+def test_healing(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With real nodes, and then with answers that take no time: a real outage is half a minute of waiting."""
+    healing = load("healing")
+    with healing.playing() as played:
+        assert played.asked() is None
+    answers = chain([None, PeerGone("mixer a", "a step", "why")], repeat(None))
+    monkeypatch.setattr(healing, "playing", lambda: nullcontext(played))
+    monkeypatch.setattr(played, "asked", lambda: next(answers))
+    healing.main((0.05,))
+    assert [line.split()[:2] for line in lines()[1:]] == [["0.05", "again"], ["0.05", "nothing"]]
 
 
 def test_noise(load: Load, lines: Lines, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from cryptography import x509
 from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
 from mixbayes.node.log import Log, error_fields, logged
+from mixbayes.node.repeated import Repeated
 from mixbayes.node.serving.conduct import OF_MEMBERS, OF_MIXERS, OF_OTHERS, Conduct
 from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.node.serving.guests import MOST_CONNECTIONS, Guests
@@ -100,6 +101,7 @@ class Admission(grpc.ServerInterceptor):
         self._federation = federation
         self._admit = admit
         self._log = log
+        self._repeated = Repeated()
         self._calls = OpenCalls()
         self._watch = Watch()
         self._conduct = Conduct(log)
@@ -259,7 +261,8 @@ class Admission(grpc.ServerInterceptor):
         self._refuse(context, method, visit, _mistake(self._log, error))
 
     def _refuse(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: MixbayesError) -> NoReturn:
-        self._log.warning("refused", caller=visit.title, call=method, **error_fields(error))
+        what = visit.title, method, str(error)
+        self._repeated.say(what, self._log.warning, "refused", caller=visit.title, call=method, **error_fields(error))
         context.abort_with_status(status_of(error, self._me))
         raise error  # not reached: to abort is to raise
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,7 +21,7 @@ from mixbayes.node.serving.admission import MOST_CALLS, Admission
 from mixbayes.node.serving.doorkeeper import Doorkeeper, HouseRules
 from mixbayes.node.serving.guests import Guests
 from mixbayes.transport.errors import CannotServe
-from mixbayes.transport.peer import LIMITS
+from mixbayes.transport.peer import KEEP_ALIVE, LIMITS
 from mixbayes.transport.tls import Credentials, for_server
 
 THREADS = 1024
@@ -31,13 +32,13 @@ HANDSHAKE = 5.0
 _OF_SITE, _OF_ALL = 128, 1024
 """Connections that have led to no admitted call yet: of one address, from which a hundred hospitals may dial at once;
 and of all."""
+_SERVES = "_serve"
+"""In the name of gRPC's thread that takes calls. Without it a server listens, and answers nobody."""
 _OPTIONS = (
     *LIMITS,
     ("grpc.so_reuseport", 0),  # else two nodes share a port and each gets half of the calls
-    ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.keepalive_time_ms", 60_000),
-    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 2_000),  # less than what callers keep to
+    *KEEP_ALIVE,
 )
 
 
@@ -116,7 +117,9 @@ class Server:
         self.port = self._bind(address, for_server(partial(_knocking, admission.guests, current)))
         rules = HouseRules(of_site=_OF_SITE, of_all=min(_OF_ALL, connections // 2), seconds=2 * handshake)
         self._doorkeeper = Doorkeeper(self.port, admission.guests, rules, admission.log)
+        before = set(threading.enumerate())
         self._server.start()
+        self.threads = [thread for thread in threading.enumerate() if thread not in before and _SERVES in thread.name]
         self._doorkeeper.start()
         self._say("SERVING")
 
@@ -139,5 +142,6 @@ class Server:
         """Report that the node stops, give open calls a moment to finish, and end the others."""
         self._say("NOT_SERVING")
         self._doorkeeper.stop()
-        self._server.stop(_GRACE).wait(2 * _GRACE)
+        with suppress(RuntimeError):  # no thread left to wait for them with: they end with the process
+            self._server.stop(_GRACE).wait(2 * _GRACE)
         self._pool.shutdown(wait=False, cancel_futures=True)
