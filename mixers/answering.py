@@ -112,7 +112,8 @@ def _common_verdict(desk: _Desk, question: Question) -> Verdict:
     with _same_announcement(me.channel, asker):
         theirs = me.channel.swap("question", announced + run + bytes([verdict])).tobytes()
     if theirs[: len(announced)] != announced:
-        raise OutOfRange(asker.peer, questions.NEXT, "it asks the two mixers different questions")
+        perhaps = f"{asker.peer} or {me.channel.peer}"  # which may have altered what it says it was asked
+        raise OutOfRange(perhaps, questions.NEXT, "the two mixers say that they were asked different questions")
     other = Verdict(theirs[-1]) if theirs[-1] in list(Verdict) else Verdict.NOT_SERVING
     if serving and other is not Verdict.NOT_SERVING and theirs[len(announced) : -1] != run:
         raise DifferentSets(me.channel.peer, "question", "its model is from another training than this mixer's")

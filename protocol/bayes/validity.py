@@ -48,6 +48,7 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import Share
 from mixbayes.protocol.transfer.pool import connect_pair
 
+STEP = "validity"
 DIGEST_BYTES = 16
 _NONCE_BYTES = 16
 _CELLS = 1 << 15
@@ -63,7 +64,7 @@ def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words]) -> list[
     digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, nonce)]
     if not digests:
         return []
-    return opened(me, "validity", _all(me, _equal_bits(me, digests))).astype(bool).tolist()
+    return opened(me, STEP, _all(me, _equal_bits(me, digests))).astype(bool).tolist()
 
 
 def run_validation(
