@@ -28,7 +28,7 @@ from lying.scene import Scene
 from lying.tally import Tally
 
 SCENES = Scene(2), Scene(3), Scene(3, asked=1)
-QUESTIONS = "private question", "public question"
+QUESTIONS = "private question", "private question with copies", "public question"
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,8 @@ def tallies_at_services(effort: Effort) -> Iterator[Tally]:
     with real.nodes(scene) as nodes:
         liars = f"party {nodes.asker}", *real.MIXERS
         for name in QUESTIONS:
-            play = partial(nodes.play, private=name == "private question")
+            private, repeats = name != "public question", in_memory.REPEATS if "copies" in name else 0
+            play = partial(nodes.play, private=private, repeats=repeats)
             work = Job(liars, play, expected)
             yield told(described(name, scene, "services"), work, effort.of_question, effort.kinds)
 

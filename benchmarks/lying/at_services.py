@@ -53,13 +53,13 @@ class Nodes:
     errors: dict[str, BaseException]
     working: int = 0
 
-    def play(self, liar: str, tongue: Tongue, *, private: bool) -> Played:
+    def play(self, liar: str, tongue: Tongue, *, private: bool, repeats: int = 0) -> Played:
         """One question in a conversation of its own."""
         self.liar, self.tongue = liar, tongue
         self.errors.clear()
         try:
             with both_mixers(self.at.federation, self._identity(), Watch()) as mixers:
-                labels = self._asked(mixers, private)
+                labels = self._asked(mixers, private, repeats)
         except MixbayesError as error:
             labels = []
             self.errors[f"party {self.asker}"] = error
@@ -77,8 +77,8 @@ class Nodes:
         with both_mixers(federation, self._identity(), Watch()) as mixers:
             _wait_until(lambda: mixers.status().state in (SERVING, FAILED))
 
-    def _asked(self, mixers: BothMixers, private: bool) -> list[int]:
-        asking = Asking(mixers, self.scene.layout, numbering(self._identity().seal))
+    def _asked(self, mixers: BothMixers, private: bool, repeats: int) -> list[int]:
+        asking = Asking(mixers, self.scene.layout, numbering(self._identity().seal), repeats)
         try:
             return joined(list(asking.labels(1, self.scene.rows, private=private))).tolist()
         finally:

@@ -24,8 +24,10 @@ from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.evaluation import Totals, ask_totals, blinded, judge, send_totals, totals_in_clear
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.repeats import with_repeats
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
+from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer import base
@@ -37,6 +39,8 @@ DEADLINE = 20.0
 """Seconds: never reached, because a role that fails ends the others."""
 MIXERS = "mixer a", "mixer b"
 ASKER = "party asker"
+REPEATS = 4
+"""Rows that are asked about twice, in a question with copies."""
 CONTRIBUTOR = f"party {HOSPITALS[0]}"
 
 
@@ -129,6 +133,17 @@ _GROUP = _RememberedGroup()
 def _classify(scene: Scene, *, private: bool) -> list[int]:
     seeds = seed(11), seed(12), seed(13)
     return run_classification(scene.layout, scene.shares, scene.rows, seeds, private=private).tolist()
+
+
+def _classify_repeated(scene: Scene) -> list[int]:
+    """Some rows are asked about twice."""
+    rows = with_repeats(scene.rows, REPEATS, Randomness(seed(14)))
+    seeds = seed(11), seed(12), seed(13)
+    answers = run_classification(scene.layout, scene.shares, rows.codes, seeds)
+    try:
+        return rows.labels(answers, "mixer a or mixer b").tolist()
+    except OutOfRange as error:
+        raise _Failed({ASKER: error}) from None
 
 
 def _labels(scene: Scene) -> list[int]:
@@ -233,6 +248,7 @@ _EVERYBODY = (ASKER, *MIXERS)
 _CONTRIBUTING = (CONTRIBUTOR, *MIXERS)
 JOBS = {
     "private question": Job(_EVERYBODY, _EVERYBODY, lambda scene: _classify(scene, private=True), _labels),
+    "private question with copies": Job(_EVERYBODY, _EVERYBODY, _classify_repeated, _labels),
     "public question": Job(_EVERYBODY, _EVERYBODY, lambda scene: _classify(scene, private=False), _labels),
     "evaluation": Job(_EVERYBODY, _EVERYBODY, _evaluate, _totals),
     "training": Job(_CONTRIBUTING, _CONTRIBUTING, _train, _labels),

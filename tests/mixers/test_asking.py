@@ -91,6 +91,30 @@ def test_same_question_in_a_second_conversation_is_spent_until_it_is_answered(wo
     assert spent(world) == [4, 4]
 
 
+def test_copies_of_rows_are_charged_once_under_one_id_and_change_no_label(world: World) -> None:
+    mixers, many = world.hospital("north").mixers, np.repeat(CODES, 2, axis=1)
+    for _ in range(2):
+        asking = Asking(mixers, world.layout, as_it_is, repeats=3)
+        (labels,) = asking.labels(1, many, private=True, id=PRIVATE.id)
+        asking.close()
+        assert labels.tolist() == world.expected(ALL, many)
+        assert spent(world) == [many.shape[1] + 3] * 2
+
+
+def test_row_and_its_copy_with_different_labels_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row is asked about twice, and one answer of mixer a is turned over."""
+
+    def turned_over(channel: Channel, share: Bytes) -> None:
+        honest_send(channel, share ^ np.array([0b11] + [0] * (len(share) - 1), np.uint8))
+
+    honest_send = label.send
+    monkeypatch.setattr(label, "send", lambda channel, share: (turned_over if turns(channel) else honest_send)(channel, share))
+    asking = Asking(world.hospital("north").mixers, world.layout, as_it_is, repeats=4)
+    with pytest.raises(OutOfRange, match="a row that was asked about twice"):
+        list(asking.labels(1, CODES, private=True, id=PRIVATE.id))
+    asking.close()
+
+
 def test_crossed_announcements_of_one_question_are_answered_once_at_most(world: World) -> None:
     """In one conversation mixer a hears of it first, in the other mixer b."""
     told = 0
