@@ -48,11 +48,13 @@ class Effort:
     most: int | None = 4
     """Messages of each step of a long job; without a limit, all."""
     of_question: int | None = None
+    of_round: int | None = 1
+    """Of each step of a training among real nodes, for which there is a round each."""
     kinds: Sequence[Kind] = KINDS
     scenes: Sequence[Scene] = SCENES
 
 
-USUAL, ALL = Effort(), Effort(most=None)
+USUAL, ALL = Effort(), Effort(most=None, of_round=4)
 QUICK = Effort(most=1, of_question=1, kinds=("alter", "random"), scenes=SCENES[:1])
 
 
@@ -112,12 +114,13 @@ def tallies_at_services(effort: Effort) -> Iterator[Tally]:
     scene = effort.scenes[0]
     expected = scene.labels_by(scene.model)
     with real.nodes(scene) as nodes:
-        liars = f"party {nodes.asker}", *real.MIXERS
+        liars = f"party {nodes.hospital}", *real.MIXERS
         for name in QUESTIONS:
             private, repeats = name != "public question", in_memory.REPEATS if "copies" in name else 0
-            play = partial(nodes.play, private=private, repeats=repeats)
-            work = Job(liars, play, expected)
+            work = Job(liars, partial(nodes.ask, private=private, repeats=repeats), expected)
             yield told(described(name, scene, "services"), work, effort.of_question, effort.kinds)
+        work = Job(liars, nodes.train, expected)
+        yield told(described("training", scene, "services"), work, effort.of_round, effort.kinds)
 
 
 def described(job: str, scene: Scene, where: str) -> str:

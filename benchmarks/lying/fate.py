@@ -12,6 +12,7 @@ from mixbayes.transport.errors import LyingHospital, RoundFailed
 
 _AWAY = PeerGone, PeerSilent
 _HOSPITAL = re.compile(r"party [a-z0-9-]+")
+_REPORTED = re.compile(r"\(so says (.+)\)")
 End = Literal["caught", "harmless", "silent"]
 Blame = Literal["the liar", "the liar or another", "another", "nobody"]
 
@@ -49,9 +50,12 @@ def fate_of(played: Played, liar: str, expected: Sequence[int]) -> Fate:
 
 
 def _blame(played: Played, liar: str) -> Blame:
-    """Whom honest roles name. That a peer fell silent or hung up accuses nobody: it may have had its reasons."""
+    """Whom honest roles name. That a peer fell silent or hung up accuses nobody: it may have had its reasons.
+
+    What the liar says of others reaches them with the words that the liar says so.
+    """
     honest = [error for role, error in played.errors.items() if role != liar]
-    named = {error.peer for error in honest if isinstance(error, PeerError) and not isinstance(error, _AWAY)}
+    named = {_named(error) for error in honest if isinstance(error, PeerError) and not isinstance(error, _AWAY)}
     named |= {name for error in honest if isinstance(error, RoundFailed) for name in _HOSPITAL.findall(str(error))}
     named |= {f"party {hospital}" for hospital in played.refused}
     if named == {liar}:
@@ -59,6 +63,11 @@ def _blame(played: Played, liar: str) -> Blame:
     if any(liar in peer for peer in named):
         return "the liar or another"
     return "another" if named else "nobody"
+
+
+def _named(error: PeerError) -> str:
+    said_by = _REPORTED.search(error.why)
+    return f"{error.peer}, {said_by[1]}" if said_by else error.peer
 
 
 def _codes(played: Played, liar: str) -> tuple[str, ...]:

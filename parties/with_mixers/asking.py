@@ -180,7 +180,7 @@ class Asking:
         return receive_figures(self._connected().channels, joint_sheet(self._layout, 1, coins), coins)
 
     def _repeated(self, id: bytes, at: int, kind: Kind, codes: Values) -> Repeated:
-        """The rows as they are asked about. Under the same `id` they are repeated alike, so that they are charged once."""
+        """The rows as they are asked about. Under one `id` they are repeated alike, so that they are charged once."""
         if not self._repeats:
             return as_they_are(codes)
         secret = self._numbered(b"repeats" + id if id else b"", at, kind, codes)  # never sent to anybody

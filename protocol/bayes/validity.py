@@ -38,6 +38,7 @@ from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.attributes.kind import SUM_BITS
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
@@ -96,6 +97,14 @@ def run_validation(
 def joint(layout: Layout, share: Words) -> Words:
     """A share of the counts of all folds together."""
     return share.reshape(layout.terms.folds, layout.size).sum(axis=0, dtype=np.uint64)
+
+
+def plain(layout: Layout) -> Words:
+    """The contribution of a table whose rows are all alike, and as few as are agreed: it is valid."""
+    vector = np.zeros((layout.terms.folds, layout.size), np.uint64)
+    one = Codes(np.zeros((layout.columns, 1), np.int32), np.zeros(1, np.int32))
+    vector[0] = np.uint64(max(1, layout.terms.min_rows)) * count(layout, one)
+    return vector.reshape(-1)
 
 
 def _common_nonce(me: ComputingParty) -> bytes:
