@@ -1,12 +1,15 @@
-"""What comes of one lie: python benchmarks/liars.py [--quick | --all] [--where memory services] [--json FILE]
+"""What comes of one lie: python benchmarks/liars.py [--quick | --all] [--where memory services] [--json FILE] [--cost]
 
 One role follows the protocol in everything but the contents of one message, which keeps its length: one bit is flipped,
 or all are zero, or random, or those of an earlier message. Every message of a question has its turn, in each of these
-ways; of an evaluation and of a training, up to four messages of every step (--all: every one). A lie is "caught" if an
-honest role ends with an error, or if a contribution is refused; "harmless" if all answers are right; and "silent" if
-some are wrong and nobody notices. "most wrong" is the largest number of wrong answers of one silent lie, and "another
+ways; of an evaluation and of a training, up to four messages of every step (--all: every one). A lie is "caught" if the
+job ends with an error, or if a contribution is refused; "harmless" if all answers are right; and "silent" if some are
+wrong and nobody notices. "most wrong" is the largest number of wrong answers of one silent lie, and "another
 blamed" counts the lies for which honest roles name only somebody else. The answers of a training are the labels that
 its model gives to the rows.
+
+A question "with copies" asks about four rows twice, as `mixbayes classify --repeats 4` does; a lie is then also caught
+if a row and its copy get different answers.
 
 In memory the roles run with the protocol's own functions. "services" are real mixers, with gRPC, TLS and their disks.
 """
@@ -18,16 +21,19 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 
 import lying.at_services as real
 from lying import in_memory
 from lying.fate import Fate, Played, fate_of
 from lying.liar import KINDS, Kind, Lie, Said, Tongue
 from lying.scene import Scene
-from lying.tally import Tally
+from lying.tally import Tally, summary
 
-SCENES = Scene(2), Scene(3), Scene(3, asked=1)
+SCENES = Scene(2), Scene(3), Scene(3, asked=1), Scene(3, asked=400)
 QUESTIONS = "private question", "private question with copies", "public question"
 
 
@@ -131,21 +137,50 @@ def described(job: str, scene: Scene, where: str) -> str:
 WHERE = {"memory": tallies_in_memory, "services": tallies_at_services}
 
 
+def cost(repeats: int = 7) -> None:
+    """Of copies, in bytes and in the median of some seconds, for questions of several sizes."""
+    print(f"{in_memory.REPEATS} copies among private rows, in memory, medians of {repeats}")
+    print(f"{'rows':>6} {'MB':>8} {'MB with copies':>15} {'seconds':>8} {'with copies':>12}")
+    for scene in (Scene(2, asked=1), Scene(2, asked=100), Scene(2, asked=1000)):
+        plain, copied = (in_memory.JOBS[name] for name in QUESTIONS[:2])
+        bytes_plain, bytes_copied = (moved(job, scene) / 1e6 for job in (plain, copied))
+        laps = [(seconds(plain, scene), seconds(copied, scene)) for _ in range(repeats)]
+        without, with_copies = (median(lap[at] for lap in laps) for at in range(2))
+        print(f"{scene.asked:6} {bytes_plain:8.3f} {bytes_copied:15.3f} {without:8.3f} {with_copies:12.3f}")
+
+
+def moved(job: in_memory.Job, scene: Scene) -> int:
+    """The bytes that all roles send."""
+    tongues = [(liar, Tongue()) for liar in job.liars]
+    for liar, tongue in tongues:
+        in_memory.play(job, scene, liar, tongue)
+    return sum(said.size for _, tongue in tongues for said in tongue.said)
+
+
+def seconds(job: in_memory.Job, scene: Scene) -> float:
+    start = perf_counter()
+    in_memory.play(job, scene, "nobody", Tongue())
+    return perf_counter() - start
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one message of each step, two kinds of lies")
     parser.add_argument("--all", action="store_true", help="every message of long jobs too")
     parser.add_argument("--where", nargs="+", choices=list(WHERE), default=list(WHERE))
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--cost", action="store_true", help="only what copies of rows cost")
     asked = parser.parse_args()
-    effort = QUICK if asked.quick else ALL if asked.all else USUAL
-    found = []
-    for where in asked.where:
-        for tally in WHERE[where](effort):
-            print("\n".join(tally.lines()), flush=True)
-            found.append(tally.document())
+    if asked.cost:
+        cost()
+        return
+    effort, found = QUICK if asked.quick else ALL if asked.all else USUAL, []
+    for tally in chain.from_iterable(WHERE[where](effort) for where in asked.where):
+        print("\n".join(tally.lines()), flush=True)
+        found.append(tally)
+    print("\n".join(summary(found)))
     if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n")
+        asked.json.write_text(json.dumps([tally.document() for tally in found], indent=1) + "\n")
 
 
 if __name__ == "__main__":

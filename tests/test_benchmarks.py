@@ -184,13 +184,16 @@ def test_liars(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.Mon
     written = tmp_path / "fates.json"
     monkeypatch.setattr(sys, "argv", ["liars.py", "--quick", "--where", "memory", "--json", str(written)])
     liars.main()
-    names = [line.removeprefix("### ") for line in lines() if line.startswith("### ")]
+    *names, last = [line.removeprefix("### ") for line in lines() if line.startswith("### ")]
+    assert last == "All jobs"
     assert names == [liars.described(name, liars.SCENES[0], "memory") for name in some]
     found = json.loads(written.read_text())
     assert [tally["job"] for tally in found] == names
     for step in (step for tally in found for step in tally["steps"]):
         assert step["caught"] + step["harmless"] + step["silent"] == step["lies"]
         assert bool(step["most_wrong"]) == bool(step["silent"])
+    liars.cost(1)
+    assert [line.split()[0] for line in lines()[2:]] == ["1", "100", "1000"]
 
 
 def test_mdav(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from lying.fate import Fate
 from lying.liar import Said
 
-HEAD = ("step", "who lies", "messages", "lies", "caught", "harmless", "silent", "most wrong", "another blamed")
+HEAD = ("who lies", "messages", "lies", "caught", "harmless", "silent", "most wrong", "another blamed")
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Count:
 
     def cells(self) -> tuple[str | int, ...]:
         counts = self.messages, self.lies, self.caught, self.harmless, self.silent
-        return (self.step, self.liar, *counts, self.most_wrong, self.another_blamed)
+        return (self.liar, *counts, self.most_wrong, self.another_blamed)
 
 
 class Tally:
@@ -73,7 +73,7 @@ class Tally:
     def lines(self) -> Iterator[str]:
         yield f"### {self.job}"
         yield ""
-        yield from table([count.cells() for count in [*self.counts, *self.totals()]])
+        yield from table("step", [(count.step, *count.cells()) for count in [*self.counts, *self.totals()]])
         yield ""
 
     def document(self) -> dict[str, Any]:
@@ -87,9 +87,16 @@ class Tally:
         return self._counts.setdefault((said.step, kind), Count(said.step, kind))
 
 
-def table(rows: Iterable[Sequence[str | int]]) -> Iterator[str]:
-    yield "| " + " | ".join(HEAD) + " |"
-    yield "|---|---|" + "---:|" * (len(HEAD) - 2)
+def summary(tallies: Sequence[Tally]) -> Iterator[str]:
+    """A table of all jobs."""
+    yield "### All jobs"
+    yield ""
+    yield from table("job", [(tally.job, *total.cells()) for tally in tallies for total in tally.totals()])
+
+
+def table(what: str, rows: Iterable[Sequence[str | int]]) -> Iterator[str]:
+    yield f"| {what} | " + " | ".join(HEAD) + " |"
+    yield "|---|---|" + "---:|" * (len(HEAD) - 1)
     for row in rows:
         yield "| " + " | ".join(str(cell) for cell in row) + " |"
 
