@@ -8,7 +8,7 @@ wrong and nobody notices. "most wrong" is the largest number of wrong answers of
 blamed" counts the lies for which honest roles name only somebody else. The answers of a training are the labels that
 its model gives to the rows.
 
-A question "with copies" asks about four rows twice, as `mixbayes classify --repeats 4` does; a lie is then also caught
+A question "with copies" asks about eight rows twice, as `mixbayes classify --repeats 8` does; a lie is then also caught
 if a row and its copy get different answers.
 
 In memory the roles run with the protocol's own functions. "services" are real mixers, with gRPC, TLS and their disks.

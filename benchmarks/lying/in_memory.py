@@ -39,7 +39,7 @@ DEADLINE = 20.0
 """Seconds: never reached, because a role that fails ends the others."""
 MIXERS = "mixer a", "mixer b"
 ASKER = "party asker"
-REPEATS = 4
+REPEATS = 8
 """Rows that are asked about twice, in a question with copies."""
 CONTRIBUTOR = f"party {HOSPITALS[0]}"
 
