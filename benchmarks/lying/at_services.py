@@ -187,11 +187,11 @@ def _slip_in(held: ExitStack, found: Nodes) -> None:
             converse(role, found.heard(name, other), found.heard(name, asker), *more[:-1], Randomness(seed(61 + role)))
 
     def in_training(role: int, other: Sequence[Channel], *more: Any) -> Trained:
-        layout, contributions, minimum, _, *rest = more
+        *about, _, charge, bins = more
         name, random = MIXERS[role], Randomness(seed(71 + role))
         now, ahead = found.heard(name, other)
         with found.at_work(name):
-            found.trained[name] = train_round(role, (now, ahead), layout, contributions, minimum, random, *rest)
+            found.trained[name] = train_round(role, (now, ahead), *about, random, charge, bins)
         return found.trained[name]
 
     @contextmanager

@@ -201,7 +201,7 @@ def _train(scene: Scene) -> list[int]:
         held = contributions(scene, role)
         held[0] = replace(held[0], share=_received(due, held[0].share))
         random = Randomness(seed(31 + role))
-        return train_round(role, (other, ahead), scene.layout, held, 2, random, lambda counted: b"")
+        return train_round(role, (other, ahead), scene.layout, 1, held, 2, random, lambda counted: b"")
 
     def hospital() -> None:
         for role, channel in ((A, given_a), (B, given_b)):
