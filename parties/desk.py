@@ -130,7 +130,7 @@ class AtMixers:
         named = read_recipe(recipe or str(JOINT))
         refuse_not_agreed(self._federation, named)
         status = _answering(self._mixers.status, self._federation)
-        asking = Asking(self._mixers, self._federation.layout, self._numbered, self._repeats)
+        asking = Asking(self._mixers, self._federation.layout, self._numbered, repeats=self._repeats)
         parts: list[Labels] = []
         try:
             for part in asking.labels(status.round, codes, private=private, id=id, renew=True, recipe=named):

@@ -80,7 +80,7 @@ class Nodes:
         """One question, in a conversation of its own."""
         self._begin(liar, tongue)
         with self._dialled() as mixers:
-            asks = Asking(mixers, self.scene.layout, self._numbered, repeats)
+            asks = Asking(mixers, self.scene.layout, self._numbered, repeats=repeats)
             try:
                 found = list(asks.labels(mixers.last_round(), self.scene.rows, private=private))
             except MixbayesError as error:

@@ -76,7 +76,7 @@ def test_a_fingerprint_is_the_same_however_it_is_written(spell: Any) -> None:
     assert federation_from(again).digest() == AGREED.digest()
 
 
-@pytest.mark.parametrize("text", ["", "AB:CD", FIRST.fingerprint[:-1], FIRST.fingerprint + "0", "X" * 64, "AB" * 33])
+@pytest.mark.parametrize("text", ["", "AB:CD", "AB" * 32 + "A", ":".join(["AB"] * 31) + ":A", "X" * 64, "AB" * 33])
 def test_what_is_no_fingerprint_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(BadFederation, match=r"mixers\['a'\]\.key: .* is not the fingerprint of a key"):
         federation_from(changed(HEART, (("mixers", 0, "key"), text)))

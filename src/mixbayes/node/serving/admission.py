@@ -170,7 +170,7 @@ class Admission(grpc.ServerInterceptor):
     def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> NoReturn:
         caller = self._federation.title(caller_of(context))
         self._log.warning("refused", caller=caller, call=method, **error_fields(error))
-        context.abort_with_status(status_of(error))
+        context.abort_with_status(status_of(error, self._me))
         raise error  # not reached: to abort is to raise
 
 
