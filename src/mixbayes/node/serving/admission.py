@@ -19,6 +19,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
 from mixbayes.node.log import Log, error_fields, logged
 from mixbayes.node.serving.greeting import refuse_difference
+from mixbayes.node.serving.requests import Read, read_each
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
 from mixbayes.transport.status import status_of
@@ -116,21 +117,25 @@ class Admission(grpc.ServerInterceptor):
             raise NotAdmitted(self._me, _STEP, f"{title} may not call what is there for others ({service})")
         refuse_difference(self._me, self._federation.title(name), self._federation, context.invocation_metadata())
 
-    def _guarded(self, behaviour: Callable[..., Any], method: str, asks: bool, answers: bool) -> Callable[..., Any]:
+    def _guarded(
+        self, behaviour: Callable[..., Any], read: Read | None, method: str, asks: bool, answers: bool
+    ) -> Callable[..., Any]:
         """The same behaviour, guarded. `asks` and `answers` say whether requests and replies are streams."""
 
-        def one(requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
+        def one(raw: Iterator[bytes], context: grpc.ServicerContext) -> Any:
             try:
                 self._enter(method, context)
                 if asks:
                     self._end_in_time(context)
+                requests = read_each(raw, read, self._federation.title(caller_of(context)))
                 return behaviour(requests if asks else self._only(requests, context), context)
             except Exception as error:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
                 self._failed(context, method, error)
 
-        def many(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+        def many(raw: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[Any]:
             try:
                 self._enter(method, context)
+                requests = read_each(raw, read, self._federation.title(caller_of(context)))
                 yield from behaviour(requests if asks else self._only(requests, context), context)
             except Exception as error:  # noqa: BLE001 - as above
                 self._failed(context, method, error)
@@ -159,9 +164,10 @@ def _mistake(log: Log, error: Exception) -> LocalError:
 
 def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:
     """The same handler, guarded. The guard takes even a single request from a stream: gRPC itself would wait for it
-    in a thread, without a deadline, before the caller could be checked."""
+    in a thread, without a deadline, before the caller could be checked. The guard reads the bytes too, so that what
+    cannot be read is an error with a code."""
     asks, answers = handler.request_streaming, handler.response_streaming
     kind = f"{'stream' if asks else 'unary'}_{'stream' if answers else 'unary'}"
     make = grpc.stream_stream_rpc_method_handler if answers else grpc.stream_unary_rpc_method_handler
-    behaviour = guarded(getattr(handler, kind), method, asks, answers)
-    return make(behaviour, handler.request_deserializer, handler.response_serializer)
+    behaviour = guarded(getattr(handler, kind), handler.request_deserializer, method, asks, answers)
+    return make(behaviour, None, handler.response_serializer)
