@@ -21,6 +21,7 @@ from mixbayes.cli import (
     inspect_table,
     keys,
     measure,
+    members,
     model,
     nodes,
     protect,
@@ -63,6 +64,9 @@ _add("model", model.model, model.EXAMPLES)
 _add("status", ask.status, ask.STATUS_EXAMPLES)
 _add("doctor", doctor.doctor, doctor.EXAMPLES)
 federation.app.command(cls=Command, name="cuts", epilog=cuts.EXAMPLES)(cuts.cuts)
+federation.app.command(cls=Command, name="add-party", epilog=members.ADD_EXAMPLES)(members.add_party)
+federation.app.command(cls=Command, name="remove-party", epilog=members.REMOVE_EXAMPLES)(members.remove_party)
+federation.app.command(cls=Command, name="replace-mixer", epilog=members.REPLACE_EXAMPLES)(members.replace_mixer)
 app.add_typer(ask.rounds, name="round")
 app.add_typer(audit.app, name="audit")
 app.add_typer(federation.app, name="federation")
