@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from mixbayes.agreement.agreement import BadFederation, Federation, federation_from
@@ -36,7 +35,7 @@ def _entries(federation: Federation, members: str) -> list[dict[str, Any]]:
     return entries
 
 
-def _next(federation: Federation, changed: Mapping[str, object], minimum: int | None) -> Federation:
+def _next(federation: Federation, changed: dict[str, object], minimum: int | None) -> Federation:
     content = federation.model_dump(mode="json") | changed
     if minimum is not None:
         content["policy"]["minimum"] = minimum
