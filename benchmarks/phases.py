@@ -15,15 +15,15 @@ from mixbayes.protocol.randomness import Randomness, key_stream
 from mixbayes.protocol.transfer import extension
 from mixbayes.protocol.transfer.extension import (
     BLOCK_WORDS,
-    CHECKED_STRETCH,
     COLUMNS,
     GROUPS,
     LEAVES,
     STRETCH,
+    Challenges,
     Transposer,
     choices_in_order,
 )
-from mixbayes.protocol.transfer.pads import FixedKeyHash
+from mixbayes.protocol.transfer.pads import TransferHash
 
 BLOCK = 64 * BLOCK_WORDS
 MATRIX = np.random.default_rng(0).integers(0, 2**63, (COLUMNS, STRETCH // 64), dtype=np.uint64)
@@ -64,26 +64,27 @@ def sums() -> None:
 
 
 def main() -> None:
-    transposer, hashing = Transposer(), FixedKeyHash(bytes(16))
-    rows, blocks = MATRIX[:, :BLOCK_WORDS], np.empty((BLOCK, 2), np.uint64)
+    transposer, hashing = Transposer(), TransferHash(bytes(16))
+    rows, blocks = MATRIX[:, :BLOCK_WORDS], np.empty((BLOCK + 1, 2), np.uint64)
     room = np.empty((BLOCK + 1, 2), np.uint64)
     packed = MATRIX[0, :BLOCK_WORDS]
-    key = bytes(16)
+    key, corrections = bytes(16), MATRIX[:GROUPS].reshape(-1).view(np.uint8)
     phases = {
         "PRG, receiver": nanoseconds(streams(GROUPS * LEAVES), STRETCH),
         "PRG, sender": nanoseconds(streams(GROUPS * (LEAVES - 1)), STRETCH),
         "sums of columns": nanoseconds(sums, STRETCH),
-        "transpose": nanoseconds(lambda: transposer.block(rows, blocks), BLOCK),
-        "hash, one pad": nanoseconds(lambda: hashing.absorb(blocks, room), BLOCK),
+        "transpose": nanoseconds(lambda: transposer.block(rows, blocks[:-1]), BLOCK),
+        "hash, one pad": nanoseconds(lambda: hashing.absorb([(blocks, room)]), BLOCK),
         "choices in order": nanoseconds(lambda: choices_in_order(packed), BLOCK),
-        "check of a hospital": nanoseconds(lambda: extension.column_hashes(key, MATRIX), STRETCH),
+        "key of the check": nanoseconds(lambda: Challenges(key, corrections).next(corrections), STRETCH),
+        "check": nanoseconds(lambda: extension.column_hashes(key, MATRIX), STRETCH),
     }
     for name, cost in phases.items():
         print(f"{name:22} {cost:6.2f} ns a transfer")
     once = 2 * (phases["sums of columns"] + phases["transpose"]) + 3 * phases["hash, one pad"]
-    once += phases["PRG, receiver"] + phases["PRG, sender"]
+    once += phases["PRG, receiver"] + phases["PRG, sender"] + 2 * (phases["key of the check"] + phases["check"])
     print(f"{'both roles together':22} {once:6.2f} ns a transfer each way")
-    print(f"stretches of {STRETCH:,} transfers, checked ones of up to {CHECKED_STRETCH:,}")
+    print(f"stretches of {STRETCH:,} transfers")
 
 
 if __name__ == "__main__":

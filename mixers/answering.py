@@ -32,10 +32,9 @@ from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
-from mixbayes.protocol.errors import OutOfRange, PeerSilent
+from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import SentPool, connect_answerer, connect_pair
-from mixbayes.transport.errors import DifferentSets
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,25 @@ transfer; with GROUP = 1 this is IKNP. The sender lacks one seed of a group beca
 a GGM tree (Goldreich, Goldwasser and Micali): the base transfers, one for each level, hand it a punctured PRF, which is
 all leaves but one (figure 13).
 
-An unchecked receiver that uses different choices in different groups can learn Δ, and with Δ all pads. Where the
-receiver is a hospital that asks (`checked`), every stretch of transfers ends with the consistency check of section 4: a
-universal linear hash of every column. Ours is GHASH, under a key that the sender draws once the corrections are in. The
-columns carry 128 transfers more than are used, so that the hash of the choices shows nothing about those that are.
+A receiver that uses different choices in different groups would learn Δ, and with Δ all pads. Therefore every stretch
+of transfers has the consistency check of section 4, a universal linear hash of every column. Ours is GHASH. The columns
+carry 128 transfers more than are used, so that the hash of the choices shows nothing about those that are.
 
-We depart from the paper in one point: nothing checks the sums by which the trees are opened (its figure 14 does). A
-receiver that sends wrong sums makes columns of the sender random. It then passes the check of the columns only by
-guessing bits of Δ. An honest opening would leave it the same chance.
+We depart from the paper in two points:
+
+- The sender does not draw the key of the check. The key is a hash of all that the receiver has sent so far, its
+  corrections included (the Fiat-Shamir transform, as Doerner, Kondi, Lee and shelat apply it in S&P 2024, section 5.1).
+  So the check takes no round of its own, and two parties that send to each other do not wait for each other. A receiver
+  can try corrections until it likes the key. Two different columns of 2^17 transfers collide under fewer than 2^11 of
+  the 2^128 keys, so 2^64 tries find such a key with a probability below 2^-53.
+- Nothing checks the sums by which the trees are opened (figure 14 does). A receiver that sends wrong sums makes columns
+  of the sender random. It then passes the check of the columns only by guessing bits of Δ. An honest opening leaves it
+  the same chance.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -40,7 +47,7 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import CheatingReceiver
 from mixbayes.protocol.randomness import Randomness, key_stream
 from mixbayes.protocol.transfer.base import BaseReceived, BaseSent
-from mixbayes.protocol.transfer.pads import KEY_BYTES, FixedKeyHash, SessionHash, long_hash
+from mixbayes.protocol.transfer.pads import KEY_BYTES, FixedKeyHash, TransferHash, long_hash, tree_hash
 
 COLUMNS = 128
 GROUP = 2
@@ -48,14 +55,14 @@ GROUPS = COLUMNS // GROUP
 LEAVES = 1 << GROUP
 UNIT = 128
 """Stretches are multiples of this number of transfers."""
-STRETCH = 1 << 16
-"""Transfers made at a time: long enough to pay for starting the column streams, short enough for the cache."""
-CHECKED_STRETCH = 1 << 18
-"""Transfers made at a time where every stretch ends with a check, which has a price of its own."""
+STRETCH = 1 << 17
+"""Transfers made at a time: long enough to pay for the check and the column streams, short enough for the cache."""
 BLOCK_WORDS = 256
 """Words of a column that are transposed at a time."""
-CORRECTIONS = "OT extension: corrections"
+HASH_KEY, TREES = "OT extension: hash key", "OT extension: trees"
+CORRECTIONS, CHECK = "OT extension: corrections", "OT extension: check"
 _TAG = 16
+PROOF_BYTES = (COLUMNS + 1) * _TAG
 _NONCE = bytes(12)
 _LEAF_WORDS = 1 << 15
 """Words of the column streams drawn at a time: a quarter of a megabyte."""
@@ -78,42 +85,64 @@ class Received:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StartedStretch:
-    """A stretch at the receiver whose corrections are made and whose pads are not: packed choices, and columns t."""
+    """A stretch at the receiver whose messages are made and whose pads are not: packed choices, and columns t."""
 
     count: int
     choices: Words
     columns: Words
     corrections: Bytes
+    proof: Bytes
+    """The hashes of the columns, and that of the choices."""
+
+    def send(self, channel: Channel) -> None:
+        """Send what the sender needs for its columns, and for their check."""
+        channel.send(CORRECTIONS, self.corrections)
+        channel.send(CHECK, self.proof)
+
+
+class Challenges:
+    """The keys of one session's checks, one for each stretch. Both ends compute them."""
+
+    def __init__(self, key: bytes, trees: Bytes) -> None:
+        self._heard = _digest(key + trees.tobytes())
+
+    def next(self, corrections: Bytes) -> bytes:
+        """The key that checks the columns of these corrections."""
+        self._heard = _digest(self._heard + _digest(corrections.data))
+        return self._heard[:KEY_BYTES]
+
+
+def _digest(content: bytes | memoryview) -> bytes:
+    return hashlib.sha256(content).digest()
 
 
 class SenderExtension:
     """Makes transfers of which this party knows both pads."""
 
-    def __init__(self, base: BaseReceived, channel: Channel, random: Randomness, *, checked: bool = False) -> None:
+    def __init__(self, base: BaseReceived, channel: Channel, random: Randomness) -> None:
         key = random.bytes(KEY_BYTES)
-        channel.send("OT extension: hash key", key)
-        self._hash = SessionHash(key)
+        channel.send(HASH_KEY, key)
+        self._hash = TransferHash(key)
         self.long_hash = long_hash(key)
-        sums = channel.receive("OT extension: trees", _opening_bytes()).view(np.uint64)
-        seeds, punctured = _punctured_leaves(base, sums.reshape(GROUP - 1, 2, GROUPS, 2), self._hash.current)
+        trees = channel.receive(TREES, _opening_bytes())
+        sums = trees.view(np.uint64).reshape(GROUP - 1, 2, GROUPS, 2)
+        seeds, punctured = _punctured_leaves(base, sums, tree_hash(key))
         # Δ is, group by group, the number of the leaf that the sender lacks.
         self._delta_bits = ((punctured[:, None] >> np.arange(GROUP)) & 1).astype(np.uint8).reshape(-1)
         self._delta = np.packbits(self._delta_bits, bitorder="little").view(np.uint64)
         # Seeds in the order of y = x ⊕ Δ, so that the missing one is number 0 in every group.
         known = [[seeds[g, y ^ int(punctured[g])] for y in range(1, LEAVES)] for g in range(GROUPS)]
         self._leaves = _LeafStreams(known)
-        self._random = random
-        self._checked = checked
+        self._challenges = Challenges(key, trees)
         self._transposer = Transposer()
 
     def make(self, channel: Channel, count: int, pads: Words) -> None:
         """Fill `pads` (2, count + 1, 2) with `count` transfers; the last row is room for the cipher."""
-        spare = UNIT if self._checked else 0
-        corrections = channel.receive(CORRECTIONS, correction_bytes(count, self._checked))
-        q = self._columns(corrections.view(np.uint64).reshape(GROUPS, -1), count + spare)
+        corrections = channel.receive(CORRECTIONS, correction_bytes(count))
+        proof = channel.receive(CHECK, PROOF_BYTES).reshape(COLUMNS + 1, _TAG)
+        q = self._columns(corrections.view(np.uint64).reshape(GROUPS, -1), count + UNIT)
         # Now q = t ⊕ choice·Δ, column by column, if the receiver is honest.
-        if self._checked:
-            self._verify(channel, q)
+        self._verify(channel.peer, self._challenges.next(corrections), q, proof)
         for start, block in _blocks(q, count):
             self._hash_block(block, pads, start)
 
@@ -131,63 +160,57 @@ class SenderExtension:
     def _hash_block(self, columns: Words, pads: Words, start: int) -> None:
         size = 64 * columns.shape[1]
         zero, one = pads[0, start : start + size + 1], pads[1, start : start + size + 1]
-        tweaked = np.empty((2, size, 2), np.uint64)
-        self._transposer.block(columns, tweaked[0])
-        self._hash.tweak(tweaked[0])
-        np.bitwise_xor(tweaked[0], self._delta, out=tweaked[1])
-        # Now both hold the rows under the same tweaks: q, and q ⊕ Δ. One of the two is the receiver's t.
-        self._hash.current.absorb(tweaked[0], zero)
-        self._hash.current.absorb(tweaked[1], one)
+        rows = np.empty((2, size + 1, 2), np.uint64)
+        self._transposer.block(columns, rows[0, :-1])
+        np.bitwise_xor(rows[0], self._delta, out=rows[1])
+        # Now these are q and q ⊕ Δ. One of the two is the receiver's t.
+        self._hash.absorb([(rows[0], zero), (rows[1], one)])
 
-    def _verify(self, channel: Channel, q: Words) -> None:
+    def _verify(self, peer: str, key: bytes, q: Words, proof: Bytes) -> None:
         """The hash is linear, so q = t ⊕ choice·Δ holds for the hashes if it holds for the columns."""
-        # The corrections are in, so the receiver cannot fit its choices to the key.
-        key = self._random.bytes(KEY_BYTES)
-        channel.send("OT extension: challenge", key)
-        step = "OT extension: check"
-        answer = channel.receive(step, (COLUMNS + 1) * _TAG).reshape(COLUMNS + 1, _TAG)
-        of_t, of_choices = answer[:COLUMNS], answer[COLUMNS]
+        of_t, of_choices = proof[:COLUMNS], proof[COLUMNS]
         expected = of_t ^ (self._delta_bits[:, None] * of_choices)
         if not np.array_equal(column_hashes(key, q), expected):
-            raise CheatingReceiver(channel.peer, step, "its choices differ from column to column")
+            raise CheatingReceiver(peer, CHECK, "its choices differ from column to column")
 
 
 class ReceiverExtension:
     """Makes transfers of which this party knows one pad each, by random choices of its own."""
 
-    def __init__(self, base: BaseSent, channel: Channel, random: Randomness, *, checked: bool = False) -> None:
-        key = channel.receive("OT extension: hash key", KEY_BYTES).tobytes()
-        self._hash = SessionHash(key)
+    def __init__(self, base: BaseSent, channel: Channel, random: Randomness) -> None:
+        key = channel.receive(HASH_KEY, KEY_BYTES).tobytes()
+        self._hash = TransferHash(key)
         self.long_hash = long_hash(key)
-        seeds, sums = _all_leaves(base, self._hash.current)
-        channel.send("OT extension: trees", sums.view(np.uint8))
+        seeds, sums = _all_leaves(base, tree_hash(key))
+        trees = sums.view(np.uint8)
+        channel.send(TREES, trees)
         self._leaves = _LeafStreams([list(group) for group in seeds])
+        self._challenges = Challenges(key, trees)
         self._random = random
-        self._checked = checked
         self._transposer = Transposer()
 
     def start(self, count: int) -> StartedStretch:
-        """Draw the choices of the next stretch, and make the corrections that the sender needs for its columns."""
-        words = (count + (UNIT if self._checked else 0)) // 64
+        """Draw the choices of the next stretch, and make what the sender needs for its columns and for their check."""
+        words = (count + UNIT) // 64
         choices = self._random.words(words)
-        corrections = np.empty((GROUPS, words), np.uint64)
-        columns = self._columns(choices, corrections)
-        return StartedStretch(count, choices, columns, corrections.reshape(-1).view(np.uint8))
+        groups = np.empty((GROUPS, words), np.uint64)
+        columns = self._columns(choices, groups)
+        corrections = groups.reshape(-1).view(np.uint8)
+        proof = self._proof(self._challenges.next(corrections), columns, choices)
+        return StartedStretch(count, choices, columns, corrections, proof)
 
-    def finish(self, channel: Channel, started: StartedStretch, choices: Bits, pads: Words) -> None:
-        """Fill `choices` (count,) and `pads` (count + 1, 2) of a stretch whose corrections have been sent."""
-        if self._checked:
-            self._answer(channel, started.columns, started.choices)
+    def finish(self, started: StartedStretch, choices: Bits, pads: Words) -> None:
+        """Fill `choices` (count,) and `pads` (count + 1, 2) of a stretch that has been sent."""
         for start, block in _blocks(started.columns, started.count):
             size = 64 * block.shape[1]
             choices[start : start + size] = choices_in_order(started.choices[start // 64 :][: block.shape[1]])
             self._hash_block(block, pads[start : start + size + 1])
 
     def make(self, channel: Channel, count: int, choices: Bits, pads: Words) -> None:
-        """Start a stretch, send its corrections, and finish it."""
+        """Start a stretch, send it, and finish it."""
         started = self.start(count)
-        channel.send(CORRECTIONS, started.corrections)
-        self.finish(channel, started, choices, pads)
+        started.send(channel)
+        self.finish(started, choices, pads)
 
     def _columns(self, choices: Words, corrections: Words) -> Words:
         """t = Σ x·r_x, and into `corrections` u = Σ r_x ⊕ choice."""
@@ -201,22 +224,20 @@ class ReceiverExtension:
         return t.reshape(COLUMNS, -1)
 
     def _hash_block(self, columns: Words, pads: Words) -> None:
-        tweaked = np.empty((64 * columns.shape[1], 2), np.uint64)
-        self._transposer.block(columns, tweaked)
-        self._hash.tweak(tweaked)
-        self._hash.current.absorb(tweaked, pads)
+        rows = np.empty((64 * columns.shape[1] + 1, 2), np.uint64)
+        self._transposer.block(columns, rows[:-1])
+        self._hash.absorb([(rows, pads)])
 
-    def _answer(self, channel: Channel, t: Words, packed: Words) -> None:
-        key = channel.receive("OT extension: challenge", KEY_BYTES).tobytes()
+    def _proof(self, key: bytes, t: Words, packed: Words) -> Bytes:
         # `column_hashes` adds one constant to every hash. It cancels between q and t; here it is taken out.
         zeros = np.zeros_like(packed)
         of_choices = column_hashes(key, packed[None]) ^ column_hashes(key, zeros[None])
-        channel.send("OT extension: check", np.concatenate([column_hashes(key, t), of_choices]))
+        return np.concatenate([column_hashes(key, t), of_choices])
 
 
-def correction_bytes(count: int, checked: bool = False) -> int:
+def correction_bytes(count: int) -> int:
     """The size of the corrections for `count` transfers."""
-    return GROUPS * (count + (UNIT if checked else 0)) // 8
+    return GROUPS * (count + UNIT) // 8
 
 
 def column_hashes(key: bytes, columns: Words) -> Bytes:

@@ -4,17 +4,22 @@ A random oblivious transfer leaves its sender with two pads of 128 bits and its 
 holds the hash that breaks the correlation between pads, and what makes pads into masks: of a word of any width
 (`pad_words`), and of N entries of which the receiver can unmask one (`all_masks`, `chosen_masks`).
 
-The hash is fixed-key AES, after Bellare, Hoang, Keelveedhi and Rogaway (S&P 2013): H(i, x) = π(x ⊕ i) ⊕ x ⊕ i, where π
-is AES under one public key and is modelled as a random permutation. One AES key schedule serves millions of calls, so
-that hashing costs little more than the AES rounds. Guo, Katz, Wang and Yu (S&P 2020) hash twice, π(π(x) ⊕ i) ⊕ π(x), to
-be secure against a receiver that chooses x. Here no receiver chooses x: every x is a sum of AES streams whose keys the
-base transfers have fixed. The sender of the extension draws the AES key for each session, and the key that hashes the
-transfers is replaced after 2^32 of them.
+Both hashes are fixed-key AES, whose permutation π is modelled as a random one. One AES key schedule serves millions of
+calls, so that hashing costs little more than the AES rounds.
+
+- Rows of the extension are hashed by TMMO, π(π(x) ⊕ i) ⊕ π(x), where i is the number of the transfer (Guo, Katz, Wang
+  and Yu, S&P 2020, section 7.4). It is secure against a receiver that chooses the rows x, as a lying one may.
+- Pads and nodes of trees are hashed by MMO with a tweak, π(x ⊕ i) ⊕ x ⊕ i (Bellare, Hoang, Keelveedhi and Rogaway, S&P
+  2013). Nobody chooses these x: pads come out of the first hash, and nodes out of the base transfers.
+
+The sender of the extension draws a key for each session. Transfers, trees and long masks each have an AES key derived
+from it, and that of the transfers is replaced after 2^32 of them.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -30,16 +35,15 @@ class FixedKeyHash:
     """x ↦ π(x) ⊕ x on arrays of 128-bit blocks, shaped (…, 2) in words. The caller puts the tweak i into x."""
 
     def __init__(self, key: bytes) -> None:
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+        self._permute = _permutation(key)
 
     def absorb(self, tweaked: Words, out: Words) -> None:
         """Write π(x) ⊕ x of already tweaked blocks to `out`, which must have room for one block more.
 
         The cipher's interface demands that room. What stands in it afterwards means nothing.
         """
-        size = tweaked.size
-        self._cipher.update_into(tweaked.reshape(-1).view(np.uint8).data, out.reshape(-1).view(np.uint8).data)
-        flat = out.reshape(-1)[:size]
+        self._permute(tweaked, out)
+        flat = out.reshape(-1)[: tweaked.size]
         np.bitwise_xor(flat, tweaked.reshape(-1), out=flat)
 
     def __call__(self, tweaked: Words) -> Words:
@@ -49,28 +53,69 @@ class FixedKeyHash:
         return out[: tweaked.size].reshape(tweaked.shape)
 
 
-class SessionHash:
-    """The hash of one session's transfers, with a tweak that counts them and so never repeats under one key."""
+class TransferHash:
+    """TMMO of the rows of one session's transfers. The tweak is the number of the transfer: no key meets it twice."""
 
     def __init__(self, key: bytes) -> None:
-        self._key = key
+        self._key = _derived("transfers", key)
+        self._permute = _permutation(self._key)
         self._done = 0
-        self.current = FixedKeyHash(key)
+        self._room = np.empty((1, 2), np.uint64)
 
-    def tweak(self, blocks: Words) -> None:
-        """XOR the numbers of the next transfers into their blocks; replace the key if its lifetime would end here."""
-        if self._done + len(blocks) > KEY_LIFETIME:
-            self._key = hashlib.sha256(b"mixbayes next hash key" + self._key).digest()[:KEY_BYTES]
-            self.current = FixedKeyHash(self._key)
+    def absorb(self, sides: Sequence[tuple[Words, Words]]) -> None:
+        """Write the hashes of the next transfers' rows to their pads.
+
+        Each side is rows and pads, (n + 1, 2) both: the last row is the room that the cipher's interface demands. Equal
+        places of all sides are of one transfer, and so have one tweak. The rows are overwritten.
+        """
+        numbers = self._next(len(sides[0][0]) - 1)
+        for rows, pads in sides:
+            self._permute(rows[:-1], pads)
+            np.bitwise_xor(pads[:-1, 0], numbers, out=rows[:-1, 0])
+            rows[:-1, 1] = pads[:-1, 1]
+            # Now the pads are π(x), and the rows π(x) ⊕ i.
+            twice = self._scratch(len(rows))
+            self._permute(rows[:-1], twice)
+            np.bitwise_xor(pads[:-1], twice[:-1], out=pads[:-1])
+
+    def _next(self, count: int) -> Words:
+        """The numbers of the next transfers. The key is replaced if its lifetime would end among them."""
+        if self._done + count > KEY_LIFETIME:
+            self._key = _derived("next transfers", self._key)
+            self._permute = _permutation(self._key)
             self._done = 0
-        low = blocks[:, 0]
-        np.bitwise_xor(low, np.arange(self._done, self._done + len(blocks), dtype=np.uint64), out=low)
-        self._done += len(blocks)
+        self._done += count
+        return np.arange(self._done - count, self._done, dtype=np.uint64)
+
+    def _scratch(self, rows: int) -> Words:
+        if len(self._room) < rows:
+            self._room = np.empty((rows, 2), np.uint64)
+        return self._room[:rows]
 
 
 def long_hash(key: bytes) -> FixedKeyHash:
-    """The hash that makes long masks of pads. It has its own key, so that its tweaks never meet those of transfers."""
-    return FixedKeyHash(hashlib.sha256(b"mixbayes long masks" + key).digest()[:KEY_BYTES])
+    """The hash that makes long masks of pads."""
+    return FixedKeyHash(_derived("long masks", key))
+
+
+def tree_hash(key: bytes) -> FixedKeyHash:
+    """The hash that makes the children of a tree's nodes."""
+    return FixedKeyHash(_derived("trees", key))
+
+
+def _derived(use: str, key: bytes) -> bytes:
+    """The AES key of one use of a session's key: what is hashed for one use never meets the tweaks of another."""
+    return hashlib.sha256(b"mixbayes " + use.encode() + b"\0" + key).digest()[:KEY_BYTES]
+
+
+def _permutation(key: bytes) -> Callable[[Words, Words], None]:
+    """AES under this key: it writes π of blocks to an array that has room for one block more."""
+    cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+
+    def permute(blocks: Words, out: Words) -> None:
+        cipher.update_into(blocks.reshape(-1).view(np.uint8).data, out.reshape(-1).view(np.uint8).data)
+
+    return permute
 
 
 def pad_words(hashing: FixedKeyHash, pads: Words, words: int) -> Words:

@@ -24,8 +24,6 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import A
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent, receive_base, send_base
 from mixbayes.protocol.transfer.extension import (
-    CHECKED_STRETCH,
-    CORRECTIONS,
     STRETCH,
     UNIT,
     Received,
@@ -119,10 +117,9 @@ class ReceivedStock(_Stock):
 class _Pool(ABC):
     """What the three kinds of pool share: when a pool is filled, and that a failure while filling is final."""
 
-    def __init__(self, channel: Channel, marks: Marks, stretch_size: int, *stocks: _Stock) -> None:
+    def __init__(self, channel: Channel, marks: Marks, *stocks: _Stock) -> None:
         self.channel = channel
         self._marks = marks
-        self._stretch_size = stretch_size
         self._stocks = stocks
         self._broken = False
 
@@ -149,7 +146,7 @@ class _Pool(ABC):
             for stock in self._stocks:
                 stock.room(self._missing(count))
             while self.left < count:
-                self._stretch(min(self._stretch_size, self._missing(count)))
+                self._stretch(min(STRETCH, self._missing(count)))
 
     def _refuse_if_broken(self) -> None:
         if self._broken:
@@ -181,7 +178,7 @@ class SentPool(_Pool):
     def __init__(self, extension: SenderExtension, channel: Channel, marks: Marks) -> None:
         self._extension = extension
         self._stock = SentStock()
-        super().__init__(channel, marks, CHECKED_STRETCH, self._stock)
+        super().__init__(channel, marks, self._stock)
 
     @property
     def hash(self) -> FixedKeyHash:
@@ -202,7 +199,7 @@ class ReceivedPool(_Pool):
     def __init__(self, extension: ReceiverExtension, channel: Channel, marks: Marks) -> None:
         self._extension = extension
         self._stock = ReceivedStock()
-        super().__init__(channel, marks, CHECKED_STRETCH, self._stock)
+        super().__init__(channel, marks, self._stock)
         self._started: StartedStretch | None = None
         self._promised = 0
 
@@ -211,14 +208,14 @@ class ReceivedPool(_Pool):
         return self._extension.long_hash
 
     def prepare(self, count: int) -> None:
-        """Send the first corrections for the next `take`, which must be of `count`, without waiting for the sender."""
+        """Send the first stretch for the next `take`, which must be of `count`, without waiting for the sender."""
         self._refuse_if_broken()
         if self._promised:
             return
         self._promised = count
         if self.left < count:
             with self._final_on_failure():
-                self._started = self._start(min(self._stretch_size, self._missing(count)))
+                self._started = self._start(min(STRETCH, self._missing(count)))
 
     def top_up(self) -> None:
         if self._promised:
@@ -234,12 +231,12 @@ class ReceivedPool(_Pool):
 
     def _start(self, count: int) -> StartedStretch:
         started = self._extension.start(count)
-        self.channel.send(CORRECTIONS, started.corrections)
+        started.send(self.channel)
         return started
 
     def _stretch(self, count: int) -> None:
         started, self._started = self._started or self._start(count), None
-        self._extension.finish(self.channel, started, *self._stock.next())
+        self._extension.finish(started, *self._stock.next())
         self._stock.add(started.count)
 
 
@@ -249,7 +246,7 @@ class PairPool(_Pool):
     def __init__(self, sender: SenderExtension, receiver: ReceiverExtension, channel: Channel, marks: Marks) -> None:
         self._sender, self._receiver = sender, receiver
         self._sent, self._received = SentStock(), ReceivedStock()
-        super().__init__(channel, marks, STRETCH, self._sent, self._received)
+        super().__init__(channel, marks, self._sent, self._received)
 
     @property
     def sent_hash(self) -> FixedKeyHash:
@@ -265,9 +262,9 @@ class PairPool(_Pool):
 
     def _stretch(self, count: int) -> None:
         started = self._receiver.start(count)
-        # Both parties send their corrections before either waits for the other's.
-        self.channel.send(CORRECTIONS, started.corrections)
-        self._receiver.finish(self.channel, started, *self._received.next())
+        # Both parties send their stretch before either waits for the other's.
+        started.send(self.channel)
+        self._receiver.finish(started, *self._received.next())
         self._received.add(count)
         self._sender.make(self.channel, count, self._sent.next())
         self._sent.add(count)
@@ -277,8 +274,7 @@ def connect_pair(role: int, channel: Channel, random: Randomness, marks: Marks =
     """The two computing parties' pool.
 
     Base transfers are made in one direction. The first 128 extended transfers of that direction serve as the base
-    transfers of the other one. Neither direction is checked: the two computing parties are semi-honest, and so are two
-    hospitals alone.
+    transfers of the other one.
     """
     random = random.branch()
     if role == A:
@@ -295,12 +291,12 @@ def connect_pair(role: int, channel: Channel, random: Randomness, marks: Marks =
 
 
 def connect_asker(channel: Channel, random: Randomness, marks: Marks = Marks()) -> ReceivedPool:
-    """The asking hospital's pool with one mixer. It is only ever the receiver, and proves that it is an honest one."""
+    """The asking hospital's pool with one mixer. It is only ever the receiver."""
     random = random.branch()
-    return ReceivedPool(ReceiverExtension(send_base(channel, random), channel, random, checked=True), channel, marks)
+    return ReceivedPool(ReceiverExtension(send_base(channel, random), channel, random), channel, marks)
 
 
 def connect_answerer(channel: Channel, random: Randomness, marks: Marks = Marks()) -> SentPool:
     """A mixer's pool with an asking hospital."""
     random = random.branch()
-    return SentPool(SenderExtension(receive_base(channel, random), channel, random, checked=True), channel, marks)
+    return SentPool(SenderExtension(receive_base(channel, random), channel, random), channel, marks)

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from mixbayes.agreement.agreement import Federation, federation_from
 from mixbayes.agreement.files import read_federation, written
 from mixbayes.cli.app import app
+from mixbayes.keys.authority import make_request
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from tests.keys.helpers import HEART, PAIR, PRIVACY
 
@@ -87,6 +88,9 @@ def test_a_file_is_not_replaced_unless_that_is_said(file: Path) -> None:
         (("add-party", "no name"), "name"),
         (("add-party", "east", "--minimum", "5"), "5 hospitals are needed, 4 are listed"),
         (("remove-party", "east"), "has no party 'east'; it has north, south, west"),
+        (("replace-mixer", "b"), "says that already"),
+        (("replace-mixer", "b", "--key", "b.csr"), "no such file"),
+        (("replace-party", "west", "--key", "12"), "fingerprint"),
         (("replace-mixer", "c", "--address", ADDRESS), "has no mixer 'c'"),
         (("replace-mixer", "b", "--address", "127.0.0.1:4001"), "two nodes have it"),
         (("replace-mixer", "b", "--address", "nowhere"), "address"),
@@ -119,3 +123,31 @@ def test_noise_that_was_drawn_is_said_to_stay_charged(tmp_path: Path, file: Path
     words = ("west", "-o", tmp_path / "next.toml", "--overwrite")
     assert "stays charged" in federation("remove-party", noisy, *words).stderr
     assert "stays charged" not in federation("remove-party", file, *words).stderr
+
+
+def test_keys_of_those_who_join_or_are_replaced_are_agreed(file: Path) -> None:
+    out = file.with_name("next.toml")
+    federation("add-party", file, "east", "--key", "01" * 32, "-o", out)
+    federation("replace-mixer", out, "b", "--key", "02" * 32, "-o", out, "--overwrite")
+    federation("replace-party", out, "west", "--key", "03" * 32, "-o", out, "--overwrite")
+    agreed = read_federation(out)
+    assert {name: key and key[:2] for name, key in agreed.first_keys.items()} == {
+        "north": None,
+        "south": None,
+        "west": "03",
+        "east": "01",
+        "a": None,
+        "b": "02",
+    }
+
+
+def test_the_next_agreement_begins_with_the_present_keys(tmp_path: Path, file: Path) -> None:
+    """A signed change of a key says nothing in another agreement."""
+    for folder in ("keys", "later"):
+        make_request("north", tmp_path / folder)
+    federation("pin", file, "--key", f"north={tmp_path / 'keys' / 'north.csr'}")
+    federation("rotate-key", file, "--name", "north", "--keys", tmp_path / "keys", "--to", tmp_path / "later/north.csr")
+    assert read_federation(file).changes
+    federation("remove-party", file, "west", "-o", tmp_path / "next.toml")
+    following = read_federation(tmp_path / "next.toml")
+    assert (following.changes, following.first_keys["north"]) == ((), read_federation(file).key_of("north"))

@@ -172,14 +172,14 @@ def shares() -> Content:
 
 
 def transfer_roles() -> dict[str, tuple[Step, Step]]:
-    """Who makes 256 random transfers with whom: A and B unchecked, a mixer (as A) and an asking hospital checked."""
+    """Who makes 256 random transfers with whom: A and B in both directions, a mixer (as A) with an asking hospital."""
 
     def taken(connect: Step, number: int) -> Step:
         return lambda ahead, talk: connect(ahead, Randomness(seed(number)), MARKS).take(256)
 
     return {
         "pair": (party(0, 1, _take, ()), party(1, 2, _take, ())),
-        "checked": (taken(connect_answerer, 1), taken(connect_asker, 2)),
+        "line": (taken(connect_answerer, 1), taken(connect_asker, 2)),
     }
 
 
@@ -196,7 +196,7 @@ TAMPERED_TRANSFERS = [
 ]
 CHEATING = [
     {"why": "a flipped correction", "stream": "ahead", "at": -2500, "flip": 0xFF, "code": "E204"},
-    {"why": "a flipped answer to the challenge", "stream": "ahead", "at": -1, "flip": 1, "code": "E204"},
+    {"why": "a flipped bit of the check", "stream": "ahead", "at": -1, "flip": 1, "code": "E204"},
 ]
 
 
@@ -221,7 +221,7 @@ def transfers() -> Content:
             ],
             "wire_a": digest(done.of_a["ahead"]),
             "wire_b": digest(done.of_b["ahead"]),
-            "refused": TAMPERED_TRANSFERS + (CHEATING if name == "checked" else []),
+            "refused": TAMPERED_TRANSFERS + CHEATING,
         }
     return content
 

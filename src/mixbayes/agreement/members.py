@@ -1,42 +1,40 @@
-"""From one agreement to the next, in which somebody joins, leaves or moves. Everything else stays as agreed."""
+"""Who takes part: hospitals and mixers, where they are dialled, and by which public key they are known."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from mixbayes.agreement.agreement import BadFederation, Federation, federation_from
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
-
-def with_party(federation: Federation, name: str, minimum: int | None = None) -> Federation:
-    """The next agreement, with one more hospital."""
-    if federation.role_of(name):
-        raise BadFederation(f"The federation {federation.name!r} has a {federation.title(name)} already.")
-    return _next(federation, {"parties": [*_entries(federation, "parties"), {"name": name}]}, minimum)
+from mixbayes.agreement.addresses import Address
+from mixbayes.agreement.names import Name
+from mixbayes.agreement.pins import Fingerprint
 
 
-def without_party(federation: Federation, name: str, minimum: int | None = None) -> Federation:
-    """The next agreement, without this hospital."""
-    left = federation.party(name)
-    parties = [entry for entry in _entries(federation, "parties") if entry["name"] != left.name]
-    return _next(federation, {"parties": parties}, minimum)
+class _Member(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: Fingerprint | None = None
+    """Of the first key that it has under this agreement; None where everybody believes the authority alone."""
+
+    @model_serializer(mode="wrap")
+    def _content(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without `key` where there is none: such agreements keep the digest that they had before keys were pinned."""
+        content: dict[str, Any] = written(self)
+        if self.key is None:
+            content.pop("key", None)
+        return content
 
 
-def with_mixer_at(federation: Federation, name: str, address: str) -> Federation:
-    """The next agreement, in which this mixer is dialled at another address."""
-    moved = federation.mixer(name).name
-    mixers = [
-        entry | ({"address": address} if entry["name"] == moved else {}) for entry in _entries(federation, "mixers")
-    ]
-    return _next(federation, {"mixers": mixers}, None)
+class Party(_Member):
+    """A hospital. It has an address only where two hospitals work without mixers and this one listens."""
+
+    name: Name
+    address: Address | None = None
 
 
-def _entries(federation: Federation, members: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = federation.model_dump(mode="json")[members]
-    return entries
+class Mixer(_Member):
+    """One of the two semi-trusted nodes that compute; everybody dials them."""
 
-
-def _next(federation: Federation, changed: dict[str, object], minimum: int | None) -> Federation:
-    content = federation.model_dump(mode="json") | changed
-    if minimum is not None:
-        content["policy"]["minimum"] = minimum
-    return federation_from(content)
+    name: Literal["a", "b"]
+    address: Address

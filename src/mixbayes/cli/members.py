@@ -1,4 +1,4 @@
-"""`mixbayes federation add-party`, `remove-party` and `replace-mixer`: the agreement in which the members changed."""
+"""`mixbayes federation add-party`, `remove-party`, `replace-party`, `replace-mixer`: agreements with other members."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import typer
 
 from mixbayes.agreement.agreement import BadFederation, Federation
 from mixbayes.agreement.files import read_federation, written
-from mixbayes.agreement.members import with_mixer_at, with_party, without_party
+from mixbayes.agreement.succession import with_other_key, with_other_mixer, with_party, without_party
 from mixbayes.cli.federation import refuse_what_cannot_run
 from mixbayes.cli.output import write_whole
+from mixbayes.cli.pinning import given_key
 from mixbayes.protocol.errors import BadData, Unsupported
 
 ADD_EXAMPLES = """Examples:
@@ -27,14 +28,22 @@ mixbayes federation remove-party federation.toml west -o next.toml
 
 mixbayes federation remove-party federation.toml west -o next.toml --minimum 2
 """
-REPLACE_EXAMPLES = """Examples:
+REPLACE_PARTY_EXAMPLES = """Examples:
+
+mixbayes federation replace-party federation.toml north --key north.csr -o next.toml
+"""
+REPLACE_MIXER_EXAMPLES = """Examples:
 
 mixbayes federation replace-mixer federation.toml b --address mixer-b.example.net:8443 -o next.toml
+
+mixbayes federation replace-mixer federation.toml b --key b.csr -o next.toml
 """
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The agreement in force.")]
 Out = Annotated[Path, typer.Option("-o", "--output", metavar="NEXT.toml", help="Where the next agreement is written.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace NEXT.toml, even if it is FILE itself.")]
+_KEY = "The key by which all know it: its fingerprint, certificate or request."
+Key = Annotated[str | None, typer.Option(metavar="FINGERPRINT|FILE", help=_KEY, show_default="none is agreed")]
 Minimum = Annotated[
     int | None,
     typer.Option(metavar="N", min=2, help="Hospitals that a round needs from then on.", show_default="as agreed"),
@@ -45,11 +54,13 @@ def add_party(
     file: File,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The hospital that joins.")],
     out: Out,
+    key: Key = None,
     minimum: Minimum = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Write an agreement with one more hospital."""
-    agreed, following = _made(file, lambda agreed: with_party(agreed, name, minimum))
+    known = given_key(name, key) if key else None
+    agreed, following = _made(file, lambda agreed: with_party(agreed, name, known, minimum))
     _write(out, following, overwrite=overwrite)
     _tell(agreed, following, out, [f"party {name} makes its keys, and has its certificate signed."], name)
 
@@ -67,15 +78,37 @@ def remove_party(
     _tell(agreed, following, out, [f"party {name} stops its node."], name)
 
 
-def replace_mixer(
+def replace_party(
     file: File,
-    name: Annotated[str, typer.Argument(metavar="a|b", help="The mixer that moves.")],
-    address: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where all nodes reach it from then on.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The hospital.")],
+    key: Annotated[str, typer.Option(metavar="FINGERPRINT|FILE", help=_KEY)],
     out: Out,
     overwrite: Overwrite = False,
 ) -> None:
+    """Write an agreement with a hospital's new key.
+
+    It is for a key that is lost. While a hospital has its former key, `mixbayes federation rotate-key` changes it
+    within the same agreement.
+    """
+    known = given_key(name, key)
+    agreed, following = _made(file, lambda agreed: with_other_key(agreed, name, known))
+    _write(out, following, overwrite=overwrite)
+    _tell(agreed, following, out, [f"party {name} has its new certificate signed."])
+
+
+def replace_mixer(
+    file: File,
+    name: Annotated[str, typer.Argument(metavar="a|b", help="The mixer that moves, or changes hands.")],
+    out: Out,
+    address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Where all nodes reach it.", show_default="as agreed")
+    ] = None,
+    key: Annotated[str | None, typer.Option(metavar="FINGERPRINT|FILE", help=_KEY, show_default="as agreed")] = None,
+    overwrite: Overwrite = False,
+) -> None:
     """Write an agreement with a mixer elsewhere."""
-    agreed, following = _made(file, lambda agreed: with_mixer_at(agreed, name, address))
+    known = given_key(name, key) if key else None
+    agreed, following = _made(file, lambda agreed: with_other_mixer(agreed, name, address, known))
     _write(out, following, overwrite=overwrite)
     _tell(agreed, following, out, [f"mixer {name} stops where it was."])
 

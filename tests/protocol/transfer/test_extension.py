@@ -22,7 +22,6 @@ from mixbayes.protocol.transfer.extension import (
 from tests.protocol.pairs import SEEDS, Ends, Pair, converse, random_for
 
 BLOCK = 64 * BLOCK_WORDS
-checkings = pytest.mark.parametrize("checked", [False, True], ids=["unchecked", "checked"])
 
 
 @dataclass
@@ -41,12 +40,12 @@ class Made:
         return self.sent[1 - self.choices, np.arange(self.choices.size)]
 
 
-def make(counts: list[int], *, checked: bool = False, number: int = 1) -> Made:
+def make(counts: list[int], *, number: int = 1) -> Made:
     ends = Ends()
 
     def sender() -> Words:
         random = random_for(2 * number)
-        end = SenderExtension(receive_base(ends.first, random), ends.first, random, checked=checked)
+        end = SenderExtension(receive_base(ends.first, random), ends.first, random)
         pads = [np.empty((2, count + 1, 2), np.uint64) for count in counts]
         for count, room in zip(counts, pads, strict=True):
             end.make(ends.first, count, room)
@@ -54,7 +53,7 @@ def make(counts: list[int], *, checked: bool = False, number: int = 1) -> Made:
 
     def receiver() -> tuple[Bits, Words]:
         random = random_for(2 * number + 1)
-        end = ReceiverExtension(send_base(ends.second, random), ends.second, random, checked=checked)
+        end = ReceiverExtension(send_base(ends.second, random), ends.second, random)
         choices = [np.empty(count, np.uint8) for count in counts]
         pads = [np.empty((count + 1, 2), np.uint64) for count in counts]
         for count, bits, room in zip(counts, choices, pads, strict=True):
@@ -73,29 +72,26 @@ def assert_related(made: Made) -> None:
     assert np.unique(made.sent[..., 0]).size == made.sent[..., 0].size
 
 
-@checkings
 @given(counts=st.lists(st.integers(1, 9).map(lambda n: n * UNIT), min_size=1, max_size=3), number=SEEDS)
 @settings(max_examples=10)
-def test_receiver_has_the_pads_of_its_choices(checked: bool, counts: list[int], number: int) -> None:
-    made = make(counts, checked=checked, number=number)
+def test_receiver_has_the_pads_of_its_choices(counts: list[int], number: int) -> None:
+    made = make(counts, number=number)
     assert made.choices.size == sum(counts)
     assert_related(made)
 
 
-@checkings
 @pytest.mark.parametrize("count", [BLOCK - UNIT, BLOCK, BLOCK + UNIT, 2 * BLOCK + 5 * UNIT, STRETCH + UNIT])
-def test_long_stretches_cross_the_borders_of_blocks(checked: bool, count: int) -> None:
-    assert_related(make([count, 3 * UNIT], checked=checked))
+def test_long_stretches_cross_the_borders_of_blocks(count: int) -> None:
+    assert_related(make([count, 3 * UNIT]))
 
 
-@checkings
 @pytest.mark.parametrize("group", [1, 4])
-def test_other_group_sizes_give_the_same_relation(checked: bool, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_group_sizes_give_the_same_relation(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With groups of one column it is IKNP."""
     monkeypatch.setattr(extension, "GROUP", group)
     monkeypatch.setattr(extension, "GROUPS", 128 // group)
     monkeypatch.setattr(extension, "LEAVES", 2**group)
-    assert_related(make([BLOCK + UNIT, UNIT], checked=checked))
+    assert_related(make([BLOCK + UNIT, UNIT]))
 
 
 def test_each_party_sends_to_the_other() -> None:
@@ -113,25 +109,22 @@ def test_same_seeds_make_the_same_transfers_and_others_others() -> None:
     assert not np.isin(one.sent, other.sent).any()
 
 
-@checkings
-def test_hash_key_is_renewed_after_its_lifetime(checked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = make([2 * BLOCK, BLOCK], checked=checked)
+def test_hash_key_is_renewed_after_its_lifetime(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = make([2 * BLOCK, BLOCK])
     monkeypatch.setattr(pads, "KEY_LIFETIME", BLOCK + UNIT)
-    renewed = make([2 * BLOCK, BLOCK], checked=checked)
+    renewed = make([2 * BLOCK, BLOCK])
     assert_related(renewed)
     assert renewed.choices.tolist() == kept.choices.tolist()
     assert np.array_equal(renewed.sent[:, :BLOCK], kept.sent[:, :BLOCK])
     assert not np.isin(renewed.sent[:, BLOCK:], kept.sent).any()
 
 
-@checkings
 @pytest.mark.parametrize("count", [UNIT, 7 * UNIT])
-def test_corrections_have_one_bit_for_each_group_and_transfer(checked: bool, count: int) -> None:
-    once, twice = make([UNIT], checked=checked).ends, make([UNIT, count], checked=checked).ends
-    corrections = 64 * (count + (128 if checked else 0)) // 8
-    assert correction_bytes(count, checked) == corrections
-    answer = 16 + 129 * 16 if checked else 0
-    assert twice.first.traffic.received - once.first.traffic.received == 16 + corrections + answer
+def test_corrections_have_one_bit_for_each_group_and_transfer(count: int) -> None:
+    once, twice = make([UNIT]).ends, make([UNIT, count]).ends
+    corrections = 64 * (count + 128) // 8
+    assert correction_bytes(count) == corrections
+    assert twice.first.traffic.received - once.first.traffic.received == 16 + corrections + 16 + 129 * 16
 
 
 widths = st.integers(1, 3)

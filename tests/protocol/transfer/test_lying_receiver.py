@@ -1,4 +1,4 @@
-"""A receiver of transfers that lies about its choices: unchecked it learns Δ, checked it is caught."""
+"""A receiver of transfers that lies about its choices: without the check it learns Δ, with it it is caught."""
 
 from __future__ import annotations
 
@@ -13,11 +13,22 @@ from mixbayes.protocol.arrays import Bits, Bytes, Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import CheatingReceiver
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer import pool
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
-from mixbayes.protocol.transfer.extension import GROUP, GROUPS, ReceiverExtension, SenderExtension, StartedStretch
-from mixbayes.protocol.transfer.pads import FixedKeyHash
+from mixbayes.protocol.transfer.extension import (
+    CHECK,
+    CORRECTIONS,
+    GROUP,
+    GROUPS,
+    HASH_KEY,
+    TREES,
+    Challenges,
+    ReceiverExtension,
+    SenderExtension,
+    StartedStretch,
+)
 from tests.protocol.adversary import TappedEnds
-from tests.protocol.pairs import Ends, converse, random_for, seed
+from tests.protocol.pairs import Ends, Pair, converse, random_for, seed
 
 
 def dealt_base(number: int) -> tuple[BaseSent, BaseReceived]:
@@ -30,23 +41,22 @@ def dealt_base(number: int) -> tuple[BaseSent, BaseReceived]:
 class Liar(ReceiverExtension):
     """In the transfers where bit j of `lies[group]` is set, that group of columns gets the other choice.
 
-    `guess` is what it believes of Δ in those groups when it answers the check.
+    `guess` is what it believes of Δ in those groups when it makes the proof.
     """
 
-    def __init__(self, base: BaseSent, channel: Channel, random: Randomness, lies: Words, guess: Bits | None) -> None:
-        super().__init__(base, channel, random, checked=guess is not None)
+    def __init__(self, base: BaseSent, channel: Channel, random: Randomness, lies: Words, guess: Bits) -> None:
+        super().__init__(base, channel, random)
         self.fresh = copy.copy(self._hash)
         self.lies, self.guess = lies, guess
 
     def start(self, count: int) -> StartedStretch:
+        known = copy.copy(self._challenges)
         started = super().start(count)
         self.t = started.columns.copy()
-        corrections = started.corrections.view(np.uint64).reshape(GROUPS, -1) ^ self.lies
-        return replace(started, corrections=corrections.reshape(-1).view(np.uint8))
-
-    def _answer(self, channel: Channel, t: Words, packed: Words) -> None:
-        assert self.guess is not None
-        super()._answer(channel, t ^ self._difference(self.guess), packed)
+        false = (started.corrections.view(np.uint64).reshape(GROUPS, -1) ^ self.lies).reshape(-1).view(np.uint8)
+        self._challenges = known
+        proof = self._proof(known.next(false), self.t ^ self._difference(self.guess), started.choices)
+        return replace(started, corrections=false, proof=proof)
 
     def _difference(self, delta: Bits) -> Words:
         """By how much the sender's columns differ from honest ones if its Δ is this one."""
@@ -61,22 +71,31 @@ class Liar(ReceiverExtension):
         return pads[:-1]
 
 
-def one_lie_each(words: int) -> Words:
-    """128 transfers, or twice as many where there is a check; in transfer g of the first 64, group g lies."""
-    lies = np.zeros((GROUPS, words), np.uint64)
+def one_lie_each() -> Words:
+    """Of 128 transfers and the spare ones: in transfer g of the first 64, group g lies."""
+    lies = np.zeros((GROUPS, 4), np.uint64)
     lies[:, 0] = np.uint64(1) << np.arange(GROUPS, dtype=np.uint64)
     return lies
 
 
-def extend(number: int, lies: Words, guess: Bits | None = None) -> tuple[SenderExtension, Liar, Words, Bits, Words]:
-    """128 transfers with a liar, checked if it has a guess: both ends, the sender's pads, its choices and pads."""
+class Trusting(SenderExtension):
+    """A sender that leaves out the check."""
+
+    def _verify(self, peer: str, key: bytes, q: Words, proof: Bytes) -> None:
+        pass
+
+
+def extend(
+    number: int, lies: Words, guess: Bits, kind: type[SenderExtension] = SenderExtension
+) -> tuple[SenderExtension, Liar, Words, Bits, Words]:
+    """128 transfers with a liar: both ends, the sender's pads, the liar's choices and pads."""
     sent, received = dealt_base(number)
     ends = Ends("mixer a", "party va")
     pads = np.empty((2, COUNT + 1, 2), np.uint64)
     choices, mine = np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64)
 
     def sender() -> SenderExtension:
-        extension = SenderExtension(received, ends.first, random_for(number + 1), checked=guess is not None)
+        extension = kind(received, ends.first, random_for(number + 1))
         extension.make(ends.first, COUNT, pads)
         return extension
 
@@ -106,25 +125,24 @@ def nothing_guessed() -> Bits:
 
 
 def test_liar_extracts_all_of_delta_from_64_unchecked_transfers() -> None:
-    sender, liar, pads, choices, _ = extend(400, one_lie_each(2))
+    sender, liar, pads, choices, _ = extend(400, one_lie_each(), nothing_guessed(), Trusting)
     delta = extracted(liar, pads, choices)
     assert np.array_equal(delta, sender._delta_bits)
 
 
 def test_whoever_knows_delta_reads_every_table() -> None:
     """The stake of the check: with Δ the hospital opens the entries that it did not choose."""
-    sender, liar, pads, choices, _ = extend(400, one_lie_each(2))
+    sender, liar, pads, choices, _ = extend(400, one_lie_each(), nothing_guessed(), Trusting)
     delta = np.packbits(extracted(liar, pads, choices), bitorder="little").view(np.uint64)
-    rows = np.empty((COUNT, 2), np.uint64)
-    liar._transposer.block((liar.t ^ liar._difference(sender._delta_bits))[:, :2], rows)
-    rows[:, 0] ^= np.arange(COUNT, dtype=np.uint64)
-    other = FixedKeyHash(liar.fresh._key)(np.ascontiguousarray(rows ^ delta))
-    assert np.array_equal(other, pads[1 - choices, np.arange(COUNT)])
+    rows, other = np.empty((COUNT + 1, 2), np.uint64), np.empty((COUNT + 1, 2), np.uint64)
+    liar._transposer.block((liar.t ^ liar._difference(sender._delta_bits))[:, :2], rows[:-1])
+    copy.copy(liar.fresh).absorb([(rows ^ delta, other)])
+    assert np.array_equal(other[:-1], pads[1 - choices, np.arange(COUNT)])
 
 
 def test_the_same_liar_is_caught_by_the_check() -> None:
     with pytest.raises(CheatingReceiver) as caught:
-        extend(400, one_lie_each(4), nothing_guessed())
+        extend(400, one_lie_each(), nothing_guessed())
     assert (caught.value.peer, caught.value.code) == ("party va", "E204")
 
 
@@ -167,11 +185,18 @@ class FalseTrees(Channel):
     """The trees of a receiver that disturbs one level's sum: the wrong seed arrives only at some senders."""
 
     side, group = 0, 0
+    key = trees = b""
+
+    def receive(self, step: str, size: int) -> Bytes:
+        message = super().receive(step, size)
+        self.key = message.tobytes()
+        return message
 
     def send(self, step: str, payload: Any) -> None:
-        if step == "OT extension: trees":
+        if step == TREES:
             payload = np.frombuffer(bytes(payload), np.uint8).copy()
             payload.view(np.uint64).reshape(GROUP - 1, 2, GROUPS, 2)[0, self.side, self.group] ^= np.uint64(1)
+            self.trees = payload.tobytes()
         super().send(step, payload)
 
 
@@ -196,7 +221,7 @@ def false_tree_passes(session: int, side: int) -> bool:
     false.side, false.group = side, 5
 
     def sender() -> bool:
-        extension = SenderExtension(received, ends.first, random_for(number + 1), checked=True)
+        extension = SenderExtension(received, ends.first, random_for(number + 1))
         try:
             extension.make(ends.first, COUNT, np.empty((2, COUNT + 1, 2), np.uint64))
         except CheatingReceiver:
@@ -204,51 +229,63 @@ def false_tree_passes(session: int, side: int) -> bool:
         return True
 
     def receiver() -> None:
-        extension = ReceiverExtension(sent, false, random_for(number + 2), checked=True)
+        extension = ReceiverExtension(sent, false, random_for(number + 2))
+        extension._challenges = Challenges(false.key, np.frombuffer(false.trees, np.uint8))
         extension.make(false, COUNT, np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64))
 
     passes, _ = converse([ends], sender, receiver)
     return bool(passes)
 
 
-def test_challenge_comes_only_after_the_corrections() -> None:
-    """Whoever knew it before could choose lies that cancel."""
+def test_key_of_the_check_depends_on_all_that_the_receiver_has_sent() -> None:
+    """Else it could choose lies that cancel under a key that it knows."""
+    trees, corrections = np.arange(4, dtype=np.uint8), np.arange(64, dtype=np.uint8)
+
+    def keys(key: bytes, trees: Bytes, *stretches: Bytes) -> list[bytes]:
+        challenges = Challenges(key, trees)
+        return [challenges.next(stretch) for stretch in stretches]
+
+    usual = keys(bytes(16), trees, corrections, corrections)
+    assert len(set(usual)) == 2
+    for at in range(64):
+        changed = corrections.copy()
+        changed[at] ^= 1
+        assert keys(bytes(16), trees, changed)[0] != usual[0]
+        assert keys(bytes(16), trees, changed, corrections)[1] != usual[1]
+    assert keys(bytes(16), trees[::-1].copy(), corrections)[0] != usual[0]
+    assert keys(bytes([1] + 15 * [0]), trees, corrections)[0] != usual[0]
+
+
+def test_both_ends_check_under_the_same_keys_and_neither_waits_for_an_answer() -> None:
     sent, received = dealt_base(500)
     ends = TappedEnds("mixer a", "party va")
+    keys: dict[str, list[bytes]] = {"sender": [], "receiver": []}
+
+    class Sender(SenderExtension):
+        def _verify(self, peer: str, key: bytes, q: Words, proof: Bytes) -> None:
+            keys["sender"].append(key)
+            super()._verify(peer, key, q, proof)
+
+    class Receiver(ReceiverExtension):
+        def _proof(self, key: bytes, t: Words, packed: Words) -> Bytes:
+            keys["receiver"].append(key)
+            return super()._proof(key, t, packed)
 
     def sender() -> None:
-        extension = SenderExtension(received, ends.first, random_for(501), checked=True)
-        extension.make(ends.first, COUNT, np.empty((2, COUNT + 1, 2), np.uint64))
-        assert [step for step, _ in ends.first.heard][-2:] == ["OT extension: corrections", "OT extension: check"]
-        assert [step for step, _ in ends.first.said] == ["OT extension: hash key", "OT extension: challenge"]
-
-    def receiver() -> None:
-        extension = ReceiverExtension(sent, ends.second, random_for(502), checked=True)
-        begun = extension.start(COUNT)
-        assert [step for step, _ in ends.second.heard] == ["OT extension: hash key"]
-        ends.second.send("OT extension: corrections", begun.corrections)
-        extension.finish(ends.second, begun, np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64))
-
-    converse([ends], sender, receiver)
-
-
-def test_each_check_has_a_challenge_of_its_own() -> None:
-    sent, received = dealt_base(600)
-    ends = TappedEnds("mixer a", "party va")
-
-    def sender() -> None:
-        extension = SenderExtension(received, ends.first, random_for(601), checked=True)
-        for _ in range(4):
+        extension = Sender(received, ends.first, random_for(501))
+        for _ in range(3):
             extension.make(ends.first, COUNT, np.empty((2, COUNT + 1, 2), np.uint64))
 
     def receiver() -> None:
-        extension = ReceiverExtension(sent, ends.second, random_for(602), checked=True)
-        for _ in range(4):
+        extension = Receiver(sent, ends.second, random_for(502))
+        for _ in range(3):
             extension.make(ends.second, COUNT, np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64))
 
     converse([ends], sender, receiver)
-    challenges = [raw.tobytes() for step, raw in ends.first.said if step == "OT extension: challenge"]
-    assert len(set(challenges)) == len(challenges) == 4
+    assert [step for step, _ in ends.first.said] == [HASH_KEY]
+    assert [step for step, _ in ends.first.heard] == [TREES, *3 * [CORRECTIONS, CHECK]]
+    assert keys["sender"] == keys["receiver"]
+    assert len(set(keys["sender"])) == 3
 
 
 def test_proof_shows_a_hash_of_the_choices_that_is_itself_uniform() -> None:
@@ -265,11 +302,11 @@ def hash_of_choices(session: int) -> Bytes:
     ends = TappedEnds("mixer a", "party va")
 
     def sender() -> None:
-        extension = SenderExtension(received, ends.first, random_for(601), checked=True)
+        extension = SenderExtension(received, ends.first, random_for(601))
         extension.make(ends.first, COUNT, np.empty((2, COUNT + 1, 2), np.uint64))
 
     def receiver() -> None:
-        extension = ReceiverExtension(sent, ends.second, ZeroThenSpare(session), checked=True)
+        extension = ReceiverExtension(sent, ends.second, ZeroThenSpare(session))
         extension.make(ends.second, COUNT, np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64))
 
     converse([ends], sender, receiver)
@@ -284,3 +321,31 @@ class ZeroThenSpare(Randomness):
         words = super().words(*shape)
         words[: COUNT // 64] = 0
         return words
+
+
+class InEveryGroup(ReceiverExtension):
+    """It makes the first choice of each stretch otherwise in every group but the first."""
+
+    def start(self, count: int) -> StartedStretch:
+        known = copy.copy(self._challenges)
+        started = super().start(count)
+        false = started.corrections.copy()
+        false.view(np.uint64).reshape(GROUPS, -1)[1:, 0] ^= np.uint64(1)
+        self._challenges = known
+        return replace(
+            started, corrections=false, proof=self._proof(known.next(false), started.columns, started.choices)
+        )
+
+
+@pytest.mark.parametrize("liar", ["party A", "party B"])
+def test_each_computing_party_checks_the_other(liar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """B's lie shows in the transfers that serve as base transfers of the other direction, A's in the first stretch."""
+
+    def receiver(base: BaseSent, channel: Channel, random: Randomness) -> ReceiverExtension:
+        kind = ReceiverExtension if channel.peer == liar else InEveryGroup
+        return kind(base, channel, random)
+
+    monkeypatch.setattr(pool, "ReceiverExtension", receiver)
+    with pytest.raises(CheatingReceiver) as caught:
+        Pair(1).run(lambda me: me.pool.take(1))
+    assert caught.value.peer == liar

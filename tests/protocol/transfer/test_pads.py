@@ -1,33 +1,88 @@
 """The hash of oblivious transfer, and the masks that are made of pads with it."""
 
 from collections.abc import Callable
+from hashlib import sha256
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.transfer import pads as pads_module
-from mixbayes.protocol.transfer.pads import FixedKeyHash, SessionHash, all_masks, chosen_masks, pad_words
+from mixbayes.protocol.transfer.pads import (
+    FixedKeyHash,
+    TransferHash,
+    all_masks,
+    chosen_masks,
+    long_hash,
+    pad_words,
+    tree_hash,
+)
 from tests.protocol.pairs import SEEDS, Pair, connect_asker, integers, random_for
 
 HASH = FixedKeyHash(bytes(range(16)))
 
 
+def hashed(hashing: TransferHash, *sides: Words) -> list[Words]:
+    """The hashes of the rows of each side, which are left as they are."""
+    rooms = [(np.vstack([rows, rows[:1]]), np.empty((len(rows) + 1, 2), np.uint64)) for rows in sides]
+    hashing.absorb(rooms)
+    return [pads[:-1] for _, pads in rooms]
+
+
+def permuted(key: bytes, block: int) -> int:
+    raw = Cipher(AES(key), ECB()).encryptor().update(block.to_bytes(16, "little"))
+    return int.from_bytes(raw, "little")
+
+
+def derived(use: str, key: bytes) -> bytes:
+    return sha256(f"mixbayes {use}".encode() + b"\0" + key).digest()[:16]
+
+
+def test_rows_are_hashed_by_tmmo() -> None:
+    """π(π(x) ⊕ i) ⊕ π(x), computed block by block; equal places of both sides have the same i."""
+    key = bytes(range(16))
+    hashing, sides = TransferHash(key), [random_for(1).words(5, 2), random_for(2).words(5, 2)]
+    found = hashed(hashing, *sides), hashed(hashing, *sides)
+    for first in (0, 1):
+        for rows, pads in zip(sides, found[first], strict=True):
+            for place, (low, high) in enumerate(rows.tolist()):
+                once = permuted(derived("transfers", key), low | high << 64)
+                due = permuted(derived("transfers", key), once ^ (5 * first + place)) ^ once
+                assert pads[place].tolist() == [due & (1 << 64) - 1, due >> 64]
+
+
 def test_tweak_never_repeats_under_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same block is hashed differently every time: the number runs on, and starts anew with a new key only."""
+    """The same row is hashed differently every time, also where a new key begins to count anew."""
     monkeypatch.setattr(pads_module, "KEY_LIFETIME", 10)
-    hashing = SessionHash(bytes(16))
-    numbers, hashes = [], []
-    for size in [4, 6, 1, 9, 3, 7]:
-        blocks = np.zeros((size, 2), np.uint64)
-        hashing.tweak(blocks)
-        numbers += blocks[:, 0].tolist()
-        hashes += hashing.current(blocks).tolist()
-    assert numbers == [*range(10), *range(10), *range(10)]
-    assert np.unique(hashes, axis=0).shape == (30, 2)
+    hashing = TransferHash(bytes(16))
+    hashes = [hashed(hashing, np.zeros((size, 2), np.uint64))[0] for size in [4, 6, 1, 9, 3, 7]]
+    assert np.unique(np.vstack(hashes), axis=0).shape == (30, 2)
+
+
+def test_a_related_row_under_a_related_number_is_hashed_otherwise() -> None:
+    """Where the number is only XORed into the row, whoever chooses rows x and x ⊕ 1 makes two transfers hash alike."""
+    rows = random_for(1).words(2, 2)
+    rows[1] = rows[0]
+    rows[1, 0] ^= np.uint64(1)
+    alike = HASH(np.stack([rows[0], rows[1] ^ np.array([1, 0], np.uint64)]))
+    assert alike[0].tolist() == alike[1].tolist()
+    (pads,) = hashed(TransferHash(bytes(16)), rows)
+    assert pads[0].tolist() != pads[1].tolist()
+
+
+def test_transfers_trees_and_long_masks_have_keys_of_their_own() -> None:
+    key, block = bytes(range(16)), random_for(1).words(1, 2)
+    number = int(block[0, 0]) | int(block[0, 1]) << 64
+    for hashing, use in [(tree_hash(key), "trees"), (long_hash(key), "long masks")]:
+        due = permuted(derived(use, key), number) ^ number
+        assert hashing(block)[0].tolist() == [due & (1 << 64) - 1, due >> 64]
+    assert len({derived(use, key) for use in ("transfers", "next transfers", "trees", "long masks")}) == 4
 
 
 def test_long_hashes_are_the_same_at_both_ends_and_not_the_extension_s() -> None:
