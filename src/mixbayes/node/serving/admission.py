@@ -249,7 +249,7 @@ class Admission(grpc.ServerInterceptor):
         visit.answered = visit.admitted
         if isinstance(error, _Unheard):
             if error.answer:
-                context.abort_with_status(status_of(error.answer))
+                context.abort_with_status(status_of(error.answer, self._me))
             context.abort(grpc.StatusCode.CANCELLED, "")
         if isinstance(error, MixbayesError):
             self._refuse(context, method, visit, error)
@@ -258,9 +258,8 @@ class Admission(grpc.ServerInterceptor):
             raise error
         self._refuse(context, method, visit, _mistake(self._log, error))
 
-    def _refuse(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: MixbayesError) -> NoReturn:
         self._log.warning("refused", caller=visit.title, call=method, **error_fields(error))
-        context.abort_with_status(status_of(error))
+        context.abort_with_status(status_of(error, self._me))
         raise error  # not reached: to abort is to raise
 
 
