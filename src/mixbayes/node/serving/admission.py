@@ -258,6 +258,7 @@ class Admission(grpc.ServerInterceptor):
             raise error
         self._refuse(context, method, visit, _mistake(self._log, error))
 
+    def _refuse(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: MixbayesError) -> NoReturn:
         self._log.warning("refused", caller=visit.title, call=method, **error_fields(error))
         context.abort_with_status(status_of(error, self._me))
         raise error  # not reached: to abort is to raise
