@@ -14,7 +14,7 @@ from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.proxies import Proxy, proxy_for, tunnel
 from mixbayes.transport.tls import Credentials
 
-PATIENCE = 5.0
+PATIENCE = 3.0
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 _EXPIRED, _NOT_YET = 10, 9
 """X.509 verification codes of OpenSSL."""
