@@ -13,8 +13,7 @@ from mixbayes.node.questions import RUN_BYTES, Question, Verdict
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
-from mixbayes.protocol.errors import OutOfRange, PeerSilent
-from mixbayes.transport.errors import DifferentSets
+from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
 
 _STEP = "question"
 _OF_QUESTION, _OF_BROKEN = struct.Struct(f"<{RUN_BYTES}sB"), struct.Struct("<Q9x")

@@ -10,18 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.node.questions import ID_BYTES, Question, send_written
-from mixbayes.node.rounds.record import COUNTED, set_digest
+from mixbayes.node.rounds.record import COUNTED
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.bayes.evaluation import judge
 from mixbayes.protocol.bayes.joint_test import FEWEST, joint_sheet, summed
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.computing_party import ComputingParty
+from mixbayes.protocol.errors import DifferentSets
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import SentPool
-from mixbayes.transport.errors import DifferentSets, RefusedByPolicy, TooEarly
+from mixbayes.transport.errors import RefusedByPolicy, TooEarly
 
 _NONE = bytes(ID_BYTES)
 _GIVEN, _COMPLETE, _CHARGED = "rows kept aside", "whose rows kept aside are there", "noise of the joint test is charged"

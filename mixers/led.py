@@ -45,7 +45,8 @@ class PairService(FollowerService):
     """Answers mixer a at mixer b."""
 
     def __init__(self, reception: Reception, follower: Follower, hospitals: LedService) -> None:
-        super().__init__(follower)
+        store = reception.store
+        super().__init__(follower, store.federation.title("a"), store.witnessing)
         self._reception = reception
         self._hospitals = hospitals
 

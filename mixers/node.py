@@ -29,6 +29,7 @@ from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.server import Server, refuse_taken
+from mixbayes.node.witnessing import Witnessing
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
 from mixbayes.transport.watch import Watch
@@ -67,19 +68,19 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         raise Unsupported("This federation has no mixers: its two hospitals compute with each other.")
     address, title = settings.listen or federation.mixer(name).address, federation.title(name)
     with ExitStack() as stack:
-        identity = Identity(settings.keys, name, log)
+        identity = Identity(settings.keys, name, log, federation.key_of(name))
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
-        store = Store(rounds, name)
+        store = Store(rounds, name, Witnessing(database, title, clock, rounds.last_sealed, log))
         rounds.when_changed(partial(_changed, store, log))
         if rounds.replaced:
             log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
         reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
         part = _leading(stack, reception, identity, log) if name == "a" else _led(reception)
         stack.callback(reception.conversations.close)
-        admission = Admission(title, federation, partial(_admit, federation), log)
+        admission = Admission(title, federation, partial(_admit, federation), log, identity.revoked)
         names = list(_FULL_NAMES.values())[: len(part.services)]
         server = Server(address, identity.credentials, admission, part.services, names, reflected=settings.reflection)
         stack.enter_context(server)
@@ -100,7 +101,7 @@ class _Part:
 def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
     """Mixer a dials mixer b and leads, in a thread of its own."""
     store = reception.store
-    led = LedMixer(stack.enter_context(dial(store.federation, identity, "b", reception.watch)))
+    led = LedMixer(stack.enter_context(dial(store.federation, identity, "b", reception.watch)), store.witnessing)
     wake, stopped = threading.Event(), threading.Event()
     leader = Leader(store.rounds, led, partial(train_with, led, store), log)
     thread = threading.Thread(target=lead, args=(leader, wake, stopped), name="leader")

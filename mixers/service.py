@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import grpc
 
@@ -45,8 +46,8 @@ class Reception:
 
     def report(self, hospital: str, waiting: str = "") -> RoundReport:
         """The status of the current round, for one hospital. `waiting` says what the round waits for."""
-        rounds = self.store.rounds
-        return encode(rounds.status(hospital, waiting), rounds.clock())
+        rounds, trails = self.store.rounds, self.store.witnessing.findings()
+        return encode(replace(rounds.status(hospital, waiting), trails=trails), rounds.clock())
 
     def stream(self, incoming: Iterator[Chunk], context: Context) -> StreamWire:
         """The wire over a stream that another node has opened here."""
@@ -73,7 +74,8 @@ class MixerService(MixerServicer, ABC):
         return Receipt(round=contribution.round, id=contribution.id)
 
     def Report(self, request: ReportRequest, context: Context) -> RoundReport:
-        return self.reception.report(caller_of(context), self.waiting())
+        report = self.reception.report(caller_of(context), self.waiting())
+        return self.reception.store.witnessing.answering(self.reception.title(context), request, report)
 
     def Counts(self, request: RoundNumber, context: Context) -> Iterator[Chunk]:
         store, hospital = self.reception.store, caller_of(context)

@@ -13,6 +13,7 @@ from mixbayes.node.ledger import Page
 from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import Question
 from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.model import Model
@@ -29,8 +30,9 @@ ROLES = {"a": A, "b": B}
 class Store:
     """One mixer's rounds and model."""
 
-    def __init__(self, rounds: Rounds, name: str) -> None:
+    def __init__(self, rounds: Rounds, name: str, witnessing: Unwitnessed = UNWITNESSED) -> None:
         self.rounds = rounds
+        self.witnessing = witnessing
         self.role = ROLES[name]
         self.layout = rounds.federation.layout
         self._lock = threading.Lock()
@@ -60,7 +62,7 @@ class Store:
         minimum, random = self.federation.policy.minimum, Randomness.from_system()
         charge = partial(self.rounds.charge_noise, number)
         found, bins = self.contributions(number), self.federation.bins_to_find
-        return train_round(self.role, other, self.layout, found, minimum, random, charge, bins)
+        return train_round(self.role, other, self.layout, number, found, minimum, random, charge, bins)
 
     def keep(self, number: int, trained: Trained) -> None:
         model = model_bytes(self.layout, trained.model) if trained.model else b""

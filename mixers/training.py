@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from mixbayes.node.questions import RUN_BYTES
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.agreed_set import agree_on_set
 from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
@@ -25,7 +25,7 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import expand
 from mixbayes.protocol.transfer.pool import connect_pair
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
-from mixbayes.transport.errors import DifferentSets, LyingHospital, RoundFailed
+from mixbayes.transport.errors import LyingHospital, RoundFailed
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,19 @@ def train_round(
     role: int,
     other: tuple[Channel, Channel],
     layout: Layout,
+    number: int,
     contributions: list[Contribution],
     minimum: int,
     random: Randomness,
     charge: Charge,
     bins: int | None = None,
 ) -> Trained:
-    """One training of at least `minimum` honest contributions, over the two channels to the other mixer.
+    """One training of a round, of at least `minimum` honest contributions, over the two channels to the other mixer.
 
     With `bins` it finds the cut points for so many, in place of a model.
     """
     me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
-    agree_on_set(me, contributions)
+    agree_on_set(me.channel, number, ((one.hospital, one.id) for one in contributions))
     accepted, lies = honest_ones(me, layout, contributions)
     if len(accepted) < minimum:
         named = "; ".join(str(lie) for lie in lies)
@@ -91,17 +92,6 @@ def train_round(
         counts = words_of(cuts_on_shares(me, layout, counts, bins))
     run = label.common_blinding(me)[:RUN_BYTES]  # drawn by both, once both have the model
     return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], counts)
-
-
-def agree_on_set(me: ComputingParty, contributions: list[Contribution]) -> None:
-    """Compare the two sets. Mixers that sum different ones would get noise that looks like a model."""
-    mine = hashlib.sha256()
-    for contribution in sorted(contributions, key=lambda c: c.hospital):
-        mine.update(hashlib.sha256(contribution.hospital.encode()).digest() + contribution.id)
-        mine.update(contribution.round.to_bytes(8, "little"))
-    step = "set of contributions"
-    if me.channel.swap(step, mine.digest()).tobytes() != mine.digest():
-        raise DifferentSets(me.channel.peer, step, "the two mixers hold different contributions")
 
 
 def honest_ones(

@@ -203,7 +203,9 @@ def _texts(column: Column) -> Texts:
 def serve_applications(stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, log: Log) -> Server:
     """Listen until the stack unwinds. Until then the address lies beside the key."""
     federation, name = settings.federation, settings.name
-    admission = Admission(federation.title(name), federation, lambda caller, service: caller == name, log)
+    admission = Admission(
+        federation.title(name), federation, lambda caller, service: caller == name, log, identity.revoked
+    )
     service = PartyService(federation, backend, settings.own_patients, settings.protection_text)
     server = Server(
         settings.listen,

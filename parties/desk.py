@@ -104,14 +104,16 @@ class AtMixers:
         self.still_open = mixers.still_open
 
     def status(self) -> Status:
-        """The status at both mixers, and what the hospital's own node says of its table and noise, if that node runs.
+        """The status at both mixers, and what the own node says of its table, noise and trails, if that node runs.
 
         The own node asks the mixers too. If one of them is silent it is not asked: that would take as long again.
         """
         found = self._mixers.status()
         if found.unreachable or not (own := self._own()):
             return found
-        return replace(found, protection=own.protection, epsilon_spent=max(found.epsilon_spent, own.epsilon_spent))
+        trails = [*found.trails, *(one for one in own.trails if one not in found.trails)]
+        spent = max(found.epsilon_spent, own.epsilon_spent)
+        return replace(found, protection=own.protection, epsilon_spent=spent, trails=trails)
 
     def refuse_over_budget(self, rows: int) -> Status:
         return _answering(self._mixers.status, self._federation).refuse_over_budget(rows)

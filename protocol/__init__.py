@@ -16,5 +16,6 @@ Read it in this order. Each room names what it gives to the next ones.
 - `paillier`: the same for two hospitals in exact integers, by Paillier's encryption instead of logarithms.
 
 `errors` are the errors of all of these. The functions named `run_*` play all roles of a job in memory, and show a whole
-protocol in one place: `bayes.training.run_training` is the shortest.
+protocol in one place: `bayes.training.run_training` is the shortest, and `bayes.whole.run_federation` is a round from
+its first message to its last.
 """

@@ -95,6 +95,13 @@ class BadGroupElement(PeerError):
     usual_remedy = "Stop working with it until its operator has explained this; no honest run does it"
 
 
+class DifferentSets(PeerError):
+    """The two computing parties hold different contributions, or what was made of different ones."""
+
+    code = "E208"
+    usual_remedy = "Nothing was computed; start a new round"
+
+
 class PeerSilent(PeerError):
     """Nothing came before the deadline."""
 

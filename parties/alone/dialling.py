@@ -17,9 +17,9 @@ from mixbayes.parties.alone.listening import stand
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import ASKING_CHANNELS, TRAINING_CHANNELS, answer_questions, train_round
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError
+from mixbayes.protocol.errors import DifferentSets, MixbayesError
 from mixbayes.transport.conversation import ASKING, TRAINING, conversation
-from mixbayes.transport.errors import DifferentSets, RoundFailed
+from mixbayes.transport.errors import RoundFailed
 from mixbayes.transport.peer import Peer
 
 
@@ -27,7 +27,7 @@ class ListeningHospital(RemoteFollower):
     """The hospital that listens, as the hospital that dials sees it."""
 
     def __init__(self, peer: Peer, store: PartnerStore) -> None:
-        super().__init__(peer)
+        super().__init__(peer, store.witnessing)
         self._store = store
 
     def seal(self, number: int, chosen: Mapping[str, bytes]) -> Agreed:

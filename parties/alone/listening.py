@@ -36,7 +36,7 @@ class PairService(FollowerService):
         standing: StandingTalk,
         watch: Watch,
     ) -> None:
-        super().__init__(follower)
+        super().__init__(follower, store.partner, store.witnessing)
         self._store = store
         self._conversations = conversations
         self._standing = standing

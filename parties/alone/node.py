@@ -20,6 +20,7 @@ from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.server import Server, refuse_taken
+from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
 from mixbayes.parties.alone.hospital import PartnerHospital, StandingTalk
 from mixbayes.parties.alone.listening import PairService
@@ -55,13 +56,14 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     title = federation.title(federation.party(name).name)
     refuse_elsewhere(settings.listen)
     with ExitStack() as stack:
-        identity = Identity(settings.keys, name, log)
+        identity = Identity(settings.keys, name, log, federation.key_of(name))
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         for address in filter(None, (settings.listen, settings.listen_partner or federation.party(name).address)):
             refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
-        store = PartnerStore(rounds, name, settings.vector)
+        witnessing = Witnessing(database, title, clock, rounds.last_sealed, log)
+        store = PartnerStore(rounds, name, settings.vector, witnessing)
         rounds.when_changed(partial(_changed, store, log))
         if rounds.replaced:
             log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
@@ -129,6 +131,8 @@ def _serve_partner(stack: ExitStack, settings: Settings, identity: Identity, pai
     address = settings.listen_partner or federation.party(name).address
     if not address:
         raise LocalError("A hospital without an address was to listen.")
-    admission = Admission(federation.title(name), federation, lambda caller, service: caller != name, log)
+    admission = Admission(
+        federation.title(name), federation, lambda caller, service: caller != name, log, identity.revoked
+    )
     service = partial(add_PairServicer_to_server, pair)
     stack.enter_context(Server(address, identity.credentials, admission, [service], [PAIR]))

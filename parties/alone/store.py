@@ -18,6 +18,7 @@ from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import COLLECTING, SEALED
 from mixbayes.node.rounds.status import Status
+from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
 from mixbayes.parties.alone.engine import Engine, engine_from, most_rows_of
 from mixbayes.parties.own_patients import other_counts
 from mixbayes.protocol.arrays import Words
@@ -39,8 +40,9 @@ _Position = tuple[int, str, str, bytes | None]
 class PartnerStore:
     """One of the two hospitals. The one that listens has role A; the one that dials has role B and leads the rounds."""
 
-    def __init__(self, rounds: Rounds, name: str, vector: Words) -> None:
+    def __init__(self, rounds: Rounds, name: str, vector: Words, witnessing: Unwitnessed = UNWITNESSED) -> None:
         self.rounds = rounds
+        self.witnessing = witnessing
         self.name = name
         self.layout = rounds.federation.layout
         self.role = A if rounds.federation.party(name).address else B
@@ -87,7 +89,8 @@ class PartnerStore:
     def status(self, hospital: str, waiting: str = "") -> Status:
         """How the current round stands, for one of the two hospitals. The agreement's order is the order of names."""
         status = self.rounds.status(hospital, waiting)
-        return replace(status, contributed=[name for name in self.federation.names if name in status.contributed])
+        contributed = [name for name in self.federation.names if name in status.contributed]
+        return replace(status, contributed=contributed, trails=self.witnessing.findings())
 
     def partner_stands_at(self, number: int, state: str) -> None:
         """The other hospital reports where its last round stands, in its own words."""

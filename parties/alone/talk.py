@@ -12,11 +12,11 @@ from mixbayes.node import questions
 from mixbayes.node.cuts import words_of
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
-from mixbayes.node.rounds.record import set_digest
 from mixbayes.parties.alone.engine import Engine, train_engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.agreed_set import agree_on_set
 from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
@@ -25,11 +25,11 @@ from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.bayes.two_hospitals import answer_partner_totals, ask_partner_totals
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
-from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, connect_answerer, connect_asker, connect_pair
 from mixbayes.transport.conversation import AHEAD, MODEL_KEPT, NOW
-from mixbayes.transport.errors import DifferentSets, QuestionSpent
+from mixbayes.transport.errors import QuestionSpent
 
 TRAINING_CHANNELS = NOW, AHEAD
 ASKING_CHANNELS = NOW, AHEAD, "question", "question ahead"
@@ -41,7 +41,7 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     now, ahead = channels
     random = Randomness.from_system()
     me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
-    _agree_on_set(store, number, now)
+    agree_on_set(now, number, ((name, one.id) for name, one in store.rounds.contributions(number).items()))
     store.begin_training(number)
     vector = store.vector(number)
     if store.layout.terms.coins:
@@ -73,13 +73,6 @@ def _opened(other: Channel, share: Words) -> Words:
     step = "noisy counts"
     theirs = other.swap(step, share.astype("<u8").tobytes())
     return share + np.frombuffer(theirs.tobytes(), "<u8")
-
-
-def _agree_on_set(store: PartnerStore, number: int, other: Channel) -> None:
-    held = {name: one.id for name, one in store.rounds.contributions(number).items()}
-    mine = bytes.fromhex(set_digest(number, held))
-    if other.swap("set of contributions", mine).tobytes() != mine:
-        raise DifferentSets(other.peer, "set of contributions", "the two hospitals do not mean the same round")
 
 
 class Asker:

@@ -15,12 +15,12 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import STEP, Status, combined, decode
 from mixbayes.node.serving.dialling import dial
+from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.cuts import Cuts
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError
+from mixbayes.protocol.errors import DifferentSets, MixbayesError
 from mixbayes.transport.conversation import AHEAD, ASKING, NOW, Bound, conversation
-from mixbayes.transport.errors import DifferentSets
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport
@@ -32,8 +32,9 @@ NAMES = "a", "b"
 class BothMixers:
     """Made by `both_mixers`."""
 
-    def __init__(self, peers: Mapping[str, Peer]) -> None:
+    def __init__(self, peers: Mapping[str, Peer], witnessing: Unwitnessed = UNWITNESSED) -> None:
         self.peers = peers
+        self._witnessing = witnessing
         self._stubs = {name: MixerStub(peer.channel) for name, peer in peers.items()}
 
     def reports(self) -> tuple[dict[str, Status], dict[str, MixbayesError]]:
@@ -52,7 +53,10 @@ class BothMixers:
         return decode(self._report(name), self.peers[name].title)
 
     def _report(self, name: str) -> RoundReport:
-        return self.peers[name].call(self._stubs[name].Report, ReportRequest(), STEP)
+        peer = self.peers[name]
+        report = peer.call(self._stubs[name].Report, self._witnessing.asking(peer.title, ReportRequest()), STEP)
+        self._witnessing.heard(peer.title, report)
+        return report
 
     def status(self) -> Status:
         """The status at both, or at one of them if the other does not answer."""
@@ -121,7 +125,10 @@ class BothMixers:
 
 
 @contextmanager
-def both_mixers(federation: Federation, identity: Identity, watch: Watch) -> Iterator[BothMixers]:
+def both_mixers(
+    federation: Federation, identity: Identity, watch: Watch, witnessing: Unwitnessed = UNWITNESSED
+) -> Iterator[BothMixers]:
     """Both, dialled when they are first needed."""
     with ExitStack() as stack:
-        yield BothMixers({name: stack.enter_context(dial(federation, identity, name, watch)) for name in NAMES})
+        peers = {name: stack.enter_context(dial(federation, identity, name, watch)) for name in NAMES}
+        yield BothMixers(peers, witnessing)

@@ -157,6 +157,11 @@ class Outbox:
             tables.count_as_sealed(self._agreement, number)
             tables.delete_messages(self._agreement, number)
 
+    def last_sealed(self) -> int:
+        """The number of the last sealed round to which this hospital has a contribution, or 0."""
+        with self._datastore.read() as tables:
+            return tables.last_sealed()
+
     def asked(self, number: int, rows: int, recipe: Recipe = JOINT, *, shown: bool) -> None:
         """An application of this hospital has had rows classified."""
         about: dict[str, int | str] = {"round": number, "rows shown" if shown else "rows hidden": rows}

@@ -17,6 +17,7 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, refuse_preliminary
+from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
 from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, numbering
 from mixbayes.parties.background import keep_going
@@ -49,12 +50,14 @@ class Hospital:
         outbox: Outbox,
         numbered: Numbering,
         own: OwnPatients,
+        witnessing: Unwitnessed = UNWITNESSED,
     ) -> None:
         self._name = name
         self._mixers = mixers
         self._own = own
         self._federation = federation
         self._outbox = outbox
+        self._witnessing = witnessing
         self._asking = Asking(mixers, federation.layout, numbered, outbox.open_question())
         self._turn = Turn(federation.policy.timeout)
         self._numbered = numbered
@@ -65,7 +68,8 @@ class Hospital:
 
     def status(self) -> Status:
         found = self._mixers.status()
-        return replace(found, epsilon_spent=max(found.epsilon_spent, self._outbox.noise_spent()))
+        trails = [*found.trails, *self._witnessing.findings()]
+        return replace(found, epsilon_spent=max(found.epsilon_spent, self._outbox.noise_spent()), trails=trails)
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool, recipe: Recipe) -> Iterator[Labels]:
         """The labels, question by question. Between two questions another application may have its turn."""
@@ -174,15 +178,16 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     title = federation.title(federation.party(name).name)
     refuse_elsewhere(settings.listen)
     with ExitStack() as stack:
-        identity = Identity(settings.keys, name, log)
+        identity = Identity(settings.keys, name, log, federation.key_of(name))
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, HOSPITAL, identity.seal, owner))
         rounds, privacy = federation.policy.rounds, federation.privacy
         releases = federation.release, federation.test_release
         outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, *releases)
-        mixers = stack.enter_context(both_mixers(federation, identity, Watch()))
+        witnessing = Witnessing(database, title, clock, outbox.last_sealed, log)
+        mixers = stack.enter_context(both_mixers(federation, identity, Watch(), witnessing))
         own = settings.own_patients
-        hospital = Hospital(name, mixers, federation, outbox, numbering(identity.seal), own)
+        hospital = Hospital(name, mixers, federation, outbox, numbering(identity.seal), own, witnessing)
         stack.callback(hospital.close)
         server = serve_applications(stack, settings, identity, hospital, log)
         if settings.protection:

@@ -6,4 +6,5 @@ In reading order:
 - `key`: Paillier's cryptosystem.
 - `training`: from counts to multiplicative shares of the joint cells.
 - `classification`: from multiplicative shares to labels.
+- `whole`: both hospitals of a round, from counts to labels.
 """

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.agreement.agreement import BadFederation, Federation, Mixer, Party, Policy, Privacy, federation_from
+from mixbayes.agreement.agreement import BadFederation, Federation, Policy, Privacy, federation_from
 from mixbayes.agreement.files import WIDEST, read_federation, written
+from mixbayes.agreement.members import Mixer, Party
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian

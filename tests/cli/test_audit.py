@@ -136,7 +136,7 @@ def test_verify_prints_count_and_head(run: Run, state: Path) -> None:
     assert (done.code, done.out, done.err) == (0, f"3 records\nhead {head}\n", "")
     done = run("verify", "--state", state, "--json", "--head", head.upper(), "--count", 3)
     assert done.code == 0
-    assert json.loads(done.out) == {"sound": True, "count": 3, "head": head, "broken": None}
+    assert json.loads(done.out) == {"sound": True, "count": 3, "head": head, "broken": None, "witnessed": {}}
 
 
 def test_both_work_beside_the_running_node(run: Run, state: Path) -> None:

@@ -145,7 +145,7 @@ def test_show_json_is_the_agreement_with_its_digests(tmp_path: Path, table: Path
     agreed = read_federation(tmp_path / "federation.toml")
     assert document.pop("digest") == agreed.digest()
     assert document.pop("sections") == agreed.sections()
-    assert (document.pop("cells"), document.pop("promise")) == (26, None)
+    assert (document.pop("cells"), document.pop("promise"), document.pop("keys")) == (26, None, {})
     assert federation_from(document) == agreed
 
 
@@ -380,3 +380,19 @@ def test_two_hospitals_without_noise_are_told_that_there_is_no_joint_test(tmp_pa
         "Rounds of fewer than 3 hospitals have no joint test"
         in new(tmp_path, table, "--test-share", 0.2, "--minimum", 2).stderr
     )
+
+
+def test_new_agrees_on_keys_or_warns(tmp_path: Path, table: Path) -> None:
+    warning = "keys of mixers are not pinned: whoever holds the authority's key can pose as both"
+    bare = new(tmp_path / "bare", table)
+    assert warning in bare.stderr
+    assert "mixbayes federation pin" in bare.stderr
+    keys = ("--key", f"a={'ab' * 32}", "--key", f"b={'CD:' * 31}CD", "--key", f"va={'12' * 32}")
+    made = new(tmp_path / "pinned", table, *keys)
+    assert (made.exit_code, warning in made.stderr) == (0, False), made.output
+    agreed = read_federation(tmp_path / "pinned" / "federation.toml")
+    assert agreed.key_of("a") == ":".join(["AB"] * 32)
+    assert [agreed.key_of(name) is None for name in ("b", "va", "cleveland")] == [False, False, True]
+    error = error_of(new(tmp_path / "x", table, "--key", f"x={'ab' * 32}"))
+    assert "no member of that name" in str(error)
+    assert not (tmp_path / "x").exists()

@@ -18,6 +18,7 @@ from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.serving.conversations import Conversations
+from mixbayes.node.witnessing import Unwitnessed
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Outbox
 from mixbayes.transport.peer import Peer
@@ -42,8 +43,8 @@ class Line:
 class LedInMemory(LedMixer):
     """Mixer b as mixer a sees it, over streams in memory."""
 
-    def __init__(self, world: World) -> None:
-        super().__init__(cast("Peer", Line(world, "a", "b")))
+    def __init__(self, world: World, witnessing: Unwitnessed) -> None:
+        super().__init__(cast("Peer", Line(world, "a", "b")), witnessing)
         self._world = world
 
     def talk(self, purpose: str, whose: str, key: str) -> Any:
@@ -53,8 +54,8 @@ class LedInMemory(LedMixer):
 class MixersInMemory(BothMixers):
     """Both mixers as a hospital sees them."""
 
-    def __init__(self, world: World, hospital: str) -> None:
-        super().__init__({name: cast("Peer", Line(world, hospital, name)) for name in MIXERS})
+    def __init__(self, world: World, hospital: str, witnessing: Unwitnessed) -> None:
+        super().__init__({name: cast("Peer", Line(world, hospital, name)) for name in MIXERS}, witnessing)
         self._world = world
         self._hospital = hospital
 
@@ -76,11 +77,13 @@ class MixerNode:
             self.held.close()
             raise
         self.rounds.charge_noise = world.noted(name, self.rounds)  # type: ignore[method-assign]
-        self.store = Store(self.rounds, name)
+        clock, sealed = partial(world.time, name), self.rounds.last_sealed
+        self.witnessing = world.witnessing(name, self.database, title, clock, sealed)
+        self.store = Store(self.rounds, name, self.witnessing)
         reception = Reception(self.store, cast("Conversations", None), cast("Watch", None))
         self.services: dict[str, object] = {}
         if name == "a":
-            led = LedInMemory(world)
+            led = LedInMemory(world, self.witnessing)
             self.leader = Leader(self.rounds, led, partial(train_with, led, self.store), world.log)
             self.leading = LeadingService(reception, led, self.leader, threading.Event())
             self.services = {"Mixer": self.leading}
@@ -99,7 +102,6 @@ class HospitalNode:
         self.held = ExitStack()
         self.database = Database.open(world.folder / name, HOSPITAL, Seal(world.key(name)), title, fuse)
         self.held.callback(self.database.close)
-        self.mixers = MixersInMemory(world, name)
         self.outbox = Outbox(
             self.database,
             title,
@@ -110,6 +112,9 @@ class HospitalNode:
             world.federation.release,
             world.federation.test_release,
         )
+        clock, sealed = partial(world.time, name), self.outbox.last_sealed
+        self.witnessing = world.witnessing(name, self.database, title, clock, sealed)
+        self.mixers = MixersInMemory(world, name, self.witnessing)
         self.contributor = Contributor(name, self.mixers, self.outbox, partial(world.made, name), world.log)
 
 

@@ -24,12 +24,12 @@ from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerError, PeerGone, PeerSilent
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, PeerError, PeerGone, PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer import pool
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
 from mixbayes.protocol.transfer.pool import connect_asker
-from mixbayes.transport.errors import DifferentSets, OverBudget, QuestionSpent, RefusedByPolicy, RoundOver
+from mixbayes.transport.errors import OverBudget, QuestionSpent, RefusedByPolicy, RoundOver
 from tests.protocol.pairs import Ends, layout_of, random_codes, random_counts, seed
 
 LAYOUT = layout_of(2, [3, 2], max_rows=64)

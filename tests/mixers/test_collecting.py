@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.mixers.training import agree_on_set, checked, honest_ones, joint_share, longest
+from mixbayes.mixers.training import checked, honest_ones, joint_share, longest
 from mixbayes.parties.with_mixers.contributing import messages
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.bayes.agreed_set import agree_on_set
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
@@ -127,7 +128,7 @@ def compare(of_a: list[Contribution], of_b: list[Contribution]) -> list[BaseExce
 
     def attempt(me: ComputingParty, contributions: list[Contribution]) -> BaseException | None:
         try:
-            agree_on_set(me, contributions)
+            agree_on_set(me.channel, 1, ((one.hospital, one.id) for one in contributions))
         except PeerError as error:
             return error
         return None
@@ -173,7 +174,9 @@ def test_mixers_with_different_sets_both_refuse(changed: Callable[[list[Contribu
     of_a, of_b = collected(THREE)
     for error, other in zip(compare(of_a, changed(of_b)), ("mixer b", "mixer a"), strict=True):
         assert isinstance(error, PeerError)
-        assert str(error).startswith(f"{other}, at set of contributions: the two mixers hold different contributions")
+        assert str(error).startswith(
+            f"{other}, at set of contributions: the two computing parties hold different contributions"
+        )
         assert "Nothing was computed" in str(error)
 
 

@@ -15,11 +15,11 @@ from mixbayes.node.rounds.record import COUNTED, REFUSED
 from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol import memory
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import WrongStep
+from mixbayes.protocol.errors import DifferentSets, WrongStep
 from mixbayes.protocol.memory import channels
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.conversation import AHEAD, ASKING, MODEL_KEPT, NOW, TRAINING
-from mixbayes.transport.errors import DifferentSets, OverBudget, QuestionSpent, RoundFailed, RoundOver, TooEarly
+from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundFailed, RoundOver, TooEarly
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
 from tests.mixers.misfortune import Cut, Fate
 from tests.mixers.promises import Promises
@@ -92,8 +92,8 @@ def test_mixers_with_different_sets_compute_nothing(world: World) -> None:
 
     with pytest.raises(DifferentSets):
         memory.together(
-            lambda: train_round(0, (now_a, ahead_a), world.layout, contributions[0], 2, random(), nothing),
-            lambda: train_round(1, (now_b, ahead_b), world.layout, contributions[1], 2, random(), nothing),
+            lambda: train_round(0, (now_a, ahead_a), world.layout, 1, contributions[0], 2, random(), nothing),
+            lambda: train_round(1, (now_b, ahead_b), world.layout, 1, contributions[1], 2, random(), nothing),
         )
 
 

@@ -21,15 +21,18 @@ import numpy as np
 import pytest
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.log import Log, logger
 from mixbayes.node.questions import ID_BYTES, Kind
-from mixbayes.node.rounds.record import COUNTED, LEFT_OUT, set_digest
+from mixbayes.node.rounds.record import COUNTED, LEFT_OUT
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.serving.conversations import Channels
+from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.contributing import Messages, messages
 from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
@@ -80,8 +83,9 @@ def as_it_is(id: bytes, part: int, kind: Kind, codes: Values) -> bytes:
 class World:
     """All nodes of a federation, the network between them, and what a person may do to both."""
 
-    def __init__(self, folder: Path, federation: Federation | None = None) -> None:
+    def __init__(self, folder: Path, federation: Federation | None = None, old: Sequence[str] = ()) -> None:
         self.folder = folder
+        self.old = set(old)
         self.federation = federation or agreement()
         self.layout = self.federation.layout
         self.vectors = {name: one_hot(self.layout, name) for name in HOSPITALS}
@@ -184,6 +188,12 @@ class World:
 
     def time(self, name: str) -> float:
         return self.clock[name]
+
+    def witnessing(
+        self, name: str, database: Database, title: str, clock: Callable[[], float], sealed: Callable[[], int]
+    ) -> Unwitnessed:
+        """A node's part in witnessing; nodes that are named in `old` are of a version without it."""
+        return UNWITNESSED if name in self.old else Witnessing(database, title, clock, sealed, self.log)
 
     def made(self, hospital: str, number: int) -> Messages:
         """A new contribution of the same table."""

@@ -3,7 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.protocol.shares import expand, split
-from tests.protocol.pairs import SEEDS, seed, words_below, words_of
+from tests.protocol.adversary import LAYOUT, counts_of
+from tests.protocol.pairs import SEEDS, random_for, seed, words_below, words_of
+from tests.protocol.views import RUNS, as_bits, tells_nothing
 
 vectors = st.lists(words_below(64), max_size=40)
 
@@ -45,3 +47,14 @@ def test_it_shows_neither_half() -> None:
     share = split(words_of([123456789]), b"secret seed".ljust(32))
     assert "secret" not in repr(share)
     assert str(share.masked[0]) not in repr(share)
+
+
+def test_what_each_mixer_gets_is_uniform_whatever_was_counted() -> None:
+    """Mixer a the seed, mixer b the masked words: of hospitals without patients, and of others with many."""
+    vectors = np.zeros(LAYOUT.size, np.uint64), counts_of(LAYOUT, 200, 8)
+    shares = [
+        [split(vector, random_for(100 * at + run).bytes(32)) for run in range(RUNS)]
+        for at, vector in enumerate(vectors)
+    ]
+    tells_nothing([np.stack([as_bits(np.frombuffer(one.seed, np.uint8)) for one in some]) for some in shares], 0)
+    tells_nothing([np.stack([as_bits(one.masked) for one in some]) for some in shares], 0)

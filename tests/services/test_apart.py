@@ -11,7 +11,8 @@ import pytest
 
 from mixbayes.agreement.addresses import host_and_port
 from mixbayes.parties.desk import at_mixers
-from mixbayes.transport.errors import CannotServe, DifferentSets
+from mixbayes.protocol.errors import DifferentSets
+from mixbayes.transport.errors import CannotServe
 from tests.services.couple import NORTH, make_couple
 from tests.services.helpers import Site, make_site
 

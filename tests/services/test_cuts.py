@@ -18,11 +18,11 @@ from mixbayes.parties.desk import at_mixers, at_own_node
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.cuts import Cuts, cuts_in_clear
-from mixbayes.protocol.errors import OutOfRange
+from mixbayes.protocol.errors import DifferentSets, OutOfRange
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
-from mixbayes.transport.errors import DifferentSets, RefusedByPolicy, RoundOver
+from mixbayes.transport.errors import RefusedByPolicy, RoundOver
 from tests.services.couple import NORTH, SOUTH, make_couple
 from tests.services.helpers import Site, make_site, wait_until
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from mixbayes.node.serving import greeting
-from mixbayes.transport.errors import DifferentSets, Disagreement
+from mixbayes.node.serving.protocols import OURS, Numbers
+from mixbayes.protocol.errors import DifferentSets
+from mixbayes.transport.errors import Disagreement
 from tests.services.helpers import DICTIONARY, Site, wait_until
 
 LARGER = deepcopy(DICTIONARY)
@@ -55,14 +57,15 @@ def test_mixers_with_different_agreements_compute_nothing(site: Site) -> None:
 
 
 def test_another_protocol_version(shared: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, later = OURS.newest, OURS.newest + 1
     with shared.both("north") as both:
-        monkeypatch.setattr(greeting, "PROTOCOL", greeting.PROTOCOL + 1)
+        monkeypatch.setattr(greeting, "OURS", Numbers(later, later))
         error = both.reports()[1]["mixer b"]
     assert type(error) is Disagreement
-    assert "mixer b, at greeting: it speaks protocol 2 (mixbayes " in str(error)
-    assert "and party north speaks protocol 1 (mixbayes " in str(error)
-    assert "Install the same version at both" in str(error)
-    assert shared.journals["b"].says("refused", "speaks protocol 1", "E206")
+    assert f"mixer b, at greeting: it speaks protocol {later} (mixbayes " in str(error)
+    assert f"and party north speaks protocol {now} (mixbayes " in str(error)
+    assert "Upgrade party north, which is the older one" in str(error)
+    assert shared.journals["b"].says("refused", f"speaks protocol {now}", "Upgrade party north", "E206")
 
 
 def test_a_caller_without_a_greeting(shared: Site) -> None:
@@ -73,7 +76,7 @@ def test_a_caller_without_a_greeting(shared: Site) -> None:
 
     address = shared.federation.mixer("a").address
     peer = Peer(Endpoint("mixer a", "a", address), lambda: shared.credentials("north"), (), 5, Watch())
-    with pytest.raises(Disagreement, match="party north speaks protocol none"):
+    with pytest.raises(Disagreement, match="party north speaks none"):
         peer.call(MixerStub(peer.channel).Report, ReportRequest(), "asking for the status")
     peer.close()
 

@@ -17,12 +17,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mixbayes.node.disk.heads import heads_in
 from mixbayes.protocol.errors import MixbayesError, PeerError
 from mixbayes.transport.errors import QuestionSpent
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Column, Rows
 from mixbayes.wire.v1.node_pb2_grpc import PartyStub
 from tests.services.helpers import COMMAND, PATIENCE, Running, Site, command, hurry, wait_until, write_csv
+from tests.trails import behind_the_head, cut
 from tests.transport.strangers import listening, silence
 
 
@@ -41,11 +43,38 @@ def test_from_the_first_start_to_the_last_stop(site: Site) -> None:
         assert labels == ["label", *site.expected(site.tables["west"])]
         told = json.loads(command(site, "south", "status", "--json").stdout)
         assert told["state"] == "serving"
+        wait_until(lambda: _witnesses(site.state("b")) >= {f"party {name}" for name in site.federation.names}, "noted")
         for name, number in zip(nodes, itertools.cycle([signal.SIGTERM, signal.SIGINT]), strict=False):
             assert nodes[name].stop(number) == 0, nodes[name].all_said
     for node in nodes.values():
         assert all(json.loads(line)["node"] for line in node.said)
         assert '"stopping"' in node.all_said
+    verified = subprocess.run(
+        [*COMMAND, "audit", "verify", "--state", str(site.state("b"))], capture_output=True, text=True, check=True
+    )
+    assert "are witnessed by" in verified.stdout
+    assert all(f"party {name}" in verified.stdout for name in site.federation.names)
+
+
+def _witnesses(state: Path) -> set[str]:
+    heads = heads_in(state)
+    return {one.peer for one in heads.witnesses} if heads else set()
+
+
+def test_a_cut_trail_shows_in_status_and_doctor(served: Site) -> None:
+    cut(served.state("b"), behind_the_head(served.state("b")))
+    with ExitStack() as stack:
+        nodes = {name: stack.enter_context(Running.mixer(served, name)).ready() for name in ("b", "a")}
+        nodes["a"].says("an audit trail is cut", "mixer b")
+        told = json.loads(command(served, "north", "status", "--json").stdout)
+        state = ("--state", str(served.state("a")))
+        report = json.loads(command(served, "a", "doctor", *state, "--json").stdout)
+    said = "the audit trail of mixer b no longer has the head that mixer a noted of it in round 1 "
+    assert any(said in text for text in told["trails"])
+    assert told["state"] == "serving"
+    (finding,) = [check for check in report["checks"] if check["what"] == "audit trails"]
+    assert finding["verdict"] == "WARNING"
+    assert said in finding["said"]
 
 
 def test_mixers_killed_in_the_middle_of_training(site: Site) -> None:

@@ -16,7 +16,6 @@ from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import COMPUTING_PARTY as SCHEMA
 from mixbayes.node.log import logger
 from mixbayes.node.questions import ID_BYTES, Kind, Question
-from mixbayes.node.rounds.record import set_digest
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import FAILED, SEALED, SERVING
 from mixbayes.parties.alone import store as partner_store
@@ -24,6 +23,7 @@ from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
 from mixbayes.parties.alone.hospital import StandingTalk
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, train_round
+from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.errors import OutOfRange, PeerError, PeerGone, WrongStep
 from mixbayes.protocol.randomness import Randomness

@@ -12,9 +12,8 @@ import pytest
 from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.protocol.arrays import Words
-from mixbayes.protocol.errors import PeerGone
+from mixbayes.protocol.errors import DifferentSets, PeerGone
 from mixbayes.protocol.paillier.key import SecretKey
-from mixbayes.transport.errors import DifferentSets
 from tests.services.couple import NORTH, OTHER, SOUTH, Couple, both, cheap_paillier, make_couple
 from tests.services.helpers import left_over, wait_until
 

@@ -24,8 +24,10 @@ from pydantic import (
     model_validator,
 )
 
-from mixbayes.agreement.addresses import Address, host_and_port
-from mixbayes.agreement.names import Name
+from mixbayes.agreement.addresses import host_and_port
+from mixbayes.agreement.members import Mixer, Party
+from mixbayes.agreement.pins import KeyChange, change_problems, current_key, key_problems
+from mixbayes.agreement.problems import Problem, lines, refuse
 from mixbayes.agreement.promise import cost, keeps
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -57,33 +59,12 @@ Role = Literal["party", "mixer"]
 Given = Literal["labels", "model"]
 Protocol = Literal["shares", "paillier"]
 Thing = TypeVar("Thing", bound=Hashable)
-Problem = tuple[tuple[str | int, ...], str]
-"""Where in the agreement, and what is wrong there."""
-
-
-_IN_PLAIN_WORDS = {
-    "missing": "it is missing",
-    "extra_forbidden": "there is no such field; remove it, or correct its spelling",
-}
 
 
 class BadFederation(BadData):
     """The federation file cannot be read or contradicts itself."""
 
     code = "E105"
-
-
-class _Problems(ValueError):
-    """Several things wrong at once, each with its place below the field being checked."""
-
-    def __init__(self, found: Sequence[Problem]) -> None:
-        super().__init__("; ".join(text for _, text in found))
-        self.found = found
-
-
-def _refuse(problems: Iterable[Problem]) -> None:
-    if found := list(problems):
-        raise _Problems(found)
 
 
 def _one_readable_line(text: str) -> str:
@@ -103,20 +84,6 @@ Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Party(_Frozen):
-    """A hospital. It has an address only where two hospitals work without mixers and this one listens."""
-
-    name: Name
-    address: Address | None = None
-
-
-class Mixer(_Frozen):
-    """One of the two semi-trusted nodes that compute; everybody dials them."""
-
-    name: Literal["a", "b"]
-    address: Address
 
 
 class Policy(_Frozen):
@@ -193,6 +160,8 @@ class Federation(_Frozen):
     cuts: Cutting | None = None
     """Of a preliminary agreement, on whose round the cut points of another one will rest."""
     dictionary: Dictionary
+    changes: tuple[KeyChange, ...] = ()
+    """By which members got other keys than their first. They are not part of what the digest is of."""
 
     @field_validator("parties")
     @classmethod
@@ -200,7 +169,7 @@ class Federation(_Frozen):
         if len(parties) < 2:
             raise ValueError("a federation needs two parties at least")
         twice = _twice(party.name for party in parties)
-        _refuse(((i, "name"), "two parties have it") for i, party in enumerate(parties) if party.name in twice)
+        refuse(((i, "name"), "two parties have it") for i, party in enumerate(parties) if party.name in twice)
         return parties
 
     @field_validator("mixers")
@@ -215,8 +184,9 @@ class Federation(_Frozen):
     def _fits_together(self) -> Self:
         members = self._two_party_problems() if self.two_party else self._mixer_problems()
         problems = [*members, *self._address_problems(), *self._policy_problems(), *self._protocol_problems()]
-        _refuse(problems or [*self._recipe_problems(), *self._cut_problems()])
-        _refuse(self._privacy_problems())
+        refuse(problems or [*self._recipe_problems(), *self._cut_problems(), *self._key_problems()])
+        refuse(self._privacy_problems())
+        refuse(change_problems(self.digest(), self.first_keys, self.changes) if self.changes else ())
         return self
 
     def _two_party_problems(self) -> Iterator[Problem]:
@@ -239,6 +209,16 @@ class Federation(_Frozen):
         given = [(kind, i, host_and_port(address)) for kind, i, address in parties + mixers if address is not None]
         twice = _twice(address for _, _, address in given)
         return (((kind, i, "address"), "two nodes have it") for kind, i, address in given if address in twice)
+
+    def _key_problems(self) -> Iterator[Problem]:
+        places: list[tuple[str, Sequence[Party | Mixer]]] = [("parties", self.parties), ("mixers", self.mixers)]
+        for name, why in key_problems(self.first_keys):
+            yield from (
+                ((kind, i, "key"), why)
+                for kind, members in places
+                for i, member in enumerate(members)
+                if member.name == name
+            )
 
     def _policy_problems(self) -> Iterator[Problem]:
         most = self.policy.max_rows_each or self.dictionary.max_rows
@@ -438,9 +418,24 @@ class Federation(_Frozen):
         role = self.role_of(name)
         return f"{role} {name}" if role else f"{name!r}, who is not listed"
 
+    @property
+    def first_keys(self) -> dict[str, str | None]:
+        """By name, the fingerprint of the key that each member began with, where one is agreed."""
+        return {party.name: party.key for party in self.parties} | {mixer.name: mixer.key for mixer in self.mixers}
+
+    def key_of(self, name: str) -> str | None:
+        """The fingerprint of the key that this node has now, or None if none is agreed."""
+        return current_key(self.first_keys.get(name), self.changes, name)
+
+    @property
+    def unpinned(self) -> tuple[str, ...]:
+        """Computing nodes whose keys are not agreed: whoever holds the authority's key can pose as them."""
+        computing = self.mixers or self.parties
+        return tuple(member.name for member in computing if member.key is None)
+
     def canonical(self) -> str:
-        """Its one JSON text: sorted keys, no spaces, ASCII, numbers as Python writes them."""
-        return _canonical(self.model_dump(mode="json"))
+        """Its one JSON text: sorted keys, no spaces, ASCII, numbers as Python writes them. No key that came later."""
+        return _canonical(self.model_dump(mode="json", exclude={"changes"}))
 
     def digest(self) -> str:
         """SHA-256 of the canonical text, in hex."""
@@ -448,11 +443,13 @@ class Federation(_Frozen):
 
     def sections(self) -> dict[str, str]:
         """A short digest of every part, so that two nodes can say which one differs."""
-        content = self.model_dump(mode="json")
+        keyless = {"parties": {"__all__": {"key"}}, "mixers": {"__all__": {"key"}}}
+        content = self.model_dump(mode="json", exclude=keyless)
         parts = {
             "name": content["name"],
             "protocol": content["protocol"],
             "members": [content["parties"], content["mixers"]],
+            "keys": {name: key for name, key in self.first_keys.items() if key},
             "policy": content["policy"],
             "privacy": content["privacy"],
             "recipes": content["recipes"],
@@ -474,8 +471,8 @@ def federation_from(data: Mapping[str, object]) -> Federation:
     try:
         return Federation.model_validate(data)
     except ValidationError as error:
-        lines = (f"\n  {_path(data, place)}: {text}" for place, text in _problems(error))
-        raise BadFederation("The agreement is not valid:" + "".join(lines)) from None
+        wrong = "".join(f"\n  {line}" for line in lines(data, error))
+        raise BadFederation(f"The agreement is not valid:{wrong}") from None
 
 
 def _broken(field: str, release: Release, epsilon: float, delta: float) -> Iterator[Problem]:
@@ -493,31 +490,3 @@ def _canonical(content: object) -> str:
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _problems(error: ValidationError) -> Iterator[Problem]:
-    for found in error.errors():
-        cause = found.get("ctx", {}).get("error")
-        if isinstance(cause, _Problems):
-            yield from (((*found["loc"], *place), text) for place, text in cause.found)
-        else:
-            yield found["loc"], _IN_PLAIN_WORDS.get(found["type"]) or found["msg"].removeprefix("Value error, ")
-
-
-def _path(data: object, place: Sequence[str | int]) -> str:
-    """The place as a person finds it: list entries by their name, where they have one, else by number from 1."""
-    path = ""
-    for step in place:
-        if isinstance(step, int):
-            data = data[step] if isinstance(data, Sequence) and step < len(data) else None
-            name = data.get("name") if isinstance(data, Mapping) else None
-            path += f"[{name!r}]" if isinstance(name, str) else f"[{step + 1}]"
-        elif not _is_tag(data, step):
-            data = data.get(step) if isinstance(data, Mapping) else None
-            path += f".{step}" if path else step
-    return path or "agreement"
-
-
-def _is_tag(data: object, step: str) -> bool:
-    # pydantic puts the kind of an attribute into the place of what is wrong in it
-    return isinstance(data, Mapping) and step not in data and data.get("kind") == step

@@ -11,12 +11,13 @@ from mixbayes.agreement.agreement import (
     BadFederation,
     Cutting,
     Federation,
-    Mixer,
-    Party,
     Policy,
     Privacy,
     federation_from,
 )
+from mixbayes.agreement.members import Mixer, Party
+from mixbayes.agreement.needs import NEEDS, refuse_newer
+from mixbayes.agreement.pins import KeyChange
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import DictionaryTooLarge
@@ -31,7 +32,9 @@ def read_federation(path: str | Path) -> Federation:
     """The agreement in this file, or one error that names the file and everything wrong in it."""
     path = Path(path)
     try:
-        return federation_from(_content(path))
+        content = _content(path)
+        refuse_newer(content.pop(NEEDS, None))
+        return federation_from(content)
     except (BadFederation, DictionaryTooLarge) as error:
         raise type(error)(f"{path}: {error}") from None
 
@@ -70,6 +73,7 @@ def _lines(federation: Federation, remarks: Mapping[str, str]) -> Iterator[str]:
     yield from _privacy_lines(federation.privacy)
     yield from _cut_lines(federation.cuts)
     yield from _dictionary_lines(federation.dictionary, remarks)
+    yield from change_lines(federation.changes)
 
 
 def _party_lines(federation: Federation) -> Iterator[str]:
@@ -85,6 +89,7 @@ def _mixer_lines(mixers: Sequence[Mixer]) -> Iterator[str]:
     if mixers:
         yield ""
         yield "# The two mixers, at the addresses that all nodes dial. They must not collude: choose two operators."
+        yield "# key is the fingerprint of a mixer's public key: nobody with another key is taken for that mixer."
     for mixer in mixers:
         yield from _member_lines("mixers", mixer)
 
@@ -94,6 +99,23 @@ def _member_lines(table: str, member: Party | Mixer) -> Iterator[str]:
     yield f"name = {_text(member.name)}"
     if member.address is not None:
         yield f"address = {_text(member.address)}"
+    if member.key is not None:
+        yield key_line(member.key)
+
+
+def key_line(fingerprint: str) -> str:
+    """The key of a member, within its table."""
+    return f"key = {_text(fingerprint)}"
+
+
+def change_lines(changes: Sequence[KeyChange]) -> Iterator[str]:
+    """The end of the file: keys that members have got since."""
+    for change in changes:
+        yield ""
+        yield "# Another key of a member, signed with the one before. It does not change the agreement's digest."
+        yield "[[changes]]"
+        for field, value in change.model_dump().items():
+            yield f"{field} = {_written(value)}"
 
 
 def _policy_lines(policy: Policy) -> Iterator[str]:

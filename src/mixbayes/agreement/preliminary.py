@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.agreement.pinning import begun_anew
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.cuts import Cuts, begins
@@ -19,7 +20,7 @@ def final(preliminary: Federation, found: Cuts, folds: int = 1) -> Federation:
     cut = tuple(_cut(attribute, positions) for attribute, positions in attributes)
     dictionary = preliminary.dictionary.model_copy(update={"attributes": cut})
     policy = preliminary.policy.model_copy(update={"folds": folds})
-    return preliminary.model_copy(update={"cuts": None, "policy": policy, "dictionary": dictionary})
+    return begun_anew(preliminary).model_copy(update={"cuts": None, "policy": policy, "dictionary": dictionary})
 
 
 def coarsest(preliminary: Dictionary, bins: int) -> Dictionary:

@@ -23,6 +23,7 @@ from mixbayes.cli import (
     measure,
     model,
     nodes,
+    pinning,
     protect,
     reproduce,
     simulate,
@@ -63,6 +64,8 @@ _add("model", model.model, model.EXAMPLES)
 _add("status", ask.status, ask.STATUS_EXAMPLES)
 _add("doctor", doctor.doctor, doctor.EXAMPLES)
 federation.app.command(cls=Command, name="cuts", epilog=cuts.EXAMPLES)(cuts.cuts)
+federation.app.command(cls=Command, name="pin", epilog=pinning.PIN_EXAMPLES)(pinning.pin)
+federation.app.command(cls=Command, name="rotate-key", epilog=pinning.ROTATE_EXAMPLES)(pinning.rotate_key)
 app.add_typer(ask.rounds, name="round")
 app.add_typer(audit.app, name="audit")
 app.add_typer(federation.app, name="federation")

@@ -25,18 +25,19 @@ from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
 from mixbayes.node.rounds.status import Status
+from mixbayes.node.serving.greeting import SOFTWARE
 from mixbayes.parties.applications import BEST, NO_BEST, refuse_not_agreed
 from mixbayes.parties.desk import AtOwnNode, Desk, at_mixers, at_own_node
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.recipe import JOINT, UNSURE, Recipe, read_recipe
-from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
+from mixbayes.protocol.errors import BadData, DifferentSets, MixbayesError, Unsupported
 from mixbayes.report.figures import size
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.doubts import refuse_unknown_columns
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.sources.how import How
-from mixbayes.transport.errors import DifferentSets, RefusedByPolicy, TooEarly
+from mixbayes.transport.errors import RefusedByPolicy, TooEarly
 
 CLASSIFY_EXAMPLES = """Examples:
 
@@ -78,7 +79,7 @@ def desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[F
     """Where this hospital asks: at both mixers, or, where there are none, at its own node."""
     agreed = read_federation(federation)
     agreed.party(name)
-    identity = Identity(keys, name, logger(agreed.title(name)))
+    identity = _identity(agreed, name, keys)
     with (at_own_node if agreed.two_party else at_mixers)(agreed, identity, keys, node) as found:
         yield agreed, found
 
@@ -88,8 +89,12 @@ def own_desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tup
     """At the hospital's own node, which has its counts and its patients."""
     agreed = read_federation(federation)
     agreed.party(name)
-    with at_own_node(agreed, Identity(keys, name, logger(agreed.title(name))), keys, node) as found:
+    with at_own_node(agreed, _identity(agreed, name, keys), keys, node) as found:
         yield agreed, found
+
+
+def _identity(agreed: Federation, name: str, keys: Path) -> Identity:
+    return Identity(keys, name, logger(agreed.title(name)), agreed.key_of(name))
 
 
 @reads_tables
@@ -275,6 +280,12 @@ def _promised(agreed: Federation, found: Status) -> str:
     )
 
 
+def _other_versions(found: Status) -> str:
+    """Who runs another version than this program; nothing if nobody does."""
+    others = [f"{title} runs mixbayes {version}" for title, version in found.software.items() if version != SOFTWARE]
+    return f"{', '.join(others)}; this is {SOFTWARE}, and they fit together" if others else ""
+
+
 def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
     document: dict[str, Any] = {
         "federation": agreed.digest(),
@@ -287,6 +298,8 @@ def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
         "budget": found.budget_left,
         "privacy": _privacy(agreed, found),
         "protection": found.protection,
+        "trails": found.trails,
+        "versions": found.software,
         "unreachable": {title: str(error) for title, error in found.unreachable.items()},
     }
     if as_json:
@@ -296,6 +309,8 @@ def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
         "round": f"{found.round}; under this agreement {agreed.policy.rounds} may be trained",
         "budget": f"{found.budget_left} of {found.budget} rows left",
         "privacy": _promised(agreed, found),
+        "trails": "; ".join(found.trails),
+        "versions": _other_versions(found),
     }
     table = Table(show_header=False, box=None)
     for key, value in (document | shown_otherwise).items():

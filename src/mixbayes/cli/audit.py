@@ -16,6 +16,7 @@ import typer
 from mixbayes.cli.help import Command
 from mixbayes.node.disk.audit import Record, Verdict, entries, utc_text
 from mixbayes.node.disk.audit import verify as verify_trail
+from mixbayes.node.disk.heads import Witness, heads_in, without_end
 from mixbayes.node.log import printable
 from mixbayes.transport.errors import BadState
 
@@ -103,13 +104,33 @@ def verify(
     Prints the number of records and the head, which is the hash of the last one. Note both at another place.
 
     A trail alone cannot show that its end was cut off, or that it was written anew as a whole: a noted head can.
+
+    It also prints how far other nodes have noted this trail, as far as they told this node.
     """
-    verdict = verify_trail(state, head, count)
+    verdict, witnesses = verify_trail(state, head, count), _witnesses(state)
+    verdict = without_end(verdict, witnesses)
     if as_json:
-        typer.echo(json.dumps({"sound": verdict.sound, **asdict(verdict)}, indent=2))
+        witnessed = {one.peer: one.entries for one in witnesses if one.entries}
+        typer.echo(json.dumps({"sound": verdict.sound, **asdict(verdict), "witnessed": witnessed}, indent=2))
     else:
-        typer.echo(f"{verdict.count} records\nhead {verdict.head}")
+        typer.echo("\n".join([f"{verdict.count} records", f"head {verdict.head}", *_witnessed(witnesses)]))
     _refuse_broken(state, verdict)
+
+
+def _witnesses(state: Path) -> list[Witness]:
+    heads = heads_in(state)
+    return heads.witnesses if heads else []
+
+
+def _witnessed(witnesses: list[Witness]) -> Iterator[str]:
+    """The longest part first, with all who noted its end."""
+    by_end: dict[int, list[str]] = {}
+    for one in witnesses:
+        if one.lost:
+            yield printable(f"{one.peer} says that it noted {one.lost} entries; this trail has no such head")
+        if one.entries:
+            by_end.setdefault(one.entries, []).append(printable(one.peer))
+    yield from (f"entries up to {entries} are witnessed by {', '.join(who)}" for entries, who in by_end.items())
 
 
 def _refuse_broken(state: Path, verdict: Verdict) -> None:

@@ -26,7 +26,10 @@ from mixbayes.node.doctor.keys import checked, credentials, key_findings, state_
 from mixbayes.node.doctor.listening import port_finding, refuse_unhealthy
 from mixbayes.node.doctor.machine import proxy_variables, room, software
 from mixbayes.node.doctor.peers import Answer, clock_findings, dialled, peer_findings
+from mixbayes.node.doctor.pins import pin_findings
+from mixbayes.node.doctor.revoked import revoked_findings
 from mixbayes.node.doctor.state import holder_of, standing_finding, state_findings
+from mixbayes.node.doctor.trails import trail_findings
 from mixbayes.node.log import printable
 from mixbayes.node.serving.dialling import address_of
 from mixbayes.parties.applications import recalled
@@ -118,7 +121,13 @@ def examined(patient: Patient) -> Iterator[Finding]:
     files = KeyFolder(patient.keys, patient.name)
     of_keys = list(key_findings(files, now))
     yield from of_keys
-    own = None if any(finding.verdict is Verdict.PROBLEM for finding in of_keys) else credentials(files)
+    own, usable = None, not any(finding.verdict is Verdict.PROBLEM for finding in of_keys)
+    if usable:
+        listed = list(revoked_findings(files, now))
+        yield from listed
+        own = None if any(finding.verdict is Verdict.PROBLEM for finding in listed) else credentials(files)
+    if agreed:
+        yield from pin_findings(agreed, patient.name, files if usable else None)
     yield proxy_variables()
     answers: list[Answer] = []
     if agreed:
@@ -177,6 +186,8 @@ def _state(agreed: Federation | None, patient: Patient) -> Iterator[Finding]:
         owner = f"{agreed.title(patient.name)} of {agreed.name}"
         key = state_key(patient.keys, patient.name)
         yield from state_findings(patient.state, _kind(agreed, patient.name), owner, key)
+        if os.path.isfile(patient.state / FILE):
+            yield from trail_findings(patient.state, agreed.title(patient.name))
     yield room(patient.state)
 
 

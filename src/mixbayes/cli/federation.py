@@ -16,12 +16,11 @@ from mixbayes.agreement.agreement import (
     MOST_ROUNDS,
     BadFederation,
     Federation,
-    Mixer,
-    Party,
     Policy,
     federation_from,
 )
 from mixbayes.agreement.files import read_federation, written
+from mixbayes.agreement.members import Mixer, Party
 from mixbayes.agreement.noise import (
     USUAL_DELTA,
     all_rounds,
@@ -33,6 +32,7 @@ from mixbayes.agreement.noise import (
     promised,
     spent_together,
 )
+from mixbayes.agreement.pinning import not_pinned
 from mixbayes.agreement.preliminary import coarsest
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
 from mixbayes.cli.help import Command
@@ -51,6 +51,7 @@ from mixbayes.cli.noise import (
 )
 from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
 from mixbayes.cli.output import write_whole
+from mixbayes.cli.pinning import MemberKeys, keys_in
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL as USUALLY
 from mixbayes.cli.reading import opened, reads_tables, tell_unmet
@@ -113,6 +114,7 @@ def new(
     mixer: Annotated[
         list[str] | None, typer.Option(metavar="a=HOST:PORT", help="Where all nodes reach mixer a, and mixer b.")
     ] = None,
+    key: MemberKeys = None,
     class_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Default: `class`, else the last column.")
     ] = None,
@@ -194,6 +196,7 @@ def new(
     _refuse_grid_without_bins(grid, bins)
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
+    keys = keys_in(key or [])
     table = _profile(like, how, None if grid else bins)
     lists = separators_in(several or [])
     tell_doubts([table], names_in(nominal), names_in(numeric), lists)
@@ -233,8 +236,8 @@ def new(
         {
             "name": name,
             "protocol": protocol.value,
-            "parties": list(map(_member, party)),
-            "mixers": list(map(_member, mixer or [])),
+            "parties": [_member(given, keys) for given in party],
+            "mixers": [_member(given, keys) for given in mixer or []],
             "policy": {
                 "minimum": minimum or len(party),
                 "budget": budget or _usual_budget(counted, epsilon, recipes),
@@ -252,6 +255,7 @@ def new(
             "dictionary": dictionary,
         }
     )
+    _refuse_keys_of_strangers(keys)
     _refuse_what_cannot_run(federation)
     _make(folder)
     write_whole(target, written(federation))
@@ -274,7 +278,7 @@ def show(
     _refuse_what_cannot_run(federation)
     if as_json:
         marks = {"digest": federation.digest(), "sections": federation.sections(), "cells": federation.layout.size}
-        marks |= {"promise": _promise(federation)}
+        marks |= {"promise": _promise(federation), "keys": _keys(federation)}
         typer.echo(json.dumps(marks | federation.model_dump(mode="json"), indent=2))
         return
     for line in _summary(federation):
@@ -364,9 +368,16 @@ def _why_not_public(column: ColumnProfile, measured: bool) -> str:
     return "many values that only one row has" if mostly_once(column) or not column.complete else ""
 
 
-def _member(given: str) -> dict[str, str]:
+def _member(given: str, keys: dict[str, str]) -> dict[str, str]:
+    """One member, and its key, which is taken out of those that were given."""
     name, separator, address = given.partition("=")
-    return {"name": name, "address": address} if separator else {"name": name}
+    key = {"key": keys.pop(name)} if name in keys else {}
+    return {"name": name} | ({"address": address} if separator else {}) | key
+
+
+def _refuse_keys_of_strangers(keys: Collection[str]) -> None:
+    if keys:
+        raise Unsupported(f"--key {next(iter(keys))}=…: there is no member of that name among --party and --mixer.")
 
 
 def _agreed(content: dict[str, object]) -> Federation:
@@ -403,17 +414,25 @@ def _advice(federation: Federation, target: Path) -> Iterator[str]:
     yield from _about_noise(federation)
     yield ""
     yield "Next:"
-    yield f"1. Read and edit {target}, and have everybody sign it off."
-    yield "2. Give every node a copy. Compare by telephone the digest that `mixbayes federation show FILE` prints."
-    yield "3. One of you makes an authority: mixbayes keys authority DIR"
-    yield f"4. Every node ({', '.join(_nodes(federation))}) makes its keys: mixbayes keys request NAME --out KEYS"
-    yield "5. The authority signs the requests: mixbayes keys sign NAME.csr --authority DIR --out NAME.pem"
+    yield "1. One of you makes an authority: mixbayes keys authority DIR"
+    yield f"2. Every node ({', '.join(_nodes(federation))}) makes its keys: mixbayes keys request NAME --out KEYS"
+    yield "3. The authority signs the requests: mixbayes keys sign NAME.csr --authority DIR --out NAME.pem"
     yield "   NAME.pem goes back into KEYS, and authority.pem with it."
+    yield f"4. Read and edit {target}, and have everybody sign it off."
+    yield from _about_pins(federation, target)
+    yield "5. Give every node a copy. Compare by telephone the digest that `mixbayes federation show FILE` prints."
     yield f"6. Every node starts, with a state folder of its own: {_start(federation)}"
     if federation.cuts:
         yield "7. Once all have contributed, any hospital writes the agreement that is to follow:"
         yield "   mixbayes federation cuts --federation FILE --name NAME --keys KEYS -o NEXT.toml"
     yield "`mixbayes doctor` says at any of them what is wrong."
+
+
+def _about_pins(federation: Federation, target: Path) -> Iterator[str]:
+    if warning := not_pinned(federation):
+        given = " ".join(f"--key {name}={name}.csr" for name in federation.unpinned)
+        yield f"   Now {warning}."
+        yield f"   Write them in before: mixbayes federation pin {target} {given}"
 
 
 def _about_noise(federation: Federation) -> Iterator[str]:
@@ -451,6 +470,7 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield f"protocol:       {federation.protocol}"
     yield f"hospitals:      {', '.join(map(_where, federation.parties))}"
     yield f"mixers:         {', '.join(map(_where, federation.mixers)) or 'none'}"
+    yield from _key_summary(federation)
     yield f"minimum:        {policy.minimum} of {len(federation.parties)} hospitals"
     yield f"collect_hours:  {policy.collect_hours:g}"
     yield f"rounds:         {policy.rounds} at most"
@@ -471,6 +491,19 @@ def _summary(federation: Federation) -> Iterator[str]:
     yield "digests of parts, to find what differs:"
     for part, digest in federation.sections().items():
         yield f"  {part:10}  {digest}"
+
+
+def _key_summary(federation: Federation) -> Iterator[str]:
+    if warning := not_pinned(federation):
+        yield f"keys:           {warning}"
+    for name, key in _keys(federation).items():
+        last = max((change.number for change in federation.changes if change.member == name), default=0)
+        yield f"key of {name + ':':8} {key}" + (f" (by change {last})" if last else "")
+
+
+def _keys(federation: Federation) -> dict[str, str]:
+    """The present keys that are agreed, by member."""
+    return {name: key for name in federation.first_keys if (key := federation.key_of(name))}
 
 
 def _folds(federation: Federation) -> str:

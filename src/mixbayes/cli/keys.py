@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,9 @@ from mixbayes.cli.help import Command
 from mixbayes.keys.authority import AUTHORITY_NAME, Signed, make_authority, make_request
 from mixbayes.keys.authority import sign as sign_request
 from mixbayes.keys.certificates import AUTHORITY_DAYS, LONGEST_DAYS, NODE_DAYS
+from mixbayes.keys.public import public_key_in, public_key_of_node
+from mixbayes.keys.revocation import FILE, LIST_DAYS, revoke
+from mixbayes.protocol.errors import Unsupported
 
 AUTHORITY_EXAMPLES = """Examples:
 
@@ -27,6 +32,21 @@ SIGN_EXAMPLES = """Examples:
 mixbayes keys sign north.csr --authority authority --out north.pem
 
 mixbayes keys sign north.csr --authority authority --out north.pem --days 90
+"""
+
+FINGERPRINT_EXAMPLES = """Examples:
+
+mixbayes keys fingerprint a.pem b.csr
+
+mixbayes keys fingerprint --keys keys --name a --json
+"""
+REVOKE_EXAMPLES = """Examples:
+
+mixbayes keys revoke north.pem --authority authority
+
+mixbayes keys revoke --serial 4f1c9b --authority authority
+
+mixbayes keys revoke --authority authority
 """
 
 app = typer.Typer(no_args_is_help=True, help="The keys by which nodes know each other.")
@@ -82,6 +102,63 @@ def sign(
     signed = sign_request(request, authority, out, days)
     _say(f"{signed.file} goes back to whoever sent the request, with authority.pem. Before that, compare by telephone:")
     _say_what_to_compare(signed)
+
+
+@app.command(cls=Command, name="fingerprint", epilog=FINGERPRINT_EXAMPLES)
+def show_fingerprint(
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="Certificates and requests.", show_default=False)
+    ] = None,
+    keys: Annotated[Path | None, typer.Option(metavar="DIR", help="A node's keys, beside --name.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The node whose key is in --keys.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Print fingerprints of keys, to be compared by telephone.
+
+    A key has the same one in its request, in every certificate for it, and in the agreement.
+    """
+    if (keys is None) != (name is None) or not (files or keys):
+        raise Unsupported("Give certificates or requests, or both --keys DIR and --name NAME.")
+    found = [public_key_in(file) for file in files or []]
+    if keys and name:
+        found.append(public_key_of_node(keys, name))
+    if as_json:
+        shown = [{"file": str(one.file), "name": one.name, "fingerprint": one.fingerprint} for one in found]
+        typer.echo(json.dumps(shown, indent=2))
+        return
+    for one in found:
+        typer.echo(f"{one.fingerprint}  {one.name}  {one.file}")
+
+
+@app.command(cls=Command, name="revoke", epilog=REVOKE_EXAMPLES)
+def revoke_certificates(
+    authority: Annotated[Path, typer.Option(metavar="DIR", help="The folder that `mixbayes keys authority` made.")],
+    certificates: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="CERTIFICATE...", help="What nobody is to be admitted with.", show_default=False),
+    ] = None,
+    serial: Annotated[
+        list[str] | None, typer.Option(metavar="HEX", help="One whose file is not at hand. Repeat it.")
+    ] = None,
+    days: Annotated[
+        int, typer.Option(metavar="DAYS", min=1, max=LONGEST_DAYS, help="When the next list is due at the latest.")
+    ] = LIST_DAYS,
+) -> None:
+    """Sign the list of revoked certificates, and add these.
+
+    DIR/revoked.pem is for the --keys folder of every node. Without certificates the same list gets a new date.
+    """
+    listed = revoke(certificates or [], map(_serial, serial or []), authority, datetime.now(UTC), days)
+    _say(f"{authority / FILE} is for the --keys folder of every node, which notices it within seconds.")
+    _say(f"revoked:      {len(listed.serials)} certificates")
+    _say(f"next list:    {listed.next_update:%Y-%m-%d} at the latest")
+
+
+def _serial(text: str) -> int:
+    try:
+        return int(text.replace(":", ""), 16)
+    except ValueError:
+        raise Unsupported(f"--serial {text}: a serial number is written in hexadecimal digits.") from None
 
 
 def _say_what_to_compare(signed: Signed) -> None:

@@ -107,7 +107,7 @@ def sign(request: str | Path, authority_folder: str | Path, out: str | Path, day
     request, folder, out = Path(request), Path(authority_folder), Path(out)
     _refuse_days(days)
     now = _now()
-    authority_key, authority = _authority(folder, now)
+    authority_key, authority = authority_in(folder, now)
     name, node = _asked(request)
     _refuse_to_replace_other_files(out)
     ends = min(now + timedelta(days=days), authority.not_valid_after_utc)
@@ -134,7 +134,7 @@ def _own_key(file: Path) -> ec.EllipticCurvePrivateKey:
         return private_key_in(read(file))
 
 
-def _authority(folder: Path, now: datetime) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+def authority_in(folder: Path, now: datetime) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     """The authority's key and that one of its certificates, of which there may be several, that fits the key."""
     file, key_file = folder / "authority.pem", folder / "authority.key"
     for path in (file, key_file):

@@ -8,8 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mixbayes.keys.folder import NodeKeys, load_keys
+from mixbayes.keys.pem import certificates_in, fingerprint, public_key_of
+from mixbayes.keys.problems import KeyProblem
+from mixbayes.keys.revocation import FILE as REVOKED
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.log import Log, logged
+from mixbayes.node.revocations import Revocations
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.tls import Credentials
 
@@ -18,16 +22,18 @@ Stamp = tuple[tuple[int, int] | None, ...]
 
 
 class Identity:
-    """The keys of one node, checked whenever they are read."""
+    """The keys of one node, checked whenever they are read. `agreed` is the fingerprint of its key, where one is."""
 
-    def __init__(self, folder: Path, name: str, log: Log) -> None:
+    def __init__(self, folder: Path, name: str, log: Log, agreed: str | None = None) -> None:
         self.name = name
+        self._agreed = agreed
         self._folder = folder
         self._log = log
         self._lock = threading.Lock()
         self._looked = time.monotonic()
         self._stamp = self._stamped()
-        self._keys = load_keys(folder, name, datetime.now(UTC))
+        self._keys = self._loaded()
+        self._revocations = Revocations(folder, self._keys.authority, log)
         self.seal = Seal(self._keys.state_key)
 
     @property
@@ -40,21 +46,43 @@ class Identity:
             if time.monotonic() - self._looked > _LOOK_EVERY:
                 self._looked = time.monotonic()
                 self._look()
-            return _credentials(self._keys)
+            return _credentials(self._keys, self._revocations.serials)
+
+    def revoked(self) -> frozenset[int]:
+        """The serial numbers of certificates with which nobody is admitted."""
+        self.credentials()
+        return self._revocations.serials
 
     def _look(self) -> None:
         stamp = self._stamped()
         if stamp == self._stamp:
             return
         self._stamp = stamp
+        self._renew()
+        self._revocations.look(self._keys.authority)
+
+    def _renew(self) -> None:
         try:
-            self._keys = load_keys(self._folder, self.name, datetime.now(UTC))
-            self._log.info("keys were renewed", expires=self._keys.expires.isoformat())
+            keys = self._loaded()
         except MixbayesError as error:
             logged(self._log, error, "new keys are not used")
+            return
+        if keys != self._keys:
+            self._keys = keys
+            self._log.info("keys were renewed", expires=keys.expires.isoformat())
+
+    def _loaded(self) -> NodeKeys:
+        keys = load_keys(self._folder, self.name, datetime.now(UTC))
+        found = fingerprint(public_key_of(certificates_in(keys.certificate)[0]))
+        if self._agreed not in (None, found):
+            raise KeyProblem(
+                f"{self._folder / self.name}.pem is for the key {found}, and the agreement says {self._agreed}",
+                "Put the agreed key and its certificate there, or use the federation file to which this key was added",
+            )
+        return keys
 
     def _stamped(self) -> Stamp:
-        files = (f"{self.name}.key", f"{self.name}.pem", "authority.pem")
+        files = (f"{self.name}.key", f"{self.name}.pem", "authority.pem", REVOKED)
         return tuple(_stamp(self._folder / file) for file in files)
 
 
@@ -67,5 +95,5 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return found.st_mtime_ns, found.st_size
 
 
-def _credentials(keys: NodeKeys) -> Credentials:
-    return Credentials(keys.private_key, keys.certificate, keys.authority)
+def _credentials(keys: NodeKeys, revoked: frozenset[int]) -> Credentials:
+    return Credentials(keys.private_key, keys.certificate, keys.authority, revoked)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from mixbayes.agreement.agreement import Federation, Mixer, Party, Policy, Privacy, federation_from
+from mixbayes.agreement.agreement import Federation, Policy, Privacy, federation_from
+from mixbayes.agreement.members import Mixer, Party
 from mixbayes.keys.authority import make_authority, make_request, sign
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.errors import Unsupported

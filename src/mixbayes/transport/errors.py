@@ -29,18 +29,23 @@ class NotAdmitted(PeerError):
     usual_remedy = "Ask who signs certificates for this federation"
 
 
+class WrongKey(PeerError):
+    """A certificate of the authority, for the right name and a key that is not the one of the agreement."""
+
+    code = "E209"
+
+
+class Revoked(PeerError):
+    """A certificate that the authority has revoked."""
+
+    code = "E214"
+
+
 class Unreachable(PeerError):
     """No connection could be made, or none that both ends trust."""
 
     code = "E212"
     usual_remedy = "Run `mixbayes doctor` there and here"
-
-
-class DifferentSets(PeerError):
-    """The two mixers hold different contributions: nothing is computed."""
-
-    code = "E208"
-    usual_remedy = "Nothing was computed; start a new round"
 
 
 class LyingHospital(PeerError):

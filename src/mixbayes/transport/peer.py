@@ -17,6 +17,7 @@ from mixbayes.transport.proxies import proxy_for
 from mixbayes.transport.status import error_from
 from mixbayes.transport.streams import CHUNK, CallerWire, Replies
 from mixbayes.transport.tls import Credentials, RenewedChannel
+from mixbayes.transport.trust import Trust
 from mixbayes.transport.watch import Pause, Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 
@@ -61,6 +62,8 @@ class Endpoint:
     """What its certificate must say."""
     address: str
     """HOST:PORT."""
+    key: str | None = None
+    """The fingerprint of its public key, where one is agreed."""
 
 
 class Peer:
@@ -80,13 +83,18 @@ class Peer:
         self.deadline = deadline
         self._header = header
         self._watch = watch
-        self._explain = (lambda: explain(address, name, credentials())) if explain else None
+
+        def explained() -> str | None:
+            self.channel.doubt()
+            return explain(address, name, credentials()) if explain else None
+
+        self._explain = explained if explain else None
         # A node on this machine is reached without a proxy, whatever the usual variables name.
         local = on_loopback(address)
         self._proxy = None if local else proxy_for(address.rpartition(":")[0].strip("[]"))
         proxied = ("grpc.enable_http_proxy", int(not local))
         options = (*LIMITS, *_KEEP_ALIVE, *_DIAL_AGAIN, proxied, ("grpc.ssl_target_name_override", name))
-        self.channel = RenewedChannel(address, options, credentials)
+        self.channel = RenewedChannel(address, options, credentials, Trust(endpoint, self._proxy).root)
 
     def call(self, method: Callable[..., Reply], request: object, step: str, deadline: float | None = None) -> Reply:
         """One request, one reply."""

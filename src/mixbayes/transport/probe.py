@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 
 from mixbayes.protocol.errors import PeerSilent
 from mixbayes.transport.errors import Unreachable
-from mixbayes.transport.proxies import proxy_for
+from mixbayes.transport.proxies import Proxy, proxy_for, tunnel
 from mixbayes.transport.tls import Credentials
 
 PATIENCE = 5.0
@@ -32,40 +32,71 @@ def unreachable(peer: str, step: str, why: str) -> Unreachable | PeerSilent:
     return (PeerSilent if isinstance(why, Silence) else Unreachable)(peer, step, why)
 
 
+class Obstacle(Exception):
+    """Why no connection comes about, in one sentence."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 def explain(address: str, name: str, own: Credentials) -> str | None:
     """What is wrong, in one sentence, or None if this end finds nothing."""
+    try:
+        with connected(address, name, own) as wire:
+            return _explain_silence(wire, address)
+    except Obstacle as obstacle:
+        return obstacle.why
+
+
+@contextmanager
+def connected(address: str, name: str, own: Credentials, proxy: Proxy | None = None) -> Iterator[ssl.SSLSocket]:
+    """A TLS connection: the other end's certificate is the authority's, valid now, and for this name.
+
+    What goes wrong on it in the block is an `Obstacle` too.
+    """
+    with _reached(address, proxy) as raw:
+        try:
+            raw.settimeout(PATIENCE)
+            context = _context(own)
+            raw.getpeername()  # wrap_socket would not close one whose other end has reset the connection by now
+            with context.wrap_socket(raw, server_hostname=name) as wire:
+                yield wire
+        except ssl.SSLCertVerificationError as error:
+            raise Obstacle(_about_certificate(error, address, name)) from None
+        except ssl.SSLError as error:
+            raise Obstacle(_about_tls(error, address)) from None
+        except TimeoutError:
+            said = f"{address} accepts connections and says nothing; perhaps it is no node, or something in between"
+            raise Obstacle(Silence(said)) from None
+        except OSError:
+            raise Obstacle(_hung_up(address)) from None
+
+
+def _reached(address: str, proxy: Proxy | None) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    return _through(proxy, address) if proxy else _directly(address, host.strip("[]"), int(port))
+
+
+def _directly(address: str, host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_connection((host, port), PATIENCE)
+    except socket.gaierror:
+        raise Obstacle(f"the host name in {address} is unknown here") from None
+    except TimeoutError:
+        raise Obstacle(f"{address} does not answer; a firewall may be in between{_by_proxy(host)}") from None
+    except ConnectionRefusedError:
+        raise Obstacle(f"nothing listens at {address}") from None
+    except OSError as error:
+        raise Obstacle(f"{address} cannot be reached: {error.strerror or 'no connection'}{_by_proxy(host)}") from None
+
+
+def _through(proxy: Proxy, address: str) -> socket.socket:
     host, _, port = address.rpartition(":")
     try:
-        raw = socket.create_connection((host.strip("[]"), int(port)), PATIENCE)
-    except socket.gaierror:
-        return f"the host name in {address} is unknown here"
-    except TimeoutError:
-        return f"{address} does not answer; a firewall may be in between{_by_proxy(host)}"
-    except ConnectionRefusedError:
-        return f"nothing listens at {address}"
-    except OSError as error:
-        return f"{address} cannot be reached: {error.strerror or 'no connection'}{_by_proxy(host)}"
-    with raw:
-        return _explain_tls(raw, address, name, own)
-
-
-def _explain_tls(raw: socket.socket, address: str, name: str, own: Credentials) -> str | None:
-    raw.settimeout(PATIENCE)
-    try:
-        context = _context(own)
-        raw.getpeername()  # wrap_socket would not close one whose other end has reset the connection by now
-        with context.wrap_socket(raw, server_hostname=name) as wire:
-            return _explain_silence(wire, address)
-    except ssl.SSLCertVerificationError as error:
-        return _about_certificate(error, address, name)
-    except ssl.SSLError as error:
-        return _about_tls(error, address)
-    except TimeoutError:
-        return Silence(
-            f"{address} accepts connections and says nothing; perhaps it is no node, or something in between"
-        )
+        return tunnel(proxy, host.strip("[]"), int(port), PATIENCE)
     except OSError:
-        return _hung_up(address)
+        raise Obstacle(f"{address} cannot be reached through the proxy {proxy}") from None
 
 
 def _explain_silence(wire: ssl.SSLSocket, address: str) -> str | None:

@@ -14,17 +14,27 @@ from google.protobuf.message import DecodeError
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
-from mixbayes.protocol.errors import BadData, LocalError, MixbayesError, PeerError, PeerGone, PeerSilent, WrongLength
+from mixbayes.protocol.errors import (
+    BadData,
+    DifferentSets,
+    LocalError,
+    MixbayesError,
+    PeerError,
+    PeerGone,
+    PeerSilent,
+    WrongLength,
+)
 from mixbayes.transport.errors import (
     AlreadyContributed,
     BadState,
-    DifferentSets,
     Disagreement,
     NotAdmitted,
     OverBudget,
     RefusedByPolicy,
+    Revoked,
     TooEarly,
     Unreachable,
+    WrongKey,
 )
 
 _DOMAIN = "mixbayes"
@@ -35,6 +45,8 @@ _LONGEST, _LONGEST_REMEDY, _LONGEST_TITLE = 2000, 500, 100
 with three characters for every byte that is not ASCII."""
 _BY_KIND: list[tuple[type[MixbayesError], int]] = [
     (NotAdmitted, code_pb2.PERMISSION_DENIED),
+    (WrongKey, code_pb2.PERMISSION_DENIED),
+    (Revoked, code_pb2.PERMISSION_DENIED),
     (Disagreement, code_pb2.FAILED_PRECONDITION),
     (DifferentSets, code_pb2.ABORTED),
     (PeerSilent, code_pb2.DEADLINE_EXCEEDED),

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import grpc
 
-from mixbayes.transport.errors import CannotServe
+from mixbayes.transport.errors import CannotServe, Revoked, WrongKey
 
 _ORDER = list(sys.modules)
 _FAREWELL = 5.0
@@ -32,6 +33,13 @@ class Credentials:
     private_key: bytes = field(repr=False)
     certificate: bytes = field(repr=False)
     authority: bytes = field(repr=False)
+    revoked: Set[int] = field(default=frozenset(), repr=False)
+    """The serial numbers of certificates that the authority has revoked, whatever they say."""
+
+    @property
+    def shown(self) -> tuple[bytes, bytes, bytes]:
+        """What TLS itself takes of them."""
+        return self.private_key, self.certificate, self.authority
 
 
 def for_server(current: Callable[[], Credentials]) -> grpc.ServerCredentials:
@@ -46,7 +54,7 @@ def for_server(current: Callable[[], Credentials]) -> grpc.ServerCredentials:
         # Only what is new: gRPC drops the old configuration even while another handshake reads it (grpc/grpc#36693),
         # and then aborts the process.
         nonlocal shown
-        if (now := current()) == shown:
+        if (now := current()).shown == shown.shown:
             return None
         shown = now
         return _configuration(now)
@@ -62,36 +70,78 @@ def _configuration(own: Credentials) -> grpc.ServerCertificateConfiguration:
     return grpc.ssl_server_certificate_configuration([(own.private_key, own.certificate)], own.authority)
 
 
-def for_client(own: Credentials) -> grpc.ChannelCredentials:
-    """A caller's."""
-    return grpc.ssl_channel_credentials(own.authority, own.private_key, own.certificate)
+def for_client(own: Credentials, root: bytes | None = None) -> grpc.ChannelCredentials:
+    """A caller's. It trusts the authority, or only the root that is given."""
+    return grpc.ssl_channel_credentials(root or own.authority, own.private_key, own.certificate)
 
 
 class RenewedChannel(grpc.Channel):
     """A gRPC channel that looks for renewed credentials before every call, and then connects anew.
 
-    A call that is under way keeps its connection until the renewal after that.
+    `root` says whom to trust. It is asked again when the credentials are renewed, or the connection broke: the other
+    end's certificate may be another one by then. A call that is under way keeps its connection until the renewal after
+    that.
     """
 
-    def __init__(self, address: str, options: tuple[tuple[str, Any], ...], current: Callable[[], Credentials]) -> None:
+    def __init__(
+        self,
+        address: str,
+        options: tuple[tuple[str, Any], ...],
+        current: Callable[[], Credentials],
+        root: Callable[[Credentials], bytes] = attrgetter("authority"),
+    ) -> None:
         self._address = address
         self._options = options
         self._current = current
-        self._lock = threading.Lock()
-        self._shown = current()
-        self._connection = self._connected()
-        self._last: grpc.Channel | None = None
+        self._root = root
+        self._dialling, self._lock = threading.Lock(), threading.Lock()
+        self._connection: _Connection | None = None
+        self._last: _Connection | None = None
         self.closed = False
 
     def now(self) -> grpc.Channel:
-        """The connection for a call that begins now."""
+        """The connection for a call that begins now. Raises why there is nobody to trust."""
+        with self._dialling:
+            made, own = self._connection, self._current()
+            if self.closed or (made and made.own == own and not made.broken):
+                return self._made()
+            root = self._root_for(own)
+            if made and (made.own, made.root) == (own, root):
+                made.broken = False
+            else:
+                self._connect(own, root)
+            return self._made()
+
+    def _root_for(self, own: Credentials) -> bytes:
+        """Whoever answers there with a wrong key or a revoked certificate is talked to no longer, in no open call."""
+        try:
+            return self._root(own)
+        except (WrongKey, Revoked):
+            with self._lock:
+                connections, self._connection, self._last = (self._connection, self._last), None, None
+            _hang_up(connections)
+            raise
+
+    def doubt(self) -> None:
+        """A call could not connect. gRPC tells of that too, but perhaps not before the next call."""
+        if made := self._connection:
+            made.broken = True
+
+    def _made(self) -> grpc.Channel:
+        if self._connection is None:
+            raise ValueError("Cannot invoke RPC on closed channel!")  # as gRPC says it
+        return self._connection.channel
+
+    def _connect(self, own: Credentials, root: bytes) -> None:
         with self._lock:
-            if not self.closed and (own := self._current()) != self._shown:
-                self._shown = own
-                if self._last:
-                    self._last.close()
-                self._last, self._connection = self._connection, self._connected()
-            return self._connection
+            if self.closed:
+                return
+            if self._last:
+                self._last.channel.close()
+            channel = grpc.secure_channel(self._address, for_client(own, root), self._options)
+            self._last, self._connection = self._connection, _Connection(own, root, channel)
+        if root != own.authority:
+            channel.subscribe(self._connection.heard)
 
     def unary_unary(self, method: str, *args: Any, **options: Any) -> Any:
         return lambda *call, **about: self.now().unary_unary(method, *args, **options)(*call, **about)
@@ -112,15 +162,11 @@ class RenewedChannel(grpc.Channel):
         self.now().unsubscribe(callback)
 
     def close(self) -> None:
-        """Hang up. If Ctrl-C came while a call began, gRPC waits for that call for ever: nobody else does."""
+        """Hang up."""
         with self._lock:
             self.closed = True
-            connections = [self._connection, *filter(None, [self._last])]
-        closing = [threading.Thread(target=one.close, daemon=True) for one in connections]
-        for thread in closing:
-            thread.start()
-        for thread in closing:
-            thread.join(_FAREWELL)
+            connections = self._connection, self._last
+        _hang_up(connections)
 
     def __enter__(self) -> RenewedChannel:
         return self
@@ -128,5 +174,29 @@ class RenewedChannel(grpc.Channel):
     def __exit__(self, *ended: object) -> None:
         self.close()
 
-    def _connected(self) -> grpc.Channel:
-        return grpc.secure_channel(self._address, for_client(self._shown), self._options)
+
+@dataclass
+class _Connection:
+    """gRPC's channel, and what it was made with."""
+
+    own: Credentials
+    root: bytes = field(repr=False)
+    channel: grpc.Channel
+    broken: bool = False
+    """Whether it broke, or could not be made, since its root was last asked for."""
+    _held: bool = False
+
+    def heard(self, state: grpc.ChannelConnectivity) -> None:
+        if state is grpc.ChannelConnectivity.READY:
+            self._held = True
+        elif self._held or state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+            self._held, self.broken = False, True
+
+
+def _hang_up(connections: Iterable[_Connection | None]) -> None:
+    """If Ctrl-C came while a call began, gRPC waits for that call for ever: nobody else does."""
+    closing = [threading.Thread(target=one.channel.close, daemon=True) for one in connections if one]
+    for thread in closing:
+        thread.start()
+    for thread in closing:
+        thread.join(_FAREWELL)

@@ -29,4 +29,5 @@ def site(tmp_path: Path) -> Site:
     site.agree(heart())
     for name in ("a", "b", "north", "south"):
         with_keys(site.keys(name), name, site.authority)
+    site.pin("a", "b")
     return site

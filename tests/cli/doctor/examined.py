@@ -14,7 +14,9 @@ from typer.testing import CliRunner, Result
 
 from mixbayes.agreement.agreement import federation_from
 from mixbayes.agreement.files import read_federation, written
+from mixbayes.agreement.pinning import pinned
 from mixbayes.cli import doctor
+from mixbayes.keys.public import public_key_of_node
 from mixbayes.mixers import node as mixer_node
 from mixbayes.node.log import logger
 from tests.keys.helpers import HEART, changed
@@ -55,6 +57,12 @@ class Site:
         path = self.folder / file
         path.write_text(written(federation_from(content)))
         return path
+
+    def pin(self, *names: str) -> None:
+        """Agree on the keys that these have."""
+        agreed = read_federation(self.agreement)
+        keys = {name: public_key_of_node(self.keys(name), name).fingerprint for name in names}
+        self.agree(pinned(agreed, keys).model_dump(mode="json"))
 
     @contextmanager
     def mixer(self, name: str, ahead: float = 0.0) -> Iterator[None]:

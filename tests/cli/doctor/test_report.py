@@ -15,6 +15,7 @@ from tests.ports import free_port
 
 
 def test_all_is_well_at_a_hospital(site: Site) -> None:
+    site.pin("north")
     with site.mixers():
         done = site.doctor("north", "--data", site.table(), "--state", site.state("north"))
     assert (done.exit_code, problems(done)) == (0, {}), done.output
@@ -31,6 +32,9 @@ def test_all_is_well_at_a_hospital(site: Site) -> None:
         "signature of the authority",
         "validity",
         "state key",
+        "revoked certificates",
+        "pinned keys",
+        "agreed key",
         "proxy variables",
         "host name of mixer a",
         "port of mixer a",
@@ -51,7 +55,7 @@ def test_all_is_well_at_a_hospital(site: Site) -> None:
     assert "3 rows keep to the agreement" in found["table"]
     assert "round 1 is collecting; missing: party north, party south, party west" in found["round"]
     assert "100000 of 100000 rows" in found["round"]
-    assert "0 problems and 0 warnings among 26 checks" in done.stderr
+    assert "0 problems and 0 warnings among 29 checks" in done.stderr
 
 
 def test_json_is_one_document(site: Site) -> None:

@@ -380,8 +380,8 @@ def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(folder: P
 def test_a_newer_layout_of_the_nodes_own_tables_is_refused(folder: Path) -> None:
     opened(folder).close()
     with closing(sqlite3.connect(folder / "state.sqlite")) as connection:
-        connection.execute("PRAGMA user_version = 2")
-    with pytest.raises(BadState, match="newer mixbayes: its node tables have version 2"):
+        connection.execute("PRAGMA user_version = 3")
+    with pytest.raises(BadState, match="newer mixbayes: its node tables have version 3"):
         opened(folder)
 
 

@@ -14,10 +14,9 @@ from mixbayes.node.rounds.leader import ATTEMPTS, LOOK_EVERY, Leader
 from mixbayes.node.rounds.record import sealed_set
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
-from mixbayes.protocol.errors import PeerError, PeerGone, PeerSilent
+from mixbayes.protocol.errors import DifferentSets, PeerError, PeerGone, PeerSilent
 from mixbayes.transport.errors import (
     BadState,
-    DifferentSets,
     Disagreement,
     NotAdmitted,
     RefusedByPolicy,

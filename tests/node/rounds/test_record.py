@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixbayes.node.rounds.record import COUNTED, HELD, LEFT_OUT, REFUSED, Held, Round, sealed_set, set_digest
+from mixbayes.node.rounds.record import COUNTED, HELD, LEFT_OUT, REFUSED, Held, Round, sealed_set
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, WITH_SET, State
+from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.errors import RefusedByPolicy, RoundFailed, RoundOver, TooEarly
 

@@ -12,16 +12,8 @@ from mixbayes.node.disk import audit
 from mixbayes.node.rounds.record import COUNTED, HELD, LEFT_OUT, REFUSED, sealed_set
 from mixbayes.node.rounds.rounds import APART, Rounds
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
-from mixbayes.protocol.errors import MixbayesError
-from mixbayes.transport.errors import (
-    AlreadyContributed,
-    BadState,
-    DifferentSets,
-    RefusedByPolicy,
-    RoundFailed,
-    RoundOver,
-    TooEarly,
-)
+from mixbayes.protocol.errors import DifferentSets, MixbayesError
+from mixbayes.transport.errors import AlreadyContributed, BadState, RefusedByPolicy, RoundFailed, RoundOver, TooEarly
 from tests.mixers.three_hospitals import NOON, Clock, rounds_in
 
 NORTH, SOUTH, WEST = ((name, name.encode().ljust(16)) for name in ("north", "south", "west"))

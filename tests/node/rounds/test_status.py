@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from mixbayes.node.rounds.record import Held, Inclusion, Round
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, State
 from mixbayes.node.rounds.status import Status, combined, decode, encode, status_of
-from mixbayes.protocol.errors import OutOfRange, PeerSilent
-from mixbayes.transport.errors import DifferentSets, OverBudget
+from mixbayes.node.serving.greeting import SOFTWARE
+from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
+from mixbayes.transport.errors import OverBudget
 from mixbayes.wire.v1.node_pb2 import RoundReport
 
 texts = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), max_size=8)
@@ -29,6 +30,8 @@ statuses = st.builds(
     texts,
     st.floats(0, 100),
     st.integers(0, 2**32 - 1),
+    lists,
+    st.just({"mixer a": SOFTWARE}),
 )
 
 
@@ -38,9 +41,12 @@ def test_status_comes_back_from_its_message(status: Status) -> None:
 
 
 def test_message_has_every_field_and_the_clock_of_whoever_tells_it() -> None:
-    status = Status(7, SERVING, "why", ["north"], ["south"], ["west"], 12, 5, "condensation:k=20", 0.5, 3)
+    status = Status(7, SERVING, "why", ["north"], ["south"], ["west"], 12, 5, "condensation:k=20", 0.5, 3, ["cut"])
     message = encode(status, 1.5)
-    assert {field.name for field, _ in message.ListFields()} == set(RoundReport.DESCRIPTOR.fields_by_name)
+    said_by_others = {"witness"}
+    assert {field.name for field, _ in message.ListFields()} | said_by_others == set(
+        RoundReport.DESCRIPTOR.fields_by_name
+    )
     assert (message.state, message.clock) == ("serving", 1.5)
     assert encode(status).clock == 0
 

@@ -16,8 +16,8 @@ from mixbayes.node.rounds.status import Status
 from mixbayes.parties.background import keep_going
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox
-from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
-from mixbayes.transport.errors import AlreadyContributed, DifferentSets, Disagreement, NotAdmitted, Unreachable
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, PeerGone
+from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted, Unreachable
 from tests.parties.with_mixers.test_outbox import outbox_in
 
 NAMES = "north", "south"

@@ -151,10 +151,10 @@ class Tables:
         self._me = me
         self._clock = clock
 
-    def note(self, actor: str, verb: str, subject: str, about: About) -> None:
-        """An audit entry of what this transaction does."""
+    def note(self, actor: str, verb: str, subject: str, about: About) -> audit.Head:
+        """An audit entry of what this transaction does. Returns the end of the trail after it."""
         now = datetime.fromtimestamp(self._clock(), UTC)
-        audit.append(self._connection, audit.Entry(now, self._me, actor, verb, subject, about))
+        return audit.append(self._connection, audit.Entry(now, self._me, actor, verb, subject, about))
 
     # Noise: what was drawn, at this node, under whatever agreements.
 
@@ -302,6 +302,10 @@ class RoundTables(Tables):
     def sealed_rounds(self, agreement: str) -> int:
         """The number of rounds that were sealed under this agreement."""
         return int(self._one("SELECT COUNT(*) FROM round WHERE agreement = ? AND sealed", agreement)[0])
+
+    def last_sealed(self) -> int:
+        """The number of the last round that was sealed under any agreement, or 0."""
+        return int(self._one("SELECT COALESCE(MAX(number), 0) FROM round WHERE sealed")[0])
 
     def trainings(self, number: int) -> int:
         """How often a training of the round was begun."""
@@ -477,6 +481,10 @@ class ContributionTables(Tables):
         """The number of sealed rounds to which this hospital has a contribution."""
         query = "SELECT COUNT(DISTINCT round) FROM outbox WHERE agreement = ? AND sealed"
         return int(self._one(query, agreement)[0])
+
+    def last_sealed(self) -> int:
+        """The number of the last sealed round, under any agreement, to which this hospital has a contribution; or 0."""
+        return int(self._one("SELECT COALESCE(MAX(round), 0) FROM outbox WHERE sealed")[0])
 
 
 @dataclass(frozen=True)

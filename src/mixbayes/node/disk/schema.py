@@ -40,6 +40,28 @@ _OWN = Schema(
         ) STRICT;
         """
         + audit.TABLE,
+        """
+        CREATE TABLE given_head (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            entries INTEGER NOT NULL,
+            round INTEGER NOT NULL,
+            time REAL NOT NULL
+        ) STRICT;
+        CREATE TABLE noted_head (
+            peer TEXT PRIMARY KEY,
+            entries INTEGER NOT NULL,
+            hash TEXT NOT NULL,
+            round INTEGER NOT NULL,
+            time REAL NOT NULL,
+            flaw TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE witness (
+            peer TEXT PRIMARY KEY,
+            entries INTEGER NOT NULL,
+            lost INTEGER NOT NULL,
+            round INTEGER NOT NULL
+        ) STRICT;
+        """,
     ),
 )
 

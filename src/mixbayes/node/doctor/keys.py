@@ -9,6 +9,7 @@ from pathlib import Path
 from mixbayes.keys.checks import KeyFolder, look_at
 from mixbayes.keys.pem import fingerprint, public_key_of
 from mixbayes.keys.problems import BadKeys, KeyProblem
+from mixbayes.keys.revocation import FILE, read_revoked
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
 from mixbayes.transport.tls import Credentials
 
@@ -37,7 +38,9 @@ def checked(files: KeyFolder, now: datetime) -> Credentials:
 
 def credentials(files: KeyFolder) -> Credentials:
     """The credentials for TLS. Nothing is written, unlike when a node starts."""
-    return Credentials(files.key_pem, files.certificate_pem, files.authority_pem)
+    revoked = read_revoked(files.folder / FILE, files.authorities)
+    serials = revoked.serials if revoked else frozenset[int]()
+    return Credentials(files.key_pem, files.certificate_pem, files.authority_pem, serials)
 
 
 def state_key(folder: Path, name: str) -> bytes | None:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from mixbayes.node.disk.sqlite import VERSION, too_old
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
-from mixbayes.node.serving.greeting import PROTOCOL, SOFTWARE
+from mixbayes.node.serving.greeting import SOFTWARE
+from mixbayes.node.serving.protocols import OURS
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.errors import BadState
 from mixbayes.transport.proxies import EXCEPTIONS, PROXIES
@@ -26,7 +27,7 @@ LITTLE, TOO_LITTLE = 2**30, 2**26
 
 def software() -> Finding:
     """The versions of this program, of Python and of the libraries."""
-    own = f"mixbayes {SOFTWARE} (protocol {PROTOCOL}), Python {platform.python_version()}"
+    own = f"mixbayes {SOFTWARE} ({OURS}), Python {platform.python_version()}"
     beneath = f"SQLite {VERSION}, {ssl.OPENSSL_VERSION}"
     said = ", ".join([own, beneath, *(f"{name} {_version(name)}" for name in LIBRARIES)])
     absent = [name for name in LIBRARIES if _version(name) == "missing"]

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.route import route_findings
+from mixbayes.node.rounds.status import spoken_with
 from mixbayes.node.serving.greeting import SOFTWARE, greeting
 from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.peer import Endpoint, Peer
@@ -56,7 +57,8 @@ def peer_findings(
         return None
     theirs = answer.report.software
     version = f"mixbayes {theirs}" if theirs == SOFTWARE else f"mixbayes {theirs} (here {SOFTWARE}, which fit together)"
-    yield fine(f"agreement and version of {title}", f"the same agreement; {version}")
+    spoken = f"protocol {spoken_with(answer.report) or 'unknown'}"
+    yield fine(f"agreement and version of {title}", f"the same agreement; {version}; {spoken}")
     return answer
 
 
@@ -82,7 +84,7 @@ def _asked(federation: Federation, me: str, name: str, address: str, own: Creden
     """Ask for the report. A hospital asks mixers; a computing party that leads asks the other one."""
     title = federation.title(name)
     deadline = min(PATIENCE, federation.policy.timeout)
-    endpoint = Endpoint(title, name, address)
+    endpoint = Endpoint(title, name, address, federation.key_of(name))
     peer = Peer(endpoint, lambda: own, greeting(federation), deadline, Watch(), explain)
     hospital_of_mixers = not federation.two_party and federation.role_of(me) == "party"
     stub = MixerStub(peer.channel) if hospital_of_mixers else PairStub(peer.channel)

@@ -14,17 +14,18 @@ from mixbayes.node.rounds.follower import Agreed, may_seal
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING, TRAINED
-from mixbayes.protocol.errors import MixbayesError, PeerError, PeerGone, PeerSilent
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, PeerError, PeerGone, PeerSilent
 from mixbayes.transport.errors import (
     BadState,
-    DifferentSets,
     Disagreement,
     NotAdmitted,
     RefusedByPolicy,
+    Revoked,
     RoundFailed,
     RoundOver,
     TooEarly,
     Unreachable,
+    WrongKey,
 )
 from mixbayes.transport.status import public_text
 
@@ -32,7 +33,7 @@ ATTEMPTS = 5
 """A training that breaks off for another reason than a connection is tried this many times."""
 LOOK_EVERY = 60.0
 """Seconds between two looks at whether the other party still serves the same model."""
-_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, NotAdmitted, BadState)
+_PASSING = (PeerGone, PeerSilent, Unreachable, Disagreement, NotAdmitted, WrongKey, Revoked, BadState)
 """The round waits after these errors, because time or an operator may mend them."""
 _FINAL = (RoundFailed,)
 

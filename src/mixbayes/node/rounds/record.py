@@ -6,7 +6,6 @@ A record never changes: each event is a method that returns the record after it,
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -167,11 +166,3 @@ class Round:
 def sealed_set(contributions: Mapping[str, Held]) -> dict[str, bytes]:
     """By hospital, the ids of the contributions that are not left out."""
     return {name: one.id for name, one in contributions.items() if one.verdict is not LEFT_OUT}
-
-
-def set_digest(number: int, chosen: Mapping[str, bytes]) -> str:
-    """A digest of the hospitals in a set and of their contributions' ids."""
-    digest = hashlib.sha256(number.to_bytes(8, "little"))
-    for name in sorted(chosen):
-        digest.update(hashlib.sha256(name.encode()).digest() + chosen[name])
-    return digest.hexdigest()

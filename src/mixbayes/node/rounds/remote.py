@@ -12,6 +12,7 @@ from mixbayes.node.rounds.follower import Agreed, Follower
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.status import STEP, Status, decode
 from mixbayes.node.serving.admission import caller_of
+from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Chunk, Failure, Held, Holdings, ReportRequest, RoundNumber, RoundReport, Trained
 from mixbayes.wire.v1.node_pb2_grpc import PairServicer, PairStub
@@ -20,16 +21,21 @@ from mixbayes.wire.v1.node_pb2_grpc import PairServicer, PairStub
 class RemoteFollower:
     """Mixer b, or the hospital that listens, as its leader sees it."""
 
-    def __init__(self, peer: Peer) -> None:
+    def __init__(self, peer: Peer, witnessing: Unwitnessed = UNWITNESSED) -> None:
         self.peer = peer
         self.stub = PairStub(peer.channel)
+        self._witnessing = witnessing
 
     def seal(self, number: int, chosen: Mapping[str, bytes]) -> Agreed:
-        reply = self.peer.call(self.stub.Seal, _holdings(number, chosen, sealed=False), "sealing the round")
+        request = self._witnessing.asking(self.peer.title, _holdings(number, chosen, sealed=False))
+        reply = self.peer.call(self.stub.Seal, request, "sealing the round")
+        self._witnessing.heard(self.peer.title, reply)
         return Agreed(_by_hospital(reply), reply.sealed)
 
     def confirm(self, number: int, run: bytes) -> bool:
-        reply = self.peer.call(self.stub.Confirm, Trained(round=number, run=run), "confirming the model")
+        request = self._witnessing.asking(self.peer.title, Trained(round=number, run=run))
+        reply = self.peer.call(self.stub.Confirm, request, "confirming the model")
+        self._witnessing.heard(self.peer.title, reply)
         return bool(run) and reply.run == run
 
     def fail(self, number: int, reason: str) -> None:
@@ -44,24 +50,30 @@ class RemoteFollower:
     def report(self, now: Round | None = None) -> Status:
         """The status of the round there. `now` is the round here, if the follower is to know it."""
         request = ReportRequest(round=now.number, state=now.state.value) if now else ReportRequest()
-        return decode(self.peer.call(self.stub.Report, request, STEP), self.peer.title)
+        reply = self.peer.call(self.stub.Report, self._witnessing.asking(self.peer.title, request), STEP)
+        self._witnessing.heard(self.peer.title, reply)
+        return decode(reply, self.peer.title)
 
 
 class FollowerService(PairServicer):
-    """Answers the leader. The subclass holds the conversations between the two."""
+    """Answers the leader, whose title is `leader`. The subclass holds the conversations between the two."""
 
-    def __init__(self, follower: Follower) -> None:
+    def __init__(self, follower: Follower, leader: str, witnessing: Unwitnessed) -> None:
         self.follower = follower
+        self._leader = leader
+        self._witnessing = witnessing
 
     def Seal(self, request: Holdings, context: grpc.ServicerContext) -> Holdings:
         proposed = _by_hospital(request)
         self.before_sealing(request.round, proposed)
         agreed = self.follower.seal(request.round, proposed)
-        return _holdings(request.round, agreed.chosen, agreed.sealed)
+        reply = _holdings(request.round, agreed.chosen, agreed.sealed)
+        return self._witnessing.answering(self._leader, request, reply)
 
     def Confirm(self, request: Trained, context: grpc.ServicerContext) -> Trained:
         same = self.follower.confirm(request.round, request.run)
-        return Trained(round=request.round, run=request.run if same else b"")
+        reply = Trained(round=request.round, run=request.run if same else b"")
+        return self._witnessing.answering(self._leader, request, reply)
 
     def OpenRound(self, request: RoundNumber, context: grpc.ServicerContext) -> RoundReport:
         self.follower.open(request.round, request.actor)
@@ -77,7 +89,7 @@ class FollowerService(PairServicer):
 
     def Report(self, request: ReportRequest, context: grpc.ServicerContext) -> RoundReport:
         self.leader_stands_at(request.round, request.state)
-        return self.report_for(caller_of(context))
+        return self._witnessing.answering(self._leader, request, self.report_for(caller_of(context)))
 
     @abstractmethod
     def Talk(self, request_iterator: Iterator[Chunk], context: grpc.ServicerContext) -> Iterator[Chunk]: ...

@@ -16,19 +16,14 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import JOINT_TEST, About, Clock, Datastore, RoundTables
 from mixbayes.node.privacy import spent, too_much
-from mixbayes.node.rounds.record import Held, Round, set_digest
+from mixbayes.node.rounds.record import Held, Round
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, status_of
-from mixbayes.protocol.errors import LocalError
+from mixbayes.protocol.bayes.agreed_set import set_digest
+from mixbayes.protocol.errors import DifferentSets, LocalError
 from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES
-from mixbayes.transport.errors import (
-    AlreadyContributed,
-    DifferentSets,
-    RefusedByPolicy,
-    RoundFailed,
-    TooEarly,
-)
+from mixbayes.transport.errors import AlreadyContributed, RefusedByPolicy, RoundFailed, TooEarly
 
 APART = 1000
 """Two parties may be this many rounds apart: each start of one of them under another agreement begins a round there."""
@@ -60,6 +55,11 @@ class Rounds:
         """The last round."""
         with self.datastore.read() as tables:
             return tables.last_round()
+
+    def last_sealed(self) -> int:
+        """The number of the last round that was sealed, or 0."""
+        with self.datastore.read() as tables:
+            return tables.last_sealed()
 
     def contributions(self, number: int) -> dict[str, Held]:
         """By hospital."""

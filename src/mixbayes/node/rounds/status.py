@@ -14,11 +14,13 @@ from mixbayes.node.log import printable
 from mixbayes.node.rounds.record import LEFT_OUT, REFUSED, Round
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED, State
 from mixbayes.node.serving.greeting import SOFTWARE
-from mixbayes.protocol.errors import MixbayesError, OutOfRange
-from mixbayes.transport.errors import DifferentSets, OverBudget, RefusedByPolicy, TooEarly
+from mixbayes.node.serving.protocols import OLDEST, OURS, PROTOCOL, numbers_from
+from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange
+from mixbayes.transport.errors import OverBudget, RefusedByPolicy, TooEarly
 from mixbayes.wire.v1.node_pb2 import RoundReport
 
 STEP = "asking for the status"
+_LONGEST_VERSION = 40
 _PROGRESS = (FAILED, CLOSED, COLLECTING, SEALED, TRAINED, SERVING)
 """The state that holds for both computing parties is the one that comes first here."""
 
@@ -44,6 +46,10 @@ class Status:
     """By the largest ledger of the nodes that answered, what the noise of all rounds has used of the agreed total."""
     noise_charges: int = 0
     """How often noise was charged under this agreement, by the larger of these ledgers."""
+    trails: list[str] = field(default_factory=list)
+    """What is wrong with audit trails, by what the nodes that answered noted."""
+    software: Mapping[str, str] = field(default_factory=dict)
+    """By the title of a computing party that answered, the version that it runs."""
     unreachable: Mapping[str, MixbayesError] = field(default_factory=dict)
     """The computing parties that did not answer, and why."""
 
@@ -102,6 +108,9 @@ def encode(status: Status, clock: float = 0.0) -> RoundReport:
         protection=status.protection,
         epsilon_spent=status.epsilon_spent,
         noise_charges=status.noise_charges,
+        trails=status.trails,
+        protocol=PROTOCOL,
+        oldest_protocol=OLDEST,
     )
 
 
@@ -121,7 +130,15 @@ def decode(report: RoundReport, peer: str) -> Status:
         protection=report.protection,
         epsilon_spent=max(0.0, report.epsilon_spent),
         noise_charges=report.noise_charges,
+        trails=list(map(printable, report.trails)),
+        software={peer: printable(report.software[:_LONGEST_VERSION])},
     )
+
+
+def spoken_with(report: RoundReport) -> int | None:
+    """The number of the protocol that this node and the one that reports use with each other."""
+    numbers = numbers_from(str(report.protocol), str(report.oldest_protocol or ""))
+    return OURS.in_common(numbers) if numbers else None
 
 
 def combined(reported: Sequence[Status], unreachable: Mapping[str, MixbayesError]) -> Status:
@@ -150,6 +167,8 @@ def combined(reported: Sequence[Status], unreachable: Mapping[str, MixbayesError
         protection=reported[0].protection,
         epsilon_spent=max(status.epsilon_spent for status in reported),
         noise_charges=max(status.noise_charges for status in reported),
+        trails=[text for status in reported for text in status.trails],
+        software={title: version for status in reported for title, version in status.software.items()},
         unreachable=unreachable,
     )
 

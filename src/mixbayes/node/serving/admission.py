@@ -1,26 +1,30 @@
 """Who may call what: the certificate's name against the agreement, for every call; and errors as gRPC statuses.
 
-Whoever calls is who its certificate says. Hospitals call mixers, mixer a calls mixer b, a hospital's node serves the
-hospital's own certificate alone; everybody of the federation may ask about health.
+Whoever calls is who its certificate says, unless that is revoked, or the agreement says another key. Hospitals call
+mixers, mixer a calls mixer b, a hospital's node serves the hospital's own certificate alone; everybody of the
+federation may ask about health.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from functools import lru_cache
 from typing import Any, NoReturn
 
 import grpc
+from cryptography import x509
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
 from mixbayes.node.log import Log, error_fields, logged
 from mixbayes.node.serving.greeting import refuse_difference
+from mixbayes.node.serving.open_calls import OpenCalls
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
+from mixbayes.transport.recognition import refuse_unrecognised
 from mixbayes.transport.status import status_of
 from mixbayes.transport.watch import Watch, in_time
 
@@ -30,18 +34,31 @@ MOST_CALLS = 64
 """Calls that one hospital may have open at once. Each call takes a thread, and all callers share the threads."""
 Admit = Callable[[str, str], bool]
 """Whether a node of this name may call this service."""
+Serials = Callable[[], Set[int]]
+"""The serial numbers of certificates that are revoked now."""
 
 
 def caller_of(context: grpc.ServicerContext) -> str:
     """The one DNS name in the caller's certificate. A certificate with several names, or none, speaks for nobody."""
+    pem = _certificate_of(context)
+    return _name_in(pem) if pem else ""
+
+
+def _certificate_of(context: grpc.ServicerContext) -> bytes:
+    """The caller's, as PEM; nothing where none was shown."""
     about: Mapping[str, Sequence[bytes]] = context.auth_context()  # type: ignore[assignment]  # typed as if of numbers
-    return _name_in(about["x509_pem_cert"][0]) if about.get("x509_pem_cert") else ""
+    return (about.get("x509_pem_cert") or [b""])[0]
+
+
+@lru_cache
+def _read(pem: bytes) -> x509.Certificate:
+    return certificates_in(pem)[0]
 
 
 @lru_cache
 def _name_in(pem: bytes) -> str:
     try:
-        return only_name(certificates_in(pem)[0])
+        return only_name(_read(pem))
     except ValueError as error:
         return f"({error})"
 
@@ -49,11 +66,13 @@ def _name_in(pem: bytes) -> str:
 class Admission(grpc.ServerInterceptor):
     """Checks the caller of every call before the node handles it, and turns errors into gRPC statuses."""
 
-    def __init__(self, me: str, federation: Federation, admit: Admit, log: Log) -> None:
+    def __init__(self, me: str, federation: Federation, admit: Admit, log: Log, revoked: Serials = frozenset) -> None:
         self._me = me
+        self._revoked = revoked
         self._federation = federation
         self._admit = admit
         self._log = log
+        self._calls = OpenCalls()
         self._watch = Watch()
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -108,13 +127,16 @@ class Admission(grpc.ServerInterceptor):
                 "Compare the list of members, and the name in the certificate. "
                 f"If {name[:80]!r} is being added, restart the mixers with the new agreement first, then its node",
             )
+        title, certificate, revoked = self._federation.title(name), _read(_certificate_of(context)), self._revoked()
+        self._calls.end(revoked)
+        refuse_unrecognised(self._me, _STEP, title, certificate, self._federation.key_of(name), revoked)
+        self._calls.enter(certificate.serial_number, context)
         if not method.startswith(_OURS):
             return
         service = method.removeprefix(_OURS).split("/")[0]
         if not self._admit(name, service):
-            title = self._federation.title(name)
             raise NotAdmitted(self._me, _STEP, f"{title} may not call what is there for others ({service})")
-        refuse_difference(self._me, self._federation.title(name), self._federation, context.invocation_metadata())
+        refuse_difference(self._me, title, self._federation, context.invocation_metadata())
 
     def _guarded(self, behaviour: Callable[..., Any], method: str, asks: bool, answers: bool) -> Callable[..., Any]:
         """The same behaviour, guarded. `asks` and `answers` say whether requests and replies are streams."""

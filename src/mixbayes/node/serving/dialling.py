@@ -25,7 +25,8 @@ def address_of(federation: Federation, name: str) -> str:
 @contextmanager
 def dial(federation: Federation, identity: Identity, name: str, watch: Watch, address: str = "") -> Iterator[Peer]:
     """The other node, as long as the block lasts. The connection is made at the first call."""
-    endpoint = Endpoint(federation.title(name), name, address or address_of(federation, name))
+    address = address or address_of(federation, name)
+    endpoint = Endpoint(federation.title(name), name, address, federation.key_of(name))
     peer = Peer(endpoint, identity.credentials, greeting(federation), federation.policy.timeout, watch, explain)
     try:
         yield peer

@@ -62,23 +62,85 @@ class Receipt(_message.Message):
 Global___Receipt: _TypeAlias = Receipt  # noqa: Y015
 
 @_typing.final
+class AuditHead(_message.Message):
+    """The end of a node's audit trail when the node gave it away: how many entries, and the hash of the last."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENTRIES_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    entries: _builtins.int
+    digest: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        entries: _builtins.int = ...,
+        digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AuditHead: _TypeAlias = AuditHead  # noqa: Y015
+
+@_typing.final
+class Witness(_message.Message):
+    """What two nodes say to each other about their audit trails. A node that does not know it leaves it out."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HEAD_FIELD_NUMBER: _builtins.int
+    NOTED_FIELD_NUMBER: _builtins.int
+    EARLIER_FIELD_NUMBER: _builtins.int
+    noted: _builtins.int
+    """The number of entries in the head that the sender noted of the receiver; 0 if it noted none."""
+    @_builtins.property
+    def head(self) -> Global___AuditHead:
+        """The last head that the sender gave away."""
+
+    @_builtins.property
+    def earlier(self) -> Global___AuditHead:
+        """The sender's own head with as many entries as the receiver said it noted; without a digest if there is none."""
+
+    def __init__(
+        self,
+        *,
+        head: Global___AuditHead | None = ...,
+        noted: _builtins.int = ...,
+        earlier: Global___AuditHead | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["earlier", b"earlier", "head", b"head"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["earlier", b"earlier", "head", b"head", "noted", b"noted"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Witness: _TypeAlias = Witness  # noqa: Y015
+
+@_typing.final
 class ReportRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ROUND_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
+    WITNESS_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     """Where the last round of the caller itself stands, if it is the other of two hospitals without mixers."""
     state: _builtins.str
+    @_builtins.property
+    def witness(self) -> Global___Witness: ...
     def __init__(
         self,
         *,
         round: _builtins.int = ...,
         state: _builtins.str = ...,
+        witness: Global___Witness | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["witness", b"witness"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["round", b"round", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["round", b"round", "state", b"state", "witness", b"witness"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -124,6 +186,10 @@ class RoundReport(_message.Message):
     PROTECTION_FIELD_NUMBER: _builtins.int
     EPSILON_SPENT_FIELD_NUMBER: _builtins.int
     NOISE_CHARGES_FIELD_NUMBER: _builtins.int
+    WITNESS_FIELD_NUMBER: _builtins.int
+    TRAILS_FIELD_NUMBER: _builtins.int
+    PROTOCOL_FIELD_NUMBER: _builtins.int
+    OLDEST_PROTOCOL_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     state: _builtins.str
     """collecting, sealed, trained, serving, closed or failed"""
@@ -141,6 +207,9 @@ class RoundReport(_message.Message):
     """Of the agreed total ε, what the noise of all rounds has used, by this node's ledger."""
     noise_charges: _builtins.int
     """How often noise was charged under this agreement, by this node's ledger."""
+    protocol: _builtins.int
+    """The newest and the oldest protocol that this node speaks."""
+    oldest_protocol: _builtins.int
     @_builtins.property
     def contributed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -148,6 +217,12 @@ class RoundReport(_message.Message):
     @_builtins.property
     def refused(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Whose contribution was found not to be the counts of any table."""
+
+    @_builtins.property
+    def witness(self) -> Global___Witness: ...
+    @_builtins.property
+    def trails(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What is wrong with audit trails, by what this node noted."""
 
     def __init__(
         self,
@@ -165,10 +240,14 @@ class RoundReport(_message.Message):
         protection: _builtins.str = ...,
         epsilon_spent: _builtins.float = ...,
         noise_charges: _builtins.int = ...,
+        witness: Global___Witness | None = ...,
+        trails: _abc.Iterable[_builtins.str] | None = ...,
+        protocol: _builtins.int = ...,
+        oldest_protocol: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["witness", b"witness"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "budget_left", b"budget_left", "clock", b"clock", "contributed", b"contributed", "epsilon_spent", b"epsilon_spent", "missing", b"missing", "noise_charges", b"noise_charges", "protection", b"protection", "reason", b"reason", "refused", b"refused", "round", b"round", "software", b"software", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["budget", b"budget", "budget_left", b"budget_left", "clock", b"clock", "contributed", b"contributed", "epsilon_spent", b"epsilon_spent", "missing", b"missing", "noise_charges", b"noise_charges", "oldest_protocol", b"oldest_protocol", "protection", b"protection", "protocol", b"protocol", "reason", b"reason", "refused", b"refused", "round", b"round", "software", b"software", "state", b"state", "trails", b"trails", "witness", b"witness"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -203,21 +282,25 @@ class Holdings(_message.Message):
     ROUND_FIELD_NUMBER: _builtins.int
     HELD_FIELD_NUMBER: _builtins.int
     SEALED_FIELD_NUMBER: _builtins.int
+    WITNESS_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     sealed: _builtins.bool
     """This set is final at the sender."""
     @_builtins.property
     def held(self) -> _containers.RepeatedCompositeFieldContainer[Global___Held]: ...
+    @_builtins.property
+    def witness(self) -> Global___Witness: ...
     def __init__(
         self,
         *,
         round: _builtins.int = ...,
         held: _abc.Iterable[Global___Held] | None = ...,
         sealed: _builtins.bool = ...,
+        witness: Global___Witness | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["witness", b"witness"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["held", b"held", "round", b"round", "sealed", b"sealed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["held", b"held", "round", b"round", "sealed", b"sealed", "witness", b"witness"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -229,18 +312,22 @@ class Trained(_message.Message):
 
     ROUND_FIELD_NUMBER: _builtins.int
     RUN_FIELD_NUMBER: _builtins.int
+    WITNESS_FIELD_NUMBER: _builtins.int
     round: _builtins.int
     run: _builtins.bytes
     """Which training; empty if there is no model on disk."""
+    @_builtins.property
+    def witness(self) -> Global___Witness: ...
     def __init__(
         self,
         *,
         round: _builtins.int = ...,
         run: _builtins.bytes = ...,
+        witness: Global___Witness | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["witness", b"witness"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["round", b"round", "run", b"run"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["round", b"round", "run", b"run", "witness", b"witness"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,208 @@
+"""The whole protocol of a round in one function for each setting, from tables to labels, all roles in memory.
+
+`run_federation` plays any number of hospitals and two mixers, `run_two_hospitals` two hospitals alone. Nodes run the
+same steps in the same order. What only nodes have is not here: connections, disks, deadlines, and the proposal of a
+set by one computing party to the other.
+
+A training and a question are two conversations. Each has channels, transfers and randomness of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mixbayes.protocol import memory
+from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.agreed_set import agree_on_set
+from mixbayes.protocol.bayes.classification import run_classification
+from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.noise import blurred
+from mixbayes.protocol.bayes.training import train
+from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
+from mixbayes.protocol.bayes.validity import honest, joint
+from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.computing_party import A, B, ComputingParty
+from mixbayes.protocol.randomness import SEED_BYTES, Randomness
+from mixbayes.protocol.shares import split
+from mixbayes.protocol.transfer.pool import connect_pair
+
+ROUND = 1
+ID_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Contribution:
+    """What one mixer has received of a hospital: the id, and its share of the counts of all folds."""
+
+    id: bytes
+    share: Words
+
+
+Received = Mapping[str, Contribution]
+"""By hospital, what one mixer has received."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Question:
+    """Rows (columns, n) about which a hospital asks."""
+
+    asker: str
+    codes: Values
+    private: bool = True
+
+    @property
+    def rows(self) -> int:
+        return int(self.codes.shape[1])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Trained:
+    """What one computing party has after a training: whom the model counts, and its shares of counts and model."""
+
+    counted: tuple[str, ...]
+    refused: tuple[str, ...]
+    counts: Words
+    """Of the joint counts, or of N~."""
+    model: Model
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Outcome:
+    """What came of a round: whom the model does not count, and the labels of every question."""
+
+    refused: tuple[str, ...]
+    labels: tuple[Labels | None, ...]
+    """None where the question was refused, because it asked for more rows than its hospital had left."""
+    parties: tuple[Trained, Trained]
+    """What A and B have. No other role sees it."""
+
+
+def contribute(tables: Mapping[str, Words], random: Randomness) -> tuple[Received, Received]:
+    """Every hospital splits its counts, and sends one share to each mixer under one id."""
+    ids = {name: random.bytes(ID_BYTES) for name in tables}
+    shares = {name: split(vector, random.bytes(SEED_BYTES)) for name, vector in tables.items()}
+    of_a = {name: Contribution(ids[name], share.for_a()) for name, share in shares.items()}
+    of_b = {name: Contribution(ids[name], share.for_b()) for name, share in shares.items()}
+    return of_a, of_b
+
+
+def run_federation(
+    layout: Layout,
+    received: tuple[Received, Received],
+    questions: Sequence[Question],
+    budget: int,
+    seeds: tuple[bytes, bytes, bytes],
+    coins: tuple[bytes, bytes] | None = None,
+) -> Outcome:
+    """Hospitals and the mixers A and B, from what both mixers have received (`contribute`) to the labels.
+
+    Seeds: of the hospitals, of A and of B; and where noise is agreed, of A's and of B's coins. `budget` is the number
+    of rows that each hospital may ask about.
+    """
+    hospitals, *mixers = (Randomness(seed) for seed in seeds)
+
+    def mixer(role: int, other: Channel, ahead: Channel) -> Trained:
+        random = mixers[role].branch()
+        me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
+        # Both hold the same contributions, or nothing is computed.
+        agree_on_set(other, ROUND, ((name, one.id) for name, one in received[role].items()))
+        # Is each of them the counts of some table? One bit a contribution is opened, and what fails does not count.
+        names = sorted(received[role])
+        verdicts = honest(me, layout, (received[role][name].share for name in names))
+        counted = tuple(name for name, verdict in zip(names, verdicts, strict=True) if verdict)
+        refused = tuple(name for name in names if name not in counted)
+        # Sums of shares are shares of the sums.
+        shares = (joint(layout, received[role][name].share) for name in counted)
+        counts = sum(shares, np.zeros(layout.size, np.uint64))
+        # The joint counts get the noise of coins that each mixer knows one half of; then both turn them into θ.
+        return _trained(me, layout, counts, coins, counted, refused)
+
+    trained = _both("mixer a", "mixer b", mixer)
+    model_a, model_b = (one.model for one in trained)
+
+    def asked(question: Question) -> Labels:
+        seed, of_a, of_b = (one.bytes(SEED_BYTES) for one in (hospitals, *mixers))
+        models = model_a, model_b
+        return run_classification(layout, models, question.codes, (seed, of_a, of_b), private=question.private)
+
+    # Each mixer charges a question before it answers. Here both come to the same verdict; nodes compare theirs.
+    return Outcome(trained[A].refused, within(budget, questions, asked), trained)
+
+
+def run_two_hospitals(
+    layout: Layout,
+    tables: Mapping[str, Words],
+    known: tuple[Mapping[str, bytes], Mapping[str, bytes]],
+    questions: Sequence[Question],
+    budget: int,
+    seeds: tuple[bytes, bytes],
+    coins: tuple[bytes, bytes] | None = None,
+) -> Outcome:
+    """Hospitals A and B alone, in the order of their tables, from the counts of all folds to the labels.
+
+    `known` has the ids of both contributions, as A and as B know them. Counts do not leave their hospital, so nobody
+    checks them. Seeds: of A and of B; and where noise is agreed, of A's and of B's coins.
+    """
+    names = list(tables)
+    randoms = [Randomness(seed) for seed in seeds]
+
+    def hospital(role: int, other: Channel, ahead: Channel) -> Trained:
+        random = randoms[role].branch()
+        me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
+        # Both mean the same two contributions, or nothing is computed.
+        agree_on_set(other, ROUND, known[role].items())
+        # The counts of each are its share of the sum. They get noise as with mixers; then both turn them into θ.
+        return _trained(me, layout, joint(layout, tables[names[role]]), coins, tuple(names))
+
+    trained = _both("party A", "party B", hospital)
+    model_a, model_b = (one.model for one in trained)
+
+    def asked(question: Question) -> Labels:
+        of_a, of_b = (one.bytes(SEED_BYTES) for one in randoms)
+        asker, models = names.index(question.asker), (model_a, model_b)
+        return run_partner_classification(
+            layout, models, question.codes, (of_a, of_b), private=question.private, asker=asker
+        )
+
+    # The hospital that answers charges the question to the one that asks.
+    return Outcome((), within(budget, questions, asked), trained)
+
+
+def _trained(
+    me: ComputingParty,
+    layout: Layout,
+    counts: Words,
+    coins: tuple[bytes, bytes] | None,
+    counted: tuple[str, ...],
+    refused: tuple[str, ...] = (),
+) -> Trained:
+    if coins:
+        counts = blurred(me, layout, counts, Randomness(coins[me.role]))
+    return Trained(counted, refused, counts, train(me, layout, counts))
+
+
+def _both(first: str, second: str, role: Callable[[int, Channel, Channel], Trained]) -> tuple[Trained, Trained]:
+    """Both computing parties in one conversation. Random transfers are made on a channel of their own."""
+    to_b, to_a = memory.channels(first, second)
+    ahead_b, ahead_a = memory.channels(first, second)
+    of_a, of_b = memory.together(lambda: role(A, to_b, ahead_b), lambda: role(B, to_a, ahead_a))
+    return of_a, of_b
+
+
+def within(
+    budget: int, questions: Sequence[Question], asked: Callable[[Question], Labels]
+) -> tuple[Labels | None, ...]:
+    """The labels of the questions, one after the other, of those that the hospital's budget allows."""
+    spent: Counter[str] = Counter()
+    labels: list[Labels | None] = []
+    for question in questions:
+        allowed = spent[question.asker] + question.rows <= budget
+        spent[question.asker] += question.rows if allowed else 0
+        labels.append(asked(question) if allowed else None)
+    return tuple(labels)

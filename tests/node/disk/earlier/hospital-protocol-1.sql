@@ -1,0 +1,48 @@
+PRAGMA application_id = 1836606073;
+PRAGMA user_version = 1;
+BEGIN TRANSACTION;
+CREATE TABLE about (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            kind TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            owner TEXT NOT NULL,
+            key TEXT NOT NULL
+        ) STRICT;
+INSERT INTO "about" VALUES(1,'party',3,'party north of heart','0ea6ac17e33d22c9d90e1db2c1313602');
+CREATE TABLE audit (number INTEGER PRIMARY KEY, record TEXT NOT NULL, hash BLOB NOT NULL) STRICT;
+INSERT INTO "audit" VALUES(1,'{"actor":"party north","details":{"bytes":4,"contribution":"00000000000000000000000000000000","round":1},"node":"party north","number":1,"subject":"mixer a","time":"2026-05-28T20:26:40.000000Z","verb":"contributed"}',X'F8AB8D3C43B1CA76CD5E52DBEEACD394D996BB65C392DC612BDE9CC76B2BA7E3');
+CREATE TABLE best (
+    agreement TEXT PRIMARY KEY,
+    recipe TEXT NOT NULL
+) STRICT;
+CREATE TABLE counted (
+    agreement TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    PRIMARY KEY (agreement, round)
+) STRICT;
+INSERT INTO "counted" VALUES('956d60e987fe4c6146ed9b4baa068f67544715faa7421068d2d7be83ee644fd4',1,X'23502169EC8FC7A0355A7F359871D980FC6D345E341CAC4D32E9AA030B7E7F63');
+CREATE TABLE noise (
+    agreement TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    contributions TEXT NOT NULL,
+    coins TEXT NOT NULL,
+    coordinates INTEGER NOT NULL,
+    seed BLOB,
+    PRIMARY KEY (agreement, round, contributions)
+) STRICT;
+CREATE TABLE outbox (
+    agreement TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    mixer TEXT NOT NULL,
+    id BLOB NOT NULL,
+    acknowledged INTEGER NOT NULL DEFAULT 0,
+    sealed INTEGER NOT NULL DEFAULT 0,
+    message BLOB,
+    PRIMARY KEY (agreement, round, mixer)
+) STRICT;
+INSERT INTO "outbox" VALUES('956d60e987fe4c6146ed9b4baa068f67544715faa7421068d2d7be83ee644fd4',1,'a',X'00000000000000000000000000000000',1,0,X'6ACEB811D5B442A03C8F9DEAC306BA217B52A869684E773C32669B9FA7CA5766');
+INSERT INTO "outbox" VALUES('956d60e987fe4c6146ed9b4baa068f67544715faa7421068d2d7be83ee644fd4',1,'b',X'00000000000000000000000000000000',0,0,X'D4D6C9B53A6AB766D4D3FFD9CD646ADC347A4B4989783BC68505055F572FBB7D');
+CREATE TRIGGER audit_keeps BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit trail only grows'); END;
+CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit trail only grows'); END;
+COMMIT;
