@@ -26,6 +26,7 @@ def test_labels_in_the_order_of_the_rows(typed: Prompt, serving: Site, new: Path
     done = typed.at(serving, "south", "classify", new, "-o", out, *how)
     assert (done.code, done.out) == (0, "")
     assert "rows classified" in done.err
+    assert out.stat().st_mode & 0o777 == 0o600
     assert out.read_text().splitlines() == ["label", *serving.expected(serving.tables["west"])]
 
 

@@ -19,7 +19,7 @@ from mixbayes.agreement.noise import exactly
 from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.help import Command
 from mixbayes.cli.nodes import Agreed, Keys, Name
-from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_whole
+from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_private
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.node.identity import Identity
@@ -184,7 +184,7 @@ def classify(
                 recipe=str(chosen),
             )
             answers = (*agreed.dictionary.classes, UNSURE)
-            write_whole(out, labels_text([answers[label] for label in labels], known_by))
+            write_private(out, labels_text([answers[label] for label in labels], known_by))
     if before:
         left = before.budget_left - charged
         typer.echo(f"At most {left} of the {before.budget} rows of this round's budget are left.", err=True)

@@ -67,6 +67,8 @@ class Leader:
         self._agreed_on_service: float | None = None
         self.waiting = ""
         """What the round waits for, for people."""
+        self.hindrance: Exception | None = None
+        """The error that the last step ended with, if it is one that may pass."""
 
     def step(self) -> bool:
         """Bring the round one step further. True if there is something more to do at once. It never raises."""
@@ -99,6 +101,7 @@ class Leader:
     def _tried(self) -> bool:
         """`waiting` keeps its text until a step has succeeded, also while the step is tried again."""
         now, more, waits = self._rounds.current(), False, ""
+        self.hindrance = None
         try:
             more = self._step(now)
         except _FINAL as error:
@@ -113,6 +116,7 @@ class Leader:
 
     def _waits(self, now: Round, error: Exception) -> str:
         """The text for people. The log gets it once, as long as it stays the same."""
+        self.hindrance = error
         waits = f"waiting: {_public(error, self._rounds.me)}"
         if waits != self.waiting:
             self._log.warning("waiting", round=now.number, state=now.state, **error_fields(error))
