@@ -6,7 +6,8 @@ of n rows, k of them copies, is noticed with probability 2k/n; one that makes ev
 with probability 2^-k.
 
 What this does not notice is a lie that does the same to a row and to its copy: another model, the turning over of every
-answer of two classes, or a class that never wins. Where the rows are shown to the mixers, they see the copies, and it notices mistakes only.
+answer of two classes, or a class that never wins. Where the rows are shown to the mixers, they see the copies, and it
+notices mistakes only.
 """
 
 from __future__ import annotations
