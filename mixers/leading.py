@@ -11,6 +11,7 @@ import grpc
 
 from mixbayes.mixers.service import MixerService, Reception
 from mixbayes.mixers.store import Store
+from mixbayes.node.pauses import Pauses
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.remote import RemoteFollower
 from mixbayes.node.serving.admission import caller_of
@@ -74,8 +75,9 @@ class LeadingService(MixerService):
 
 
 def lead(leader: Leader, wake: threading.Event, stopped: threading.Event) -> None:
-    """Step by step, until the node stops."""
+    """Step by step, until the node stops. If mixer b refuses this node, it waits longer and longer."""
+    pauses = Pauses(TICK)
     while not stopped.is_set():
         if not leader.step():
-            wake.wait(TICK)
+            wake.wait(pauses.after(leader.hindrance))
             wake.clear()

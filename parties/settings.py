@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from threading import Thread
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.audit import LONGEST_TEXT
@@ -61,3 +62,5 @@ class RunningHospital:
 
     port: int
     meters: tuple[Meter, ...] = ()
+    threads: tuple[Thread, ...] = ()
+    """If one of them ends, the node is of no use."""

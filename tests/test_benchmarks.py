@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from itertools import product
+from itertools import chain, product, repeat
 from multiprocessing import Pipe
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +20,7 @@ import numpy as np
 import pytest
 
 from mixbayes.local_methods import DMPD
+from mixbayes.protocol.errors import PeerGone
 from mixbayes.protocol.paillier.key import obfuscators
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
@@ -117,6 +120,22 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
     assert len(lines()) == 2 + 2 * 2
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="its strangers come from another address of loopback")
+def test_doors(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    doors = load("doors")
+    monkeypatch.setattr(doors, "SETTLING", 0.0)
+    monkeypatch.setattr(doors, "RESETTING", 1)
+    doors.main(0.1, 5, 256)
+    attacks = [line[:24].partition(",")[0].rstrip() for line in lines()[1:]]
+    assert attacks == [
+        "none",
+        "5 silent connections",
+        "failed handshakes",
+        "resets by a hospital",
+        "resets by a stranger",
+    ]
+
+
 def test_drawing(load: Load, lines: Lines) -> None:
     load("drawing").main(8.0, 1, [(2, 3)])
     assert [" cells, " in line and "with noise" in line for line in lines()] == [True, True]
@@ -174,6 +193,26 @@ def test_large_tables(load: Load, lines: Lines) -> None:
     assert all(float(figure.replace(",", "")) > 0 for line in measured for figure in line[2:])
 
 
+def test_liars(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    liars = load("liars")
+    monkeypatch.setattr(liars, "QUICK", replace(liars.QUICK, kinds=("random",)))
+    some = {name: liars.in_memory.JOBS[name] for name in ("private question with copies", "public question")}
+    monkeypatch.setattr(liars.in_memory, "JOBS", some)
+    written = tmp_path / "fates.json"
+    monkeypatch.setattr(sys, "argv", ["liars.py", "--quick", "--where", "memory", "--json", str(written)])
+    liars.main()
+    *names, last = [line.removeprefix("### ") for line in lines() if line.startswith("### ")]
+    assert last == "All jobs"
+    assert names == [liars.described(name, liars.SCENES[0], "memory") for name in some]
+    found = json.loads(written.read_text())
+    assert [tally["job"] for tally in found] == names
+    for step in (step for tally in found for step in tally["steps"]):
+        assert step["caught"] + step["harmless"] + step["silent"] == step["lies"]
+        assert bool(step["most_wrong"]) == bool(step["silent"])
+    liars.cost(1)
+    assert [line.split()[0] for line in lines()[2:]] == ["1", "100", "1000"]
+
+
 def test_mdav(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mdav = load("mdav")
     monkeypatch.setattr(mdav, "SIZES", (50, 100))
@@ -187,6 +226,18 @@ def test_nodes(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "argv", ["nodes.py", *small])
     load("nodes").main()
     assert [line.partition(" in ")[0] for line in lines()] == ["2 hospitals contributed 90 cells each"]
+
+
+def test_healing(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With real nodes, and then with answers that take no time: a real outage is half a minute of waiting."""
+    healing = load("healing")
+    with healing.playing() as played:
+        assert played.asked() is None
+    answers = chain([None, PeerGone("mixer a", "a step", "why")], repeat(None))
+    monkeypatch.setattr(healing, "playing", lambda: nullcontext(played))
+    monkeypatch.setattr(played, "asked", lambda: next(answers))
+    healing.main((0.05,))
+    assert [line.split()[:2] for line in lines()[1:]] == [["0.05", "again"], ["0.05", "nothing"]]
 
 
 def test_noise(load: Load, lines: Lines, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

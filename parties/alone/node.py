@@ -19,6 +19,7 @@ from mixbayes.node.rounds.state import OVER
 from mixbayes.node.serving.admission import Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
+from mixbayes.node.serving.own_call import refuse_silent
 from mixbayes.node.serving.server import Server, refuse_taken
 from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
@@ -47,6 +48,7 @@ class _Part:
     """Ends the calls that wait for the other hospital."""
     steps: tuple[Callable[[], object], ...] = ()
     meters: tuple[Meter, ...] = ()
+    threads: tuple[threading.Thread, ...] = ()
 
 
 @contextmanager
@@ -75,9 +77,11 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         server = serve_applications(stack, settings, identity, part.hospital, log)
         if settings.protection:
             store.rounds.write_down(title, "protected", "own table", settings.audited_protection)
+        refuse_silent(settings.listen, server.port, identity)
         log.info("ready", port=server.port, rows=settings.rows)
-        _go_on(stack, (*part.steps, store.contribute, part.hospital.keep_warm), (standing.leave, part.hang_up), log)
-        yield RunningHospital(server.port, part.meters)
+        steps = *part.steps, store.contribute, part.hospital.keep_warm
+        threads = _go_on(stack, steps, (standing.leave, part.hang_up), log)
+        yield RunningHospital(server.port, part.meters, (*server.threads, *part.threads, *threads))
 
 
 def _listen(
@@ -86,10 +90,10 @@ def _listen(
     """The hospital with an address: it answers the other hospital's certificate there, and no other."""
     follower, conversations = Follower(store.rounds), Conversations(store.federation.policy.timeout, log)
     pair = PairService(store, follower, conversations, standing, Watch())
-    _serve_partner(stack, settings, identity, pair, log)
+    server = _serve_partner(stack, settings, identity, pair, log)
     numbered, own = numbering(identity.seal), settings.own_patients
     hospital = PartnerHospital(store, own, standing, lambda: "", numbered, follower.open, follower.close)
-    return _Part(hospital, conversations.close)
+    return _Part(hospital, conversations.close, threads=tuple(server.threads))
 
 
 def _dial(
@@ -106,17 +110,23 @@ def _dial(
 
 def _go_on(
     stack: ExitStack, steps: Iterable[Callable[[], object]], ending: Sequence[Callable[[], None]], log: Log
-) -> None:
+) -> list[threading.Thread]:
     """Repeat each step in a thread of its own, until the stack unwinds."""
     stopped = threading.Event()
     threads = [threading.Thread(target=keep_going, args=(step, stopped, log, _TICK), daemon=True) for step in steps]
     for thread in threads:
-        stack.callback(thread.join, _FAREWELL)
+        stack.callback(_wait_for, thread)
     for end in reversed(ending):
         stack.callback(end)
     stack.callback(stopped.set)
     for thread in threads:
         thread.start()
+    return threads
+
+
+def _wait_for(thread: threading.Thread) -> None:
+    if thread.is_alive():  # not if the system had no more threads
+        thread.join(_FAREWELL)
 
 
 def _changed(store: PartnerStore, log: Log, number: int, state: str) -> None:
@@ -125,7 +135,7 @@ def _changed(store: PartnerStore, log: Log, number: int, state: str) -> None:
         store.close()
 
 
-def _serve_partner(stack: ExitStack, settings: Settings, identity: Identity, pair: PairService, log: Log) -> None:
+def _serve_partner(stack: ExitStack, settings: Settings, identity: Identity, pair: PairService, log: Log) -> Server:
     """At the agreed address, for the other hospital's certificate alone."""
     federation, name = settings.federation, settings.name
     address = settings.listen_partner or federation.party(name).address
@@ -135,4 +145,6 @@ def _serve_partner(stack: ExitStack, settings: Settings, identity: Identity, pai
         federation.title(name), federation, lambda caller, service: caller != name, log, identity.revoked
     )
     service = partial(add_PairServicer_to_server, pair)
-    stack.enter_context(Server(address, identity.credentials, admission, [service], [PAIR]))
+    server = stack.enter_context(Server(address, identity.credentials, admission, [service], [PAIR]))
+    refuse_silent(address, server.port, identity)
+    return server

@@ -13,10 +13,13 @@ from mixbayes.agreement.agreement import Privacy
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import JOINT_TEST, About, Clock, ContributionTables, Datastore
 from mixbayes.node.log import Log, logged
+from mixbayes.node.pauses import HOPELESS
 from mixbayes.node.privacy import spent, too_much
 from mixbayes.node.recipes import best_recipe, remember_best
+from mixbayes.node.repeated import Repeated
 from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import Status, combined
+from mixbayes.parties.open_question import OpenQuestion
 from mixbayes.parties.own_patients import other_counts
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Words
@@ -27,12 +30,10 @@ from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.transport.contribution import ID_BYTES, Contribution, encode
-from mixbayes.transport.errors import AlreadyContributed, Disagreement, NotAdmitted, RefusedByPolicy
+from mixbayes.transport.errors import AlreadyContributed, RefusedByPolicy
 
 _WHATEVER_SET = ""
 """A hospital does not know with whom its contribution is counted; there is one set for a round."""
-HOPELESS = Disagreement, NotAdmitted
-"""The other end has looked at this node and refuses it: waiting does not mend that."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,10 @@ class Outbox:
         self._privacy = privacy
         self._release = release
         self._test_release = test_release
+
+    def open_question(self) -> OpenQuestion:
+        """The last question of this node, which may be open since it ran before."""
+        return OpenQuestion(self._datastore)
 
     def refuse_other_counts(self, number: int, vector: Words) -> None:
         """Raise if these are not the counts that were contributed to the round: the table has changed since."""
@@ -220,6 +225,7 @@ class Contributor:
         self._make = make
         self._log = log
         self._last_line: tuple[object, ...] = ()
+        self._repeated = Repeated()
         self.round = 0
         """The last round of which both mixers reported."""
         self._sealed = self._sent = self._lost = 0
@@ -234,7 +240,8 @@ class Contributor:
         for mixer, status in answered.items():
             self._contribute(mixer, status, max(one.noise_charges for one in answered.values()))
         if len(answered) < 2:
-            self._log_once("waiting", why="; ".join(str(error) for error in silent.values()))
+            why = "; ".join(str(error) for error in silent.values())
+            self._repeated.say(why, self._log.info, "waiting", why=why)
             return ""
         status = combined(list(answered.values()), silent)
         self.round = status.round

@@ -17,6 +17,7 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, refuse_preliminary
+from mixbayes.node.serving.own_call import refuse_silent
 from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
 from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, numbering
@@ -58,7 +59,7 @@ class Hospital:
         self._federation = federation
         self._outbox = outbox
         self._witnessing = witnessing
-        self._asking = Asking(mixers, federation.layout, numbered)
+        self._asking = Asking(mixers, federation.layout, numbered, outbox.open_question())
         self._turn = Turn(federation.policy.timeout)
         self._numbered = numbered
         self._serving: int | None = None
@@ -192,20 +193,23 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         server = serve_applications(stack, settings, identity, hospital, log)
         if settings.protection:
             outbox.note("protected", "own table", settings.audited_protection)
+        refuse_silent(settings.listen, server.port, identity)
         log.info("ready", port=server.port, rows=settings.rows)
         contributor = Contributor(name, mixers, outbox, partial(_made, settings), log)
         contributor.begin()
-        _go_on(stack, lambda: hospital.between_questions(contributor.step(), contributor.round), log)
-        yield RunningHospital(server.port, (mixers.peers["a"].meter, mixers.peers["b"].meter))
+        thread = _go_on(stack, lambda: hospital.between_questions(contributor.step(), contributor.round), log)
+        meters = mixers.peers["a"].meter, mixers.peers["b"].meter
+        yield RunningHospital(server.port, meters, (*server.threads, thread))
 
 
-def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> None:
+def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> threading.Thread:
     """Repeat the step in a thread, until the stack unwinds."""
     stopped = threading.Event()
     thread = threading.Thread(target=keep_going, args=(step, stopped, log), name="contributor")
+    thread.start()
     stack.callback(thread.join, 10.0)
     stack.callback(stopped.set)
-    thread.start()
+    return thread
 
 
 def _made(settings: Settings, number: int) -> Messages:

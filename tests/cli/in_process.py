@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mixbayes.cli import main
+from mixbayes.cli import run_command
 
 PLAIN = {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
 
@@ -42,7 +42,7 @@ def command(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     def run(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["mixbayes", name, *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
-            main()
+            run_command()
         told = capsys.readouterr()
         return Done(int(ended.value.code or 0), told.out, told.err)
 

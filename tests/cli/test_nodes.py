@@ -34,11 +34,13 @@ class Told:
         self._once = threading.Lock()
         self._other = threading.Timer(LATER, self._tell)
         self.in_a_step = False
+        self.threads: list[threading.Thread] = []
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Told:
         self._other.start()
         sys.settrace(self._trace)
         self._trace(sys._getframe(1), "call", None)  # pyright: ignore[reportPrivateUsage] - the one that waits
+        return self
 
     def __exit__(self, *ended: object) -> None:
         sys.settrace(None)
@@ -88,10 +90,10 @@ def test_a_node_that_waits_for_others_before_it_is_ready_stops_at_once() -> None
     left = threading.Event()
 
     @contextmanager
-    def waiting() -> Iterator[None]:
+    def waiting() -> Iterator[Told]:
         try:
             threading.Event().wait(60.0)
-            yield
+            yield Told(0)
         finally:
             left.set()
 

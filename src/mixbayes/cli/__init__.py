@@ -3,7 +3,9 @@
 import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
+from mixbayes.cli import bounded
 from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import MixbayesError
 
@@ -13,9 +15,29 @@ _NODES = ("mixer", "party")
 
 def main() -> None:
     """The `mixbayes` command."""
-    if sys.argv[1:2] not in ([node] for node in _NODES):  # a node's operator may need what gRPC says of strangers
-        os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    # gRPC would write a line about every connection that fails, and not from where. A node's doorkeeper counts them.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    if sys.argv[1:2] in ([node] for node in _NODES):
+        _run_node()
+    run_command()
+
+
+def _run_node() -> NoReturn:
+    """A process that is a node ends with its command: what is left of gRPC may wait for ever for a thread."""
     try:
+        run_command(bounded.bound_this_process)
+    except SystemExit as end:  # here, because what waits begins to wait once the error is forgotten
+        bounded.end_process(end.code)
+    except BaseException:  # noqa: BLE001 - as the interpreter would end
+        sys.excepthook(*sys.exc_info())
+        bounded.end_process(1)
+    bounded.end_process(0)
+
+
+def run_command(first: Callable[[], None] = lambda: None) -> None:
+    """What is typed, after something that may fail as it does."""
+    try:
+        first()
         with naming_extras():
             from mixbayes.cli.app import app  # slow to import, and somebody may stop it meanwhile
 

@@ -6,19 +6,21 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from types import FrameType
-from typing import Annotated, TypeVar
+from typing import Annotated, Protocol, TypeVar
 
 import typer
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.agreement.noise import refuse_protected_and_noisy
+from mixbayes.cli import bounded
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables, tell_unmet
 from mixbayes.cli.tenths import Tenths
@@ -31,6 +33,7 @@ from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import SourceAway
 from mixbayes.tables.tallying import Counted
+from mixbayes.transport.errors import NO_ROOM, CannotServe
 
 MIXER_EXAMPLES = """Examples:
 
@@ -75,6 +78,7 @@ def mixer(
     reflection: Reflection = False,
 ) -> None:
     """Run a mixer: collect contributions, train with the other mixer, answer questions."""
+    bounded.begin("to start", bounded.TO_START)
     from mixbayes.mixers import node
 
     agreed = read_federation(federation)
@@ -118,6 +122,7 @@ def party(
     how: How = USUAL,
 ) -> None:
     """Run a hospital's node: check the table, contribute its counts, answer the hospital's own applications."""
+    bounded.begin("to start", bounded.TO_START)
     from mixbayes.parties.alone import node as partner_node
     from mixbayes.parties.settings import Settings
     from mixbayes.parties.with_mixers import node
@@ -126,6 +131,7 @@ def party(
     title = agreed.title(agreed.party(name).name)
     if protect and agreed.privacy:
         refuse_protected_and_noisy()
+    bounded.over()  # a large table may take its time, and so may a database that is not up yet
     layout, secret = agreed.layout, load_keys(keys, name, datetime.now(UTC)).state_key
     found = _when_it_answers(lambda: _folded(agreed, data, how, secret))
     counts = found.counted
@@ -150,6 +156,7 @@ def party(
         aside=None if protect else found.aside,
     )
     running = partner_node.running if agreed.two_party else node.running
+    bounded.begin("to start", bounded.TO_START + _FIRST_CALLS * agreed.policy.timeout)
     until_stopped(running(settings, log), log)
 
 
@@ -197,15 +204,55 @@ def _tell_what_was_counted(counts: Counted, log: Log) -> None:
 
 
 _ENOUGH = (signal.SIGTERM, signal.SIGINT)
+_LOOK_EVERY = 5.0
+_FIRST_CALLS = 6
+"""A hospital's node calls both mixers before it has begun: for the status, to contribute, and the next step's."""
 
 
-def until_stopped(node: AbstractContextManager[object], log: Log) -> None:
+class AtWork(Protocol):
+    """A node at work, and its threads: if one of them ends, the node is of no use."""
+
+    @property
+    def threads(self) -> Sequence[Thread]: ...
+
+
+def until_stopped(node: AbstractContextManager[AtWork], log: Log) -> None:
     """Run until somebody says that it is enough; a second time ends at once."""
-    with _told_to_stop() as signals, node:
+    with _told_to_stop() as signals, _with_room(node) as at_work:
         signals.starting = False
-        while signals.heard.recv(1)[0] not in _ENOUGH:
-            pass
+        bounded.over()
+        try:
+            _wait(signals.heard, at_work.threads)
+        finally:
+            bounded.begin("to end", bounded.TO_END)
         log.info("stopping")
+
+
+def _wait(heard: socket.socket, threads: Sequence[Thread]) -> None:
+    """Until it is enough. Raises if a thread has ended that the node needs."""
+    heard.settimeout(_LOOK_EVERY)
+    while True:
+        try:
+            if heard.recv(1)[0] in _ENOUGH:
+                return
+        except TimeoutError:
+            if ended := [thread.name for thread in threads if not thread.is_alive()]:
+                raise CannotServe(
+                    f"A thread that this node needs has ended ({', '.join(ended)}); its log may say why. {NO_ROOM}"
+                ) from None
+
+
+@contextmanager
+def _with_room(node: AbstractContextManager[Made]) -> Iterator[Made]:
+    """The node. If the system has no more threads or memory for its start, the error says so."""
+    with ExitStack() as stack:
+        try:
+            at_work = stack.enter_context(node)
+        except (RuntimeError, MemoryError) as error:
+            if isinstance(error, RuntimeError) and "thread" not in str(error):
+                raise
+            raise CannotServe(f"This node cannot start. {NO_ROOM}") from error
+        yield at_work
 
 
 @dataclass

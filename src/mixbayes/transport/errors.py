@@ -4,9 +4,16 @@ from mixbayes.protocol.errors import MixbayesError, PeerError
 
 
 class CannotServe(MixbayesError):
-    """The node cannot listen where it should, or not on that address."""
+    """The node cannot listen where it should, or answers nobody there."""
 
     code = "E122"
+
+
+NO_ROOM = (
+    "The system may have no threads or memory left for it. Raise its limits (ulimit -u, ulimit -v; with systemd "
+    "TasksMax and MemoryMax), or end something else, and start the node again."
+)
+"""What to do about a node that has no room to serve."""
 
 
 class BadState(MixbayesError):

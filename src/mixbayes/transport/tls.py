@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -23,6 +24,8 @@ from mixbayes.transport.errors import CannotServe, Revoked, WrongKey
 
 _ORDER = list(sys.modules)
 _FAREWELL = 5.0
+_OWN = "grpc.use_local_subchannel_pool", 1
+"""Else two channels to one address share a connection, and the attempts to make it."""
 _TOO_LATE = _ORDER.index("grpc") < _ORDER.index("mixbayes")
 
 
@@ -106,7 +109,7 @@ class RenewedChannel(grpc.Channel):
             if self.closed or (made and made.own == own and not made.broken):
                 return self._made()
             root = self._root_for(own)
-            if made and (made.own, made.root) == (own, root):
+            if made and (made.own, made.root) == (own, root) and not made.stale:
                 made.broken = False
             else:
                 self._connect(own, root)
@@ -138,10 +141,18 @@ class RenewedChannel(grpc.Channel):
                 return
             if self._last:
                 self._last.channel.close()
-            channel = grpc.secure_channel(self._address, for_client(own, root), self._options)
+            channel = grpc.secure_channel(self._address, for_client(own, root), (*self._options, _OWN))
             self._last, self._connection = self._connection, _Connection(own, root, channel)
+            if self._last and self._last.lost:
+                self._last.channel.close()  # else it would go on dialling whom it does not trust any more
         if root != own.authority:
             channel.subscribe(self._connection.heard)
+
+    def connect_anew(self, used: grpc.Channel) -> None:
+        """Over this connection nobody is reached. gRPC would try the same one again, later and later."""
+        made = self._connection
+        if made and made.channel is used:
+            made.broken = made.stale = True
 
     def unary_unary(self, method: str, *args: Any, **options: Any) -> Any:
         return lambda *call, **about: self.now().unary_unary(method, *args, **options)(*call, **about)
@@ -183,20 +194,27 @@ class _Connection:
     root: bytes = field(repr=False)
     channel: grpc.Channel
     broken: bool = False
-    """Whether it broke, or could not be made, since its root was last asked for."""
+    """Whether it broke, or could not be made, since its root was last asked for; or may have."""
+    lost: bool = False
+    """Whether gRPC has no connection any more."""
+    stale: bool = False
+    """Whether another one is to take its place."""
     _held: bool = False
 
     def heard(self, state: grpc.ChannelConnectivity) -> None:
+        """What gRPC tells of a channel whose root is one certificate."""
         if state is grpc.ChannelConnectivity.READY:
-            self._held = True
+            self._held, self.lost = True, False
         elif self._held or state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
-            self._held, self.broken = False, True
+            self._held, self.lost, self.broken = False, True, True
 
 
 def _hang_up(connections: Iterable[_Connection | None]) -> None:
     """If Ctrl-C came while a call began, gRPC waits for that call for ever: nobody else does."""
     closing = [threading.Thread(target=one.channel.close, daemon=True) for one in connections if one]
+    with suppress(RuntimeError):  # the system has no thread left: then they end with the process
+        for thread in closing:
+            thread.start()
     for thread in closing:
-        thread.start()
-    for thread in closing:
-        thread.join(_FAREWELL)
+        if thread.ident is not None:
+            thread.join(_FAREWELL)

@@ -188,10 +188,11 @@ def test_round_waits_as_long_as_it_takes_for_what_time_may_mend(scene: Scene, er
     scene.ticks(3 * ATTEMPTS)
     assert scene.state == COLLECTING
     assert scene.leader.waiting == f"waiting: {error}"
+    assert scene.leader.hindrance is error
     assert scene.said.getvalue().count('"waiting"') == 1, "said once, not at every tick"
     scene.other.error = None
     scene.run()
-    assert (scene.state, scene.leader.waiting) == (SERVING, "")
+    assert (scene.state, scene.leader.waiting, scene.leader.hindrance) == (SERVING, "", None)
 
 
 def test_what_is_waited_for_is_known_while_it_is_tried_again(scene: Scene) -> None:

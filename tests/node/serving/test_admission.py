@@ -100,6 +100,14 @@ def behaviour_of(kind: str, act: Callable[[grpc.ServicerContext], bytes]) -> Cal
     return many if kind.endswith("stream") else one
 
 
+def test_the_same_refusal_of_the_same_caller_is_said_once(site: Site) -> None:
+    said = io.StringIO()
+    with guarded(site, behaviour_of("unary_unary", lambda context: b""), "unary_unary", said) as call:
+        for name in ("west", "west", "west", "north"):
+            call(name)
+    assert [json.loads(line)["caller"] for line in said.getvalue().splitlines()] == ["party west"]
+
+
 @pytest.mark.parametrize("kind", MAKERS)
 def test_whoever_may_is_answered_and_known_by_the_certificate(site: Site, kind: str) -> None:
     behaviour = behaviour_of(kind, lambda context: caller_of(context).encode())

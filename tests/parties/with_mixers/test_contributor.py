@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -185,6 +186,52 @@ def test_log_says_each_thing_once(scene: Scene) -> None:
     assert sum('"contributed"' in line for line in said.splitlines()) == 2
     scene.tries(5)
     assert scene.said.getvalue() == said
+
+
+class Clock(threading.Event):
+    """An event for which nobody waits: it notes for how long they would have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.waits: list[float] = []
+        self._most = most
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.append(timeout or 0.0)
+        if len(self.waits) == self._most:
+            self.set()
+        return self.is_set()
+
+
+def test_a_node_that_is_refused_says_so_once_and_asks_later_and_later(scene: Scene) -> None:
+    clock = Clock(10)
+    scene.mixers.silent["a"] = NotAdmitted("mixer a", "greeting", "party north is not listed")
+    keep_going(scene.contributor.step, clock, logger("party north", scene.said), tick=2.0)
+    assert clock.waits[-1] > 100 > 10 > clock.waits[0] > 2
+    assert scene.said.getvalue().count("is not listed") == 1
+
+
+def test_a_node_that_is_admitted_again_goes_on_as_before(scene: Scene) -> None:
+    refusals, clock = [NotAdmitted("mixer a", "greeting", "why")] * 5, Clock(8)
+
+    def step() -> None:
+        if refusals:
+            raise refusals.pop()
+
+    keep_going(step, clock, logger("party north", scene.said), tick=2.0)
+    assert clock.waits[4] > 10
+    assert clock.waits[5:] == [2.0] * 3
+
+
+def test_errors_that_take_turns_are_said_once_each(scene: Scene) -> None:
+    clock, turn = Clock(10), itertools.cycle([DifferentSets("mixer a", "a step", why) for why in ("one", "two")])
+
+    def step() -> None:
+        raise next(turn)
+
+    keep_going(step, clock, logger("party north", scene.said), tick=2.0)
+    assert [scene.said.getvalue().count(f"a step: {why}") for why in ("one", "two")] == [1, 1]
+    assert set(clock.waits) == {2.0}
 
 
 def test_work_goes_on_after_errors_until_the_node_stops(scene: Scene) -> None:

@@ -13,6 +13,7 @@ import grpc
 
 from mixbayes.node.log import Log, logged
 from mixbayes.node.questions import NEXT
+from mixbayes.node.repeated import Repeated
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import LocalError, MixbayesError, PeerGone, PeerSilent, WrongStep
 from mixbayes.transport.errors import RefusedByPolicy
@@ -52,6 +53,7 @@ class Conversations:
         self._deadline = deadline
         self._log = log
         self._most = most
+        self._repeated = Repeated()
         self._closing = False
         self._open: dict[tuple[str, str], _Gathering] = {}
         self._lock = threading.Lock()
@@ -148,7 +150,8 @@ class Conversations:
 
     def _end(self, gathering: _Gathering, error: MixbayesError | None) -> None:
         if error and not self._closing:
-            self._log.warning("conversation broke off", why=str(error), code=error.code)
+            why = str(error)
+            self._repeated.say(why, self._log.warning, "conversation broke off", why=why, code=error.code)
         for wire in gathering.wires.values():
             if error:
                 wire.fail(error)
