@@ -20,7 +20,7 @@ import pytest
 
 from mixbayes.agreement.agreement import federation_from
 from mixbayes.agreement.files import read_federation, written
-from mixbayes.cli import main, nodes
+from mixbayes.cli import nodes, run_command
 from mixbayes.keys.authority import make_authority
 from mixbayes.keys.public import public_key_in
 from mixbayes.node.identity import Identity
@@ -134,7 +134,7 @@ def play(machines: Machines, line: str, monkeypatch: pytest.MonkeyPatch, capsys:
             wait_until(serves(machines.folder, line), f"{line}: the round serves")
         monkeypatch.setattr(sys, "argv", shlex.split(line))
         with pytest.raises(SystemExit) as ended:
-            main()
+            run_command()  # `main` ends the process of a node
         assert not ended.value.code, f"{line}\n{capsys.readouterr()}"
 
 
