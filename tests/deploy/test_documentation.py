@@ -50,7 +50,7 @@ def commands(page: Path) -> list[list[str]]:
     text = page.read_text()
     lines = [line for _, _, block in BLOCK.findall(text) for line in block.splitlines()] + SPAN.findall(text)
     words = (shlex.split(line.strip().removeprefix(AS_THE_NODE), comments=True) for line in lines)
-    return [line[1:] for line in words if Path(line[0]).name == "mixbayes"]
+    return [line[1:] for line in words if line and Path(line[0]).name == "mixbayes"]
 
 
 RUN_HERE = [page for page in PAGES if blocks(page, elsewhere=False) and page.stem != "membership"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -19,8 +20,9 @@ import pytest
 
 from mixbayes.agreement.agreement import federation_from
 from mixbayes.agreement.files import read_federation, written
-from mixbayes.cli import main, nodes
+from mixbayes.cli import nodes, run_command
 from mixbayes.keys.authority import make_authority
+from mixbayes.keys.public import public_key_in
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log, logger
 from mixbayes.node.rounds.state import SERVING
@@ -71,8 +73,10 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machin
     content = HEART | {"parties": [{"name": "north"}, {"name": "south"}], "mixers": mixers}
     (tmp_path / "federation.toml").write_text(written(federation_from(content)))
     make_authority(tmp_path / "authority")
+    (tmp_path / "signed").mkdir()
     for name in ("a", "b", "north", "south"):
         with_keys(tmp_path / "keys", name, tmp_path / "authority")
+        shutil.copy(tmp_path / "keys" / f"{name}.pem", tmp_path / "signed")
     for seed, name in enumerate(("north", "south", "west")):
         (tmp_path / f"{name}.csv").write_text(table(seed))
     (tmp_path / "new.csv").write_text("sex,age,chol\nf,35,200\nm,66,300\n")
@@ -130,13 +134,15 @@ def play(machines: Machines, line: str, monkeypatch: pytest.MonkeyPatch, capsys:
             wait_until(serves(machines.folder, line), f"{line}: the round serves")
         monkeypatch.setattr(sys, "argv", shlex.split(line))
         with pytest.raises(SystemExit) as ended:
-            main()
+            run_command()  # `main` ends the process of a node
         assert not ended.value.code, f"{line}\n{capsys.readouterr()}"
 
 
 def test_the_page_from_its_first_command_to_its_last(
     machines: Machines, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pin = "mixbayes federation pin federation.toml --key a=keys/a.pem --key b=keys/b.pem"
+    play(machines, pin, monkeypatch, capsys)
     for name in ("b", "a", "north", "south"):
         kind = "mixer" if len(name) == 1 else f"party --data {name}.csv"
         agreed = f"--federation federation.toml --name {name} --keys keys --state state/{name}"
@@ -149,3 +155,6 @@ def test_the_page_from_its_first_command_to_its_last(
     assert machines.journals["west"].says("is not listed in the agreement")
     wait_until(lambda: machines.journals["south"].says("keys were renewed"), "south notices its new keys")
     assert (machines.folder / "labels.csv").read_text().splitlines() == ["label", "absent", "present"]
+    agreed = read_federation(machines.folder / "next.toml")
+    assert [change.member for change in agreed.changes] == ["a"]
+    assert agreed.key_of("b") == public_key_in(machines.folder / "hands" / "keys" / "b.pem").fingerprint

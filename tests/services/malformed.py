@@ -56,8 +56,9 @@ class Ended:
 
     @property
     def in_order(self) -> bool:
-        """Answered; or refused with a code that blames no program of ours."""
-        return self.status is grpc.StatusCode.OK or self.code not in ("", "E000", "E300")
+        """Answered; or refused for what was sent, with a code that blames no program of ours."""
+        sent = not any(words in self.text for words in ("is shut out", "connections here already"))
+        return self.status is grpc.StatusCode.OK or (sent and self.code not in ("", "E000", "E300"))
 
 
 def methods(service: str) -> list[MethodDescriptor]:
