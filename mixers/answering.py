@@ -6,20 +6,19 @@ the question before the first transfer, and each writes its share of the labels 
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
 import numpy as np
 
+from mixbayes.mixers.comparing import common_verdict, give_back, same_announcement
 from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
 from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
-from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
+from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.recipes import of_one_training
 from mixbayes.protocol.arrays import Bytes, Words
 from mixbayes.protocol.attributes.layout import Layout
@@ -32,7 +31,6 @@ from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
-from mixbayes.protocol.errors import DifferentSets, OutOfRange, PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import SentPool, connect_answerer, connect_pair
 
@@ -67,9 +65,11 @@ def converse(
     desk = _Desk(me, line, layout, ledger, personal, joint_test, label.common_blinding(me))
     while (question := questions.receive(line.channel)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
-            with _same_announcement(me.channel, line.channel):
+            with same_announcement(me.channel, line.channel):
                 me.pool.top_up()
             line.pool.top_up()
+        elif question.kind is Kind.BROKEN:
+            give_back(me, line.channel, ledger, question)
         else:
             _answer(desk, question)
 
@@ -77,7 +77,7 @@ def converse(
 def _answer(desk: _Desk, question: Question) -> None:
     """Answer one question, after its announcement, with this mixer's share of the labels or totals."""
     me, line, ledger, joint_test = desk.me, desk.line, desk.ledger, desk.joint_test
-    verdict = _common_verdict(desk, question)
+    verdict = common_verdict(me, line.channel, ledger, question)
     if verdict is Verdict.GO and question.kind is Kind.ASIDE and joint_test.given_to_both(me, question):
         verdict = Verdict.STORED
     joint = verdict is Verdict.GO and question.kind is Kind.JOINT_TEST
@@ -86,7 +86,7 @@ def _answer(desk: _Desk, question: Question) -> None:
         raise refused
     if verdict is Verdict.GO:
         ledger.charge(question)
-        me.channel.swap("question is charged", question.id)
+        me.channel.swap(questions.CHARGED, question.id)
     questions.send_verdict(line.channel, verdict)
     if verdict is Verdict.STORED:
         for share in ledger.kept(question):
@@ -99,36 +99,6 @@ def _answer(desk: _Desk, question: Question) -> None:
         _evaluate(desk, question)
     elif verdict is Verdict.GO:
         _classify(desk, question)
-
-
-def _common_verdict(desk: _Desk, question: Question) -> Verdict:
-    """Compare the question, the training and the verdict. A question that only one of the two has stored is spent."""
-    me, asker, ledger = desk.me, desk.line.channel, desk.ledger
-    verdict = ledger.verdict(question)
-    serving = verdict is not Verdict.NOT_SERVING
-    run = ledger.trained(question.round)[0] if serving else bytes(RUN_BYTES)
-    announced = hashlib.sha256(question.encoded()).digest()  # as long whatever recipe is named
-    with _same_announcement(me.channel, asker):
-        theirs = me.channel.swap("question", announced + run + bytes([verdict])).tobytes()
-    if theirs[: len(announced)] != announced:
-        raise OutOfRange(asker.peer, questions.NEXT, "it asks the two mixers different questions")
-    other = Verdict(theirs[-1]) if theirs[-1] in list(Verdict) else Verdict.NOT_SERVING
-    if serving and other is not Verdict.NOT_SERVING and theirs[len(announced) : -1] != run:
-        raise DifferentSets(me.channel.peer, "question", "its model is from another training than this mixer's")
-    if {verdict, other} == {Verdict.GO, Verdict.STORED}:
-        return Verdict.SPENT
-    return max(verdict, other)
-
-
-@contextmanager
-def _same_announcement(other: Channel, asker: Channel) -> Iterator[None]:
-    """A step at which the mixers wait for each other: the other one is also silent if the hospital sent it nothing."""
-    try:
-        yield
-    except PeerSilent as error:
-        perhaps = f"{asker.peer} told one mixer alone, or each something else, or {other.peer} is stuck"
-        why = f"{error.why} from {other.peer}: {perhaps}"
-        raise PeerSilent(f"{asker.peer} or {other.peer}", questions.NEXT, why) from None
 
 
 def _classify(desk: _Desk, question: Question) -> None:

@@ -25,11 +25,11 @@ from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import OVER
-from mixbayes.node.serving.admission import Admission
+from mixbayes.node.serving.admission import MOST_CALLS, Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.own_call import refuse_silent
-from mixbayes.node.serving.server import Server, refuse_taken
+from mixbayes.node.serving.server import THREADS, Server, refuse_taken
 from mixbayes.node.witnessing import Witnessing
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
@@ -85,7 +85,15 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         stack.callback(reception.conversations.close)
         admission = Admission(title, federation, partial(_admit, federation), log, identity.revoked)
         names = list(_FULL_NAMES.values())[: len(part.services)]
-        server = Server(address, identity.credentials, admission, part.services, names, reflected=settings.reflection)
+        server = Server(
+            address,
+            identity.credentials,
+            admission,
+            part.services,
+            names,
+            reflected=settings.reflection,
+            streams=part.streams,
+        )
         stack.enter_context(server)
         refuse_silent(address, server.port, identity)
         part.begin()
@@ -101,6 +109,7 @@ class _Part:
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
     threads: tuple[threading.Thread, ...] = ()
+    streams: int = 2 * MOST_CALLS
 
 
 def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
@@ -121,7 +130,10 @@ def _led(reception: Reception) -> _Part:
     """Mixer b answers hospitals, and mixer a."""
     hospitals = LedService(reception)
     pair = PairService(reception, Follower(reception.store.rounds), hospitals)
-    return _Part([partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)])
+    return _Part(
+        [partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)],
+        streams=THREADS,  # mixer a calls for all hospitals over one connection
+    )
 
 
 def _changed(store: Store, log: Log, number: int, state: str) -> None:

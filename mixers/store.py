@@ -11,7 +11,7 @@ from mixbayes.mixers.personal import Personal
 from mixbayes.mixers.training import Trained, checked, share_of, train_round
 from mixbayes.node.ledger import Page
 from mixbayes.node.model_codec import model_bytes, model_from
-from mixbayes.node.questions import Kind, Question
+from mixbayes.node.questions import Question
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.arrays import Words
@@ -102,10 +102,8 @@ class Store:
         """What this mixer has for the joint test, in a conversation with this hospital."""
         return JointTest(self.rounds, self.layout, hospital)
 
-    def _pieces(self, question: Question) -> int:
-        if question.kind in (Kind.EVALUATION, Kind.JOINT_TEST):
-            return 1
-        if question.kind is Kind.ASIDE:
-            return 0
+    def _pieces(self, question: Question) -> list[int]:
+        """The rows of each message in the answer to a question for labels."""
         form = Form.of(self.layout, precision_for(self.layout, question.recipe).width)
-        return sum(1 for _ in (form.pieces(question.rows) if question.private else rows.pieces(question.rows)))
+        pieces = form.pieces(question.rows) if question.private else rows.pieces(question.rows)
+        return [piece.stop - piece.start for piece in pieces]

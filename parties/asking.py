@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from mixbayes.node.disk.sealing import Seal
-from mixbayes.node.questions import ID_BYTES, Kind
+from mixbayes.node.questions import ID_BYTES, Kind, Question
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.transport.errors import TooEarly
@@ -40,6 +40,16 @@ def of_recipe(id: bytes, recipe: Recipe) -> bytes:
     if not id or recipe == JOINT:
         return id
     return hashlib.sha256(b"mixbayes recipe" + id + str(recipe).encode()).digest()[:ID_BYTES]
+
+
+def renewed(id: bytes) -> bytes:
+    """The id under which the rows of a question are asked about that broke off under this one: always the same."""
+    return hashlib.sha256(b"mixbayes renewed" + id).digest()[:ID_BYTES]
+
+
+def broken(question: Question) -> Question:
+    """The announcement that this question broke off."""
+    return Question(Kind.BROKEN, question.round, id=question.id)
 
 
 def fresh_id() -> bytes:

@@ -13,6 +13,8 @@ class MixbayesError(Exception):
 
     code = "E000"
     exit_code = 1
+    origin = ""
+    """The node that raised it, where another node has reported it here, however many nodes passed it on."""
 
 
 class BadData(MixbayesError):

@@ -118,6 +118,22 @@ def test_dmpd(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
     assert len(lines()) == 2 + 2 * 2
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="its strangers come from another address of loopback")
+def test_doors(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    doors = load("doors")
+    monkeypatch.setattr(doors, "SETTLING", 0.0)
+    monkeypatch.setattr(doors, "RESETTING", 1)
+    doors.main(0.1, 5, 256)
+    attacks = [line[:24].partition(",")[0].rstrip() for line in lines()[1:]]
+    assert attacks == [
+        "none",
+        "5 silent connections",
+        "failed handshakes",
+        "resets by a hospital",
+        "resets by a stranger",
+    ]
+
+
 def test_drawing(load: Load, lines: Lines) -> None:
     load("drawing").main(8.0, 1, [(2, 3)])
     assert [" cells, " in line and "with noise" in line for line in lines()] == [True, True]

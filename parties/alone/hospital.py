@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 import numpy as np
 
 from mixbayes.node.counts import released
-from mixbayes.node.ledger import refusal
+from mixbayes.node.ledger import MOST_BROKEN, Page, refusal
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, refuse_preliminary
@@ -19,7 +19,8 @@ from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, spent
 from mixbayes.parties.applications import NO_JOINT_TEST
-from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, fresh_id, of_recipe
+from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, broken, fresh_id, of_recipe, renewed
+from mixbayes.parties.open_question import OpenQuestion
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.evaluation import Totals
@@ -109,6 +110,7 @@ class PartnerHospital:
         self._numbered = numbered
         self._open_round = open_round
         self._close_round = close_round
+        self._open = OpenQuestion(store.rounds.datastore)
         self._turn = Turn(store.federation.policy.timeout)
         self._warmed = 0.0
 
@@ -177,8 +179,8 @@ class PartnerHospital:
     def _part(self, question: Question, codes: Values, *, renew: bool) -> Labels:
         """One question, from this hospital's own ledger if it was answered before."""
         own = self._store.page(self._store.name)
-        if own.verdict(question) is Verdict.STORED:
-            return np.frombuffer(own.kept(question)[0], "<u1").astype(np.int64)
+        if kept := _stored(own, question, renew=renew):
+            return np.frombuffer(kept[0], "<u1").astype(np.int64)
 
         def ask(asker: Asker, engine: Engine, question: Question) -> Labels:
             labels = asker.ask(engine, question, codes)
@@ -189,21 +191,54 @@ class PartnerHospital:
 
     def _asked(self, question: Question, ask: Callable[[Asker, Engine, Question], Answer], *, renew: bool) -> Answer:
         """The other hospital's answer. If the conversation breaks the question is asked again, if need be anew."""
-        own = self._store.page(self._store.name)
         failure: MixbayesError = spent()
         for _ in range(ATTEMPTS):
+            try:
+                asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
+                last, engine = self._unspent(asker, question, renew=renew)
+                if not engine:
+                    break
+                found = ask(asker, engine, last)
+            except PeerGone as error:
+                failure = error  # perhaps before it was charged: then the same question again
+            else:
+                self._open.is_answered()
+                return found
+        raise failure
+
+    def _unspent(self, asker: Asker, question: Question, *, renew: bool) -> tuple[Question, Engine | None]:
+        """Announce the question; if it is spent, give it back and announce it under the next id, until one is good."""
+        own = self._store.page(self._store.name)
+        if earlier := self._open.earlier(question):
+            _give_back(asker, own, earlier)
+        for _ in range(MOST_BROKEN):
             verdict = own.verdict(question)
             if refused := refusal(verdict, self._store.federation.title(self._store.name), question):
                 raise refused
-            try:
-                if verdict is Verdict.GO:
-                    asker = self._standing.wait(self._store.federation.policy.timeout, self._store.partner)
-                    if engine := asker.announce(question, own.charge):
-                        return ask(asker, engine, question)
-            except PeerGone as error:
-                failure = error  # perhaps before it was charged: then the same question again
-                continue
+            if verdict is Verdict.GO:
+                self._open.begins(question)
+                if engine := asker.announce(question, own.charge):
+                    return question, engine
             if not renew:
-                raise failure
-            question = replace(question, id=fresh_id())
-        raise failure
+                break
+            _give_back(asker, own, broken(question))
+            question = replace(question, id=renewed(question.id))
+        return question, None
+
+
+def _give_back(asker: Asker, own: Page[Engine], broken: Question) -> None:
+    """At both hospitals. What the other one keeps as answered counts at both."""
+    own.freeze(broken)
+    own.give_back(broken, asker.give_back(broken))
+
+
+def _stored(own: Page[Engine], question: Question, *, renew: bool) -> list[bytes]:
+    """The labels that this hospital has kept of a question, or of one that took its place; nothing if it has none."""
+    for _ in range(MOST_BROKEN):
+        verdict = own.verdict(question)
+        if verdict is Verdict.STORED:
+            return own.kept(question)
+        if verdict is not Verdict.SPENT or not renew:
+            break
+        question = replace(question, id=renewed(question.id))
+    return []

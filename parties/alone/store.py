@@ -204,7 +204,7 @@ class PartnerStore:
 
     def page(self, asker: str) -> Page[Engine]:
         """The ledger for this hospital's questions. An answer is kept as one piece: the asker's labels."""
-        return Page(self.rounds, asker, lambda question: 1, self.engine)
+        return Page(self.rounds, asker, lambda question: [question.rows], self.engine)
 
     def close(self) -> None:
         with self._lock:

@@ -102,7 +102,14 @@ class Asker:
             if not _goes_on(self._line.channel, run):
                 return None
             charge(question)
+            self._line.channel.send(questions.CHARGED, b"")
             return engine
+
+    def give_back(self, broken: Question) -> int:
+        """Have the other hospital give back a question that broke off. Returns how many rows it keeps as answered."""
+        with self._final_on_failure():
+            questions.send(self._line.channel, broken)
+            return questions.receive_given(self._line.channel)
 
     def ask(self, engine: Engine, question: Question, codes: Values) -> Labels:
         """The labels of a question that was announced; the conversation is over if this raises."""
@@ -159,7 +166,9 @@ def _goes_on(other: Channel, run: bytes) -> bool:
 
 
 def spent() -> QuestionSpent:
-    return QuestionSpent("This question broke off before. Ask it again under a new id; its rows are charged again.")
+    return QuestionSpent(
+        "This question broke off before. Ask it again under a new id. If its computation had begun it stays charged."
+    )
 
 
 def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
@@ -174,6 +183,9 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
             me.pool.top_up()
             line.pool.top_up()
             continue
+        if question.kind is Kind.BROKEN:
+            _give_back(line.channel, ledger, question)
+            continue
         verdict = ledger.verdict(question)
         if refused := refusal(verdict, store.partner, question):
             raise refused
@@ -187,9 +199,22 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
         ledger.charge(question)
         questions.send_verdict(line.channel, verdict)
         line.channel.send("training", run)
+        line.channel.receive(questions.CHARGED, 0)
+        ledger.begin(question)
         if question.kind is Kind.EVALUATION:
             models = store.without_each_fold(me, question, store.other)
             answer_partner_totals(me, line, Sheet(store.layout, question.recipe, question.rows), models)
         else:
             its_own = store.of_recipe(me, engine, question, store.other)
             its_own.answer(me, line if question.private else None, question.rows)
+
+
+def _give_back(asker: Channel, ledger: Ledger[Engine], broken: Question) -> None:
+    """Charge nothing for a question whose computation has not begun, and the whole of any other one.
+
+    The asking hospital computes too. Nobody has bounded what it knows in the middle of a question if it departs from
+    the protocol, so to break off again and again must not be free.
+    """
+    known = ledger.freeze(broken)
+    ledger.give_back(broken, known)
+    questions.send_given(asker, known)

@@ -12,8 +12,10 @@ from typing import TypeVar
 import numpy as np
 
 from mixbayes.node import questions
+from mixbayes.node.ledger import MOST_BROKEN
 from mixbayes.node.questions import ID_BYTES, Kind, Question, Verdict, batches
-from mixbayes.parties.asking import Numbering, fresh_id, of_recipe
+from mixbayes.parties.asking import Numbering, broken, fresh_id, of_recipe, renewed
+from mixbayes.parties.open_question import OpenQuestion
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
@@ -54,10 +56,14 @@ class _Lines:
 class Asking:
     """A hospital's questions, one after the other. Use it from one thread at a time, and close it."""
 
-    def __init__(self, mixers: BothMixers, layout: Layout, numbered: Numbering) -> None:
+    def __init__(
+        self, mixers: BothMixers, layout: Layout, numbered: Numbering, last: OpenQuestion | None = None
+    ) -> None:
+        """`last` is the question that may be open since this hospital's node ran before."""
         self._mixers = mixers
         self._layout = layout
         self._numbered = numbered
+        self._open = last or OpenQuestion()
         self._lines: _Lines | None = None
 
     def labels(
@@ -72,8 +78,8 @@ class Asking:
     ) -> Iterator[Labels]:
         """The labels of these rows, as codes (columns, n), question by question.
 
-        Under the same `id` the same rows are charged once. A question that broke off before is asked anew, and charged
-        again, if there is no id or if `renew` is set.
+        Under the same `id` the same rows are charged once. A question that broke off before is asked anew if there is
+        no id or if `renew` is set. It is charged again; what cannot be known of it is given back.
         """
         kind, form = Kind.PRIVATE if private else Kind.PUBLIC, self._form(recipe)
         for at, batch in enumerate(batches(form, codes.shape[1])):
@@ -83,7 +89,7 @@ class Asking:
             yield self._one(question, partial(self._answer, form, part), renew=renew or not id)
 
     def totals(self, number: int, sheet: Sheet, codes: Values, groups: Integers) -> Totals:
-        """The totals of an evaluation. If it breaks off it is asked again, and charged again."""
+        """The totals of an evaluation. If it breaks off it is given back and asked again."""
         question = Question(Kind.EVALUATION, number, sheet.rows, fresh_id(), sheet.recipe)
         return self._one(question, partial(self._totals, sheet, codes, groups), renew=True)
 
@@ -120,27 +126,50 @@ class Asking:
         """One question. If its conversation breaks, the same one is asked again: both may have the answer by now."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                verdict = self._announce(question)
-                if verdict is not Verdict.SPENT:
-                    return answer(verdict, question)
+                last, verdict = self._unspent(question, renew=renew)
+                if verdict is Verdict.SPENT:
+                    break
+                found = answer(verdict, last)
+                self._open.is_answered()
             except PeerGone:
                 self._break_off()
                 if attempt == ATTEMPTS:
                     raise
                 time.sleep(attempt * _PAUSE)
-                continue
             except BaseException:
                 self._break_off()
                 raise
-            if not renew:
-                break
-            question = replace(question, id=fresh_id())
+            else:
+                return found
         raise QuestionSpent(
-            "This question broke off before, or its answer is no longer kept. Ask it again under a new id; its rows "
-            "are charged again."
+            "This question broke off before, or its answer is no longer kept. Ask it again under a new id. What was "
+            "answered of it stays charged."
         )
 
+    def _unspent(self, question: Question, *, renew: bool) -> tuple[Question, Verdict]:
+        """Announce the question; if it is spent, give it back and announce it under the next id, until one is good.
+
+        Every id follows from the one before, so a hospital that was stopped comes to the same ones again.
+        """
+        if earlier := self._open.earlier(question):
+            self._give_back(earlier)
+        for _ in range(MOST_BROKEN):
+            verdict = self._announce(question)
+            if verdict is not Verdict.SPENT or not renew:
+                return question, verdict
+            self._give_back(broken(question))
+            question = replace(question, id=renewed(question.id))
+        return question, Verdict.SPENT
+
+    def _give_back(self, broken: Question) -> None:
+        """Wait until both mixers have given back what this hospital cannot know of a question that broke off."""
+        lines = self._connected()
+        self._announce_to_both(lines, broken)
+        for channel in lines.channels:
+            questions.receive_given(channel)
+
     def _announce(self, question: Question) -> Verdict:
+        self._open.begins(question)
         lines = self._connected()
         self._announce_to_both(lines, question)
         verdicts = [questions.receive_verdict(channel) for channel in lines.channels]

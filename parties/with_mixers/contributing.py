@@ -19,6 +19,7 @@ from mixbayes.node.recipes import best_recipe, remember_best
 from mixbayes.node.repeated import Repeated
 from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import Status, combined
+from mixbayes.parties.open_question import OpenQuestion
 from mixbayes.parties.own_patients import other_counts
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Words
@@ -82,6 +83,10 @@ class Outbox:
         self._privacy = privacy
         self._release = release
         self._test_release = test_release
+
+    def open_question(self) -> OpenQuestion:
+        """The last question of this node, which may be open since it ran before."""
+        return OpenQuestion(self._datastore)
 
     def refuse_other_counts(self, number: int, vector: Words) -> None:
         """Raise if these are not the counts that were contributed to the round: the table has changed since."""

@@ -59,7 +59,7 @@ class Hospital:
         self._federation = federation
         self._outbox = outbox
         self._witnessing = witnessing
-        self._asking = Asking(mixers, federation.layout, numbered)
+        self._asking = Asking(mixers, federation.layout, numbered, outbox.open_question())
         self._turn = Turn(federation.policy.timeout)
         self._numbered = numbered
         self._serving: int | None = None

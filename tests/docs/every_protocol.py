@@ -81,6 +81,8 @@ def at_mixers() -> None:
 def _recipes(world: test_recipes.Wards) -> None:
     world.labels_of(test_recipes.PERSONAL, HOSPITALS[0])
     world.totals_of(test_recipes.COSTLY, HOSPITALS[1])
+    with world.asking(HOSPITALS[2]) as asking:
+        asking._give_back(_broken())
 
 
 def _joint_test(world: test_joint_test.Wards) -> None:
@@ -149,6 +151,10 @@ def _train(store: PartnerStore, channels: list[Channel]) -> None:
     store.rounds.serve(1, store.rounds.current().run or b"")
 
 
+def _broken() -> Question:
+    return Question(Kind.BROKEN, 1, id=os.urandom(ID_BYTES))
+
+
 def _ask(store: PartnerStore, channels: list[Channel]) -> None:
     asker, layout, recipe = Asker(store, channels), store.layout, read_recipe(RECIPE)
     codes = random_codes(layout, np.random.default_rng(1), 2)
@@ -162,5 +168,6 @@ def _ask(store: PartnerStore, channels: list[Channel]) -> None:
             asker.ask(engine, question, codes)
         else:
             asker.evaluate(question, Sheet(layout, recipe, 1), codes, np.array([0, 1]))
+    asker.give_back(_broken())
     asker.end()
     asker.wait()

@@ -15,6 +15,7 @@ from mixbayes.protocol.paillier.key import SecretKey, generate
 from mixbayes.wire.v1 import node_pb2
 from tests.docs import every_protocol
 from tests.docs.overheard import Said, overhearing
+from tests.docs.steps_in_code import steps
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "messages.md"
@@ -63,20 +64,20 @@ DIRECTIONS["B asks"] = DIRECTIONS["A asks"] | {"asker → other": [("B", "A")], 
 def written(setting: str) -> Steps:
     """What the page says of a setting, step by step."""
     column = WITH_MIXERS if setting == WITH_MIXERS else ALONE
-    steps: Steps = {}
+    found: Steps = {}
     for row in rows("step"):
         (step,) = named(row, "step")
-        assert step not in steps, f"{step} stands twice on the page"
+        assert step not in found, f"{step} stands twice on the page"
         parts = [] if row[column] == "–" else row[column].split("; ")
-        steps[step] = {one for part in parts for one in DIRECTIONS[setting][part]}
-    return {step: directions for step, directions in steps.items() if directions}
+        found[step] = {one for part in parts for one in DIRECTIONS[setting][part]}
+    return {step: directions for step, directions in found.items() if directions}
 
 
 def heard(said: Said) -> Steps:
-    steps: Steps = {}
+    found: Steps = {}
     for step, sender, receiver in said:
-        steps.setdefault(step, set()).add((ROLES.get(sender, "asker"), ROLES.get(receiver, "asker")))
-    return steps
+        found.setdefault(step, set()).add((ROLES.get(sender, "asker"), ROLES.get(receiver, "asker")))
+    return found
 
 
 @cache
@@ -112,6 +113,12 @@ def test_every_step_stands_on_the_page_in_its_direction_and_no_other(setting: st
     assert {step: sorted(found[step]) for step in found} == {step: sorted(page[step]) for step in found}
 
 
+def test_steps_that_no_run_here_comes_to_stand_on_the_page_too() -> None:
+    in_code = steps()
+    assert {"label", "OT extension: trees", "noisy counts", "winner shared anew"} <= in_code
+    assert sorted(in_code - {step for row in rows("step") for step in named(row, "step")}) == []
+
+
 def test_every_call_between_nodes_stands_on_the_page() -> None:
     calls = {f"{name}.{method}" for name, one in services().items() for method in one}
     assert sorted(call for row in rows("call") for call in named(row, "call")) == sorted(calls)
@@ -134,8 +141,8 @@ def test_every_row_names_tests_and_these_are_there() -> None:
 
 def test_a_step_that_is_missing_and_one_too_many_are_found() -> None:
     """So that the comparison could fail: every setting has steps, and the directions of some of them differ."""
-    steps = {setting: written(setting) for setting in RUNS}
-    assert all(len(of_setting) > 25 for of_setting in steps.values())
-    assert steps["A asks"]["label"] == {("B", "A")} != steps["B asks"]["label"] == {("A", "B")}
-    assert steps[WITH_MIXERS]["base OT: offer"] == {("B", "A"), ("asker", "A"), ("asker", "B")}
-    assert "encrypted cells" not in steps[WITH_MIXERS]
+    page = {setting: written(setting) for setting in RUNS}
+    assert all(len(of_setting) > 25 for of_setting in page.values())
+    assert page["A asks"]["label"] == {("B", "A")} != page["B asks"]["label"] == {("A", "B")}
+    assert page[WITH_MIXERS]["base OT: offer"] == {("B", "A"), ("asker", "A"), ("asker", "B")}
+    assert "encrypted cells" not in page[WITH_MIXERS]

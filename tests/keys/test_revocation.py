@@ -45,6 +45,13 @@ def test_certificates_and_serial_numbers_are_listed_and_stay(authority: Path, tm
     assert again.next_update == (NOW + timedelta(days=3)).replace(microsecond=0)
 
 
+def test_a_list_may_be_empty(authority: Path) -> None:
+    revoke([], [], authority, NOW)
+    found = read_revoked(authority / FILE, trusted(authority))
+    assert found is not None
+    assert found.serials == frozenset()
+
+
 def test_every_list_has_a_higher_number_and_keeps_the_dates(authority: Path) -> None:
     revoke([], [7], authority, NOW)
     revoke([], [8], authority, NOW + timedelta(days=1))

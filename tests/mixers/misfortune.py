@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mixbayes.node.disk.database import Moment
+from mixbayes.transport.errors import BadState
 
 
 class Killed(BaseException):
@@ -13,14 +14,24 @@ class Killed(BaseException):
 
 
 class Fuse:
-    """Counts the sides of a node's commits and ends it at the one it was set to."""
+    """Counts the sides of a node's commits and ends it at the one it was set to. Its disk can be full, too."""
 
     def __init__(self) -> None:
         self.passed = 0
         self.left: int | None = None
+        self.full = range(0)
+        """The commits that find no room on the disk, counted from now on."""
+        self._tried = 0
+
+    def fill(self, commits: range) -> None:
+        self.full, self._tried = commits, 0
 
     def __call__(self, moment: Moment) -> None:
         self.passed += 1
+        if moment == "before":
+            self._tried += 1
+            if self._tried - 1 in self.full:
+                raise BadState("state.sqlite: the disk is full. Make room; nothing half-written was kept.")
         if self.left is None:
             return
         self.left -= 1

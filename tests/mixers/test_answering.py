@@ -61,6 +61,8 @@ class Book:
         self.full_at = ""
         self.answers: dict[bytes, list[bytes]] = {}
         self.charged: list[Question] = []
+        self.written = 0
+        self.given: list[tuple[bytes, int]] = []
 
     def verdict(self, question: Question) -> Verdict:
         return self.says(question)
@@ -73,6 +75,17 @@ class Book:
         self._note("keep", question)
         assert piece == len(self.answers.setdefault(question.id, []))
         self.answers[question.id].append(share.tobytes())
+
+    def begin(self, question: Question) -> None:
+        raise AssertionError("a mixer keeps its shares")
+
+    def freeze(self, question: Question) -> int:
+        self._note("freeze", question)
+        return self.written
+
+    def give_back(self, question: Question, known: int) -> None:
+        self._note("give back", question)
+        self.given.append((question.id, known))
 
     def kept(self, question: Question) -> list[bytes]:
         return self.answers[question.id]
@@ -352,6 +365,48 @@ def _ends_when_one_leaves(stage: Stage, script: Callable[[Lines], Any]) -> None:
 
     stage._guarded = hanging_up  # type: ignore[method-assign]
     stage.play(script)
+
+
+BROKEN = Question(Kind.BROKEN, 1, id=PRIVATE.id)
+
+
+def give_up(lines: Lines, *told: Question) -> list[int]:
+    for line, what in zip(lines, itertools.cycle(told), strict=False):
+        questions.send(line.channel, what)
+    return [questions.receive_given(line.channel) for line in lines]
+
+
+def test_broken_question_is_frozen_at_both_before_either_gives_it_back_by_the_smaller_count() -> None:
+    stage = Stage()
+    stage.books[A].written, stage.books[B].written = 3, 1
+
+    def script(lines: Lines) -> tuple[list[int], Labels]:
+        return give_up(lines, BROKEN), ask(lines, PUBLIC)
+
+    given, labels = stage.play(script)
+    assert given == [1, 1]
+    assert labels.tolist() == EXPECTED
+    assert [book.given for book in stage.books] == [[(PRIVATE.id, 1)]] * 2
+    assert [what for _, what, _ in stage.events[:4]] == ["freeze", "freeze", "give back", "give back"]
+
+
+@pytest.mark.parametrize("other", [replace(BROKEN, id=PUBLIC.id), PRIVATE], ids=["another one", "a question"])
+def test_question_that_is_given_up_at_one_mixer_alone_is_given_back_at_none(other: Question) -> None:
+    stage = Stage()
+    stage.play(lambda lines: give_up(lines, BROKEN, other))
+    assert [book.given for book in stage.books] == [[], []]
+    assert stage.charges == [[], []]
+    blunt = [error for error in stage.errors.values() if isinstance(error, OutOfRange)]
+    assert blunt
+    assert {error.peer for error in blunt} == {"party north"}
+
+
+@pytest.mark.parametrize("role", [A, B])
+def test_nothing_is_given_back_unless_both_have_frozen_it(role: int) -> None:
+    stage = Stage()
+    stage.books[role].full_at = "freeze"
+    stage.play(lambda lines: give_up(lines, BROKEN))
+    assert [book.given for book in stage.books] == [[], []]
 
 
 def test_models_of_different_trainings_answer_nothing() -> None:

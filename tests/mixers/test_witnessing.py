@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mixbayes.node.disk import audit
-from mixbayes.node.disk.heads import GIVES, NOTED, heads_in
+from mixbayes.node.disk.heads import GIVES, NOTED, heads_in, without_end
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.witnessing import DAY
 from tests.mixers.three_hospitals import HOSPITALS, MIXERS, new_folder
@@ -134,6 +134,20 @@ def test_a_trail_that_was_cut_and_continued_is_found_at_the_first_contact(world:
     assert f"the audit trail of {title}" in world.said.getvalue()
 
 
+def test_a_trail_that_is_shorter_than_what_others_noted_is_broken_by_the_nodes_own_books(world: World) -> None:
+    serve(world, 1)
+    folder = world.folder / "a"
+    heads = heads_in(folder)
+    assert heads
+    assert without_end(audit.verify(folder), heads.witnesses).sound
+    world.kill("a")
+    cut(folder, behind_the_head(folder))
+    broken = without_end(audit.verify(folder), heads.witnesses).broken
+    assert broken
+    assert broken.number == audit.verify(folder).count + 1
+    assert "it is missing: mixer b noted" in broken.reason
+
+
 def test_entries_after_the_head_go_unnoticed(world: World) -> None:
     """What was written after the last head is witnessed by nobody."""
     serve(world, 1)
@@ -195,6 +209,6 @@ def test_a_head_of_an_entry_without_a_salt_is_not_given(world: World) -> None:
     serve(world, 1)
     for number in range(1, audit.verify(world.folder / "b").count + 1):
         world.b.witnessing._noted_here["mixer a"] = number  # type: ignore[attr-defined]
-        said = world.b.witnessing._testimony("mixer a").earlier  # type: ignore[attr-defined]
+        said = world.b.witnessing._statement("mixer a").earlier  # type: ignore[attr-defined]
         verb = next(one.entry.verb for one in audit.entries(world.folder / "b") if one.number == number)
         assert bool(said.hash) == (verb == GIVES)

@@ -50,8 +50,8 @@ def linked(caller: str, callee: str) -> tuple[Wire, Wire]:
 class _Ended(grpc.RpcError):
     """A call that failed with one of our errors, as gRPC shows it to the caller."""
 
-    def __init__(self, error: MixbayesError) -> None:
-        self._status = status_of(error)
+    def __init__(self, error: MixbayesError, raised_at: str) -> None:
+        self._status = status_of(error, raised_at)
 
     def code(self) -> grpc.StatusCode:
         return self._status.code
@@ -65,7 +65,7 @@ class _Ended(grpc.RpcError):
 
 def reported(error: MixbayesError, peer: str, step: str) -> MixbayesError:
     """An error of another node, as it arrives here."""
-    return error_from(cast("grpc.Call", _Ended(error)), peer, step)
+    return error_from(cast("grpc.Call", _Ended(error, peer)), peer, step)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixbayes.node import ledger
 from mixbayes.node.disk import audit
+from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY
+from mixbayes.node.disk.schema import Schema
+from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.ledger import ANSWERS_KEPT, Page
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.rounds.rounds import Rounds
@@ -37,8 +42,13 @@ def serving(rounds: Rounds) -> None:
     rounds.serve(number, RUN)
 
 
+def parts(rows: int, pieces: int) -> list[int]:
+    """The last piece has all rows that the others have not."""
+    return [1] * (pieces - 1) + [rows - pieces + 1]
+
+
 def page_of(rounds: Rounds, hospital: str = "north", pieces: int = PIECES) -> Page[bytes]:
-    return Page(rounds, hospital, lambda question: pieces, rounds.model)
+    return Page(rounds, hospital, lambda question: parts(question.rows, pieces), rounds.model)
 
 
 def answered(page: Page[bytes], question: Question = ASKED, pieces: int = PIECES) -> None:
@@ -81,6 +91,136 @@ def test_question_that_broke_off_is_spent(rounds: Rounds) -> None:
     page.keep(ASKED, 0, SHARE)
     assert page.verdict(ASKED) is Verdict.SPENT, "a part of the answer is no answer"
     assert left(rounds) == BUDGET - ASKED.rows
+
+
+BROKEN = replace(ASKED, kind=Kind.BROKEN, rows=0)
+
+
+@pytest.mark.parametrize("pieces", range(PIECES))
+def test_what_was_not_written_of_a_broken_question_is_given_back_once(rounds: Rounds, pieces: int) -> None:
+    page = page_of(rounds)
+    answered(page, pieces=pieces)
+    for _ in range(2):
+        known = page.freeze(BROKEN)
+        assert known == pieces
+        page.give_back(BROKEN, known)
+        assert left(rounds) == BUDGET - known
+    assert page.verdict(ASKED) is Verdict.SPENT
+
+
+def test_of_a_frozen_question_nothing_is_written_any_more(rounds: Rounds) -> None:
+    page = page_of(rounds)
+    answered(page, pieces=1)
+    page.freeze(BROKEN)
+    with pytest.raises(QuestionSpent):
+        page.keep(ASKED, 1, SHARE)
+    assert len(page.kept(ASKED)) == 1
+
+
+def test_the_smaller_count_of_the_other_party_holds(rounds: Rounds) -> None:
+    page = page_of(rounds)
+    answered(page, pieces=1)
+    assert page.freeze(BROKEN) == 1
+    page.give_back(BROKEN, 0)
+    assert left(rounds) == BUDGET
+
+
+def test_whole_answer_stays_charged_and_can_be_fetched_again(rounds: Rounds) -> None:
+    page = page_of(rounds)
+    answered(page)
+    page.give_back(BROKEN, page.freeze(BROKEN))
+    assert (page.verdict(ASKED), left(rounds)) == (Verdict.STORED, BUDGET - ASKED.rows)
+
+
+def test_whole_answer_that_the_other_party_has_not_is_given_back_and_spent(rounds: Rounds) -> None:
+    page = page_of(rounds)
+    answered(page)
+    page.freeze(BROKEN)
+    page.give_back(BROKEN, 0)
+    assert (page.verdict(ASKED), left(rounds)) == (Verdict.SPENT, BUDGET)
+
+
+def test_nothing_is_given_back_that_is_not_frozen(rounds: Rounds) -> None:
+    page = page_of(rounds)
+    page.charge(ASKED)
+    page.give_back(BROKEN, 0)
+    assert left(rounds) == BUDGET - ASKED.rows
+
+
+def test_id_that_was_given_up_before_it_was_charged_can_never_be_charged(rounds: Rounds) -> None:
+    """The other party has charged it, and this one is about to."""
+    page = page_of(rounds)
+    assert page.verdict(ASKED) is Verdict.GO
+    assert page.freeze(BROKEN) == 0
+    assert page.verdict(ASKED) is Verdict.SPENT
+    with pytest.raises(QuestionSpent):
+        page.charge(ASKED)
+    assert left(rounds) == BUDGET
+
+
+def test_nobody_gives_back_what_another_hospital_asked(rounds: Rounds) -> None:
+    page_of(rounds).charge(ASKED)
+    thief = page_of(rounds, "south")
+    assert thief.freeze(BROKEN) == ledger.ALL
+    thief.give_back(BROKEN, 0)
+    assert left(rounds) == BUDGET - ASKED.rows
+    page_of(rounds).keep(ASKED, 0, SHARE)
+
+
+def test_questions_that_break_off_are_counted(rounds: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "MOST_BROKEN", 2)
+    page, given = page_of(rounds), []
+    for number in range(4):
+        asked, broken = (replace(one, id=bytes([number]) * 16) for one in (ASKED, BROKEN))
+        page.charge(asked)
+        known = page.freeze(broken)
+        page.give_back(broken, known)
+        given.append(known)
+    assert given == [0, 0, ledger.ALL, ledger.ALL]
+    assert left(rounds) == BUDGET - 2 * ASKED.rows
+    assert page.freeze(replace(BROKEN, id=bytes(16))) == 0, "what is frozen stays so, and is counted again"
+
+
+def test_whole_answer_that_begins_may_be_known(rounds: Rounds) -> None:
+    """Where no share is kept, as between two hospitals."""
+    page = page_of(rounds)
+    page.charge(ASKED)
+    page.begin(ASKED)
+    assert page.freeze(BROKEN) == ASKED.rows
+    page.give_back(BROKEN, ASKED.rows)
+    assert (page.verdict(ASKED), left(rounds)) == (Verdict.SPENT, BUDGET - ASKED.rows)
+
+
+def test_round_that_is_over_gives_nothing_back(rounds: Rounds) -> None:
+    page = page_of(rounds)
+    page.charge(ASKED)
+    rounds.close(1, "party south")
+    with pytest.raises(RoundOver):
+        page.freeze(BROKEN)
+
+
+def test_what_is_given_back_is_in_the_audit_trail(tmp_path: Path) -> None:
+    with rounds_in(tmp_path, Clock()) as rounds:
+        serving(rounds)
+        page = page_of(rounds)
+        page.charge(ASKED)
+        page.give_back(BROKEN, page.freeze(BROKEN))
+    (entry,) = [record.entry for record in audit.entries(tmp_path) if record.entry.verb == "was given back"]
+    assert (entry.actor, entry.subject) == ("party north", "mixer a")
+    assert entry.details == {"round": 1, "rows": ASKED.rows, "question": ASKED.id.hex()}
+
+
+def test_questions_of_an_earlier_version_stay_charged(tmp_path: Path) -> None:
+    """Nobody knows how much of them was written down."""
+    earlier = Schema(COMPUTING_PARTY.kind, COMPUTING_PARTY.steps[:-1])
+    seal = Seal(b"mixer a".ljust(32))
+    with Database.open(tmp_path, earlier, seal, "mixer a") as database, database.write() as tables:
+        tables.execute("INSERT INTO round (number, agreement, state, opened) VALUES (1, 'x', 'closed', 0)")
+        tables.execute("INSERT INTO question VALUES (?, 1, 'north', 0, 1, 7, 2)", (ASKED.id,))
+    with rounds_in(tmp_path, Clock()) as rounds, rounds.datastore.read() as tables_now:
+        found = tables_now.asked.question(ASKED.id)
+    assert found
+    assert (found.rows, found.written, found.frozen) == (7, 7, False)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.errors import BadData, LocalError, MixbayesError, PeerError, PeerGone, PeerSilent, WrongLength
-from mixbayes.transport.errors import BadState, Disagreement, OverBudget, RefusedByPolicy, Unreachable
-from mixbayes.transport.status import error_from, plain, status_of
+from mixbayes.transport.errors import BadState, Disagreement, OverBudget, RefusedByPolicy, RoundFailed, Unreachable
+from mixbayes.transport.status import error_from, plain, public_text, status_of
 from tests.transport.loopback import BACK_AND_FORTH, calling, plain_bytes, serving
 
 HOMES = ("mixbayes.protocol.errors", "mixbayes.transport.errors")
@@ -54,7 +54,7 @@ def line() -> Iterator[Any]:
 @pytest.mark.parametrize("kind", BLAMING, ids=lambda kind: kind.__name__)
 def test_who_is_to_blame_arrives(line: Any, kind: type[PeerError]) -> None:
     sent = kind("party north", "contribution", "it has 3 bytes instead of 4", "Do this")
-    arrived = error_from(line(status_of(sent)), "mixer a", "sealing")
+    arrived = error_from(line(status_of(sent, "mixer a")), "mixer a", "sealing")
     assert type(arrived) is kind
     assert isinstance(arrived, PeerError)
     assert (arrived.peer, arrived.step, arrived.remedy) == ("party north", "contribution", "Do this")
@@ -63,26 +63,82 @@ def test_who_is_to_blame_arrives(line: Any, kind: type[PeerError]) -> None:
 
 @pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: kind.__name__)
 def test_a_refusal_arrives_with_its_code(line: Any, kind: type[MixbayesError]) -> None:
-    arrived = error_from(line(status_of(kind("The budget is used up."))), "mixer a", "question")
+    arrived = error_from(line(status_of(kind("The budget is used up."), "mixer a")), "mixer a", "question")
     assert (type(arrived), arrived.code, arrived.exit_code) == (kind, kind.code, kind.exit_code)
     assert str(arrived) == "mixer a says: The budget is used up."
 
 
 def test_what_a_node_says_of_itself_is_not_repeated_as_hearsay(line: Any) -> None:
-    arrived = error_from(line(status_of(Disagreement("mixer a", "greeting", "they differ"))), "mixer a", "x")
+    arrived = error_from(line(status_of(Disagreement("mixer a", "greeting", "they differ"), "mixer a")), "mixer a", "x")
     assert isinstance(arrived, PeerError)
     assert arrived.why == "they differ"
 
 
 def test_a_mistake_of_the_others_program_is_not_ours(line: Any) -> None:
-    arrived = error_from(line(status_of(LocalError("secret place in the code"))), "mixer b", "question")
+    arrived = error_from(line(status_of(LocalError("secret place in the code"), "mixer b")), "mixer b", "question")
     assert type(arrived) is PeerError
     assert "mixer b" in str(arrived)
     assert "secret" not in str(arrived)
 
 
+def relayed(line: Any, error: MixbayesError, *way: str) -> MixbayesError:
+    """An error of the first node on this way, as it arrives at the caller of the last one."""
+    for node in way:
+        error = error_from(line(status_of(error, node)), node, "question")
+    return error
+
+
+WAY = "mixer b", "mixer a", "party north"
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (
+            BadState("/srv/b/state.sqlite: the disk is full. Make room."),
+            "mixer b says: its state folder cannot be used",
+        ),
+        (LocalError("secret place"), "mixer b, at its own work: its program made a mistake."),
+        (OverBudget("Nothing is left."), "mixer b says: Nothing is left."),
+        (RoundFailed("too few are left."), "mixer b says: too few are left."),
+        (PeerSilent("party south", "label", "nothing came"), "party south, at label: nothing came (so says mixer b)."),
+        (PeerGone("mixer b", "label", "it stops"), "mixer b, at label: it stops."),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, MixbayesError) else "",
+)
+def test_whoever_passes_an_error_on_its_origin_is_named_once(
+    line: Any, raised: MixbayesError, said: str, hops: int
+) -> None:
+    arrived = relayed(line, raised, *WAY[:hops])
+    assert arrived.origin == "mixer b"
+    assert str(arrived).startswith(said)
+    assert str(arrived).count("mixer b") == 1
+    assert "mixer a" not in str(arrived)
+    assert "secret" not in str(arrived)
+    assert "/srv" not in str(arrived)
+
+
+def test_a_passed_on_error_keeps_its_code_and_class(line: Any) -> None:
+    assert type(relayed(line, BadState("/srv: full."), *WAY)) is BadState
+    assert type(relayed(line, OverBudget("Nothing is left."), *WAY)) is OverBudget
+
+
+def test_a_node_that_names_no_origin_speaks_for_itself(line: Any) -> None:
+    """As one of an earlier version."""
+    arrived = error_from(line(status_of(OverBudget("Nothing is left."), "")), "mixer a", "x")
+    assert str(arrived) == "mixer a says: Nothing is left."
+
+
+@pytest.mark.parametrize("at", ["mixer a", "mixer b"])
+def test_what_others_read_of_an_error_names_its_origin_and_no_path(line: Any, at: str) -> None:
+    full = BadState("/srv/b/state.sqlite: the disk is full. Make room.")
+    error = relayed(line, full, "mixer b") if at == "mixer a" else full
+    assert public_text(error, at).startswith("mixer b says: its state folder cannot be used.")
+
+
 def test_gRPC_tools_see_code_and_text(line: Any) -> None:
-    call = line(status_of(OverBudget("Nothing is left.")))
+    call = line(status_of(OverBudget("Nothing is left."), "mixer a"))
     assert call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert call.details() == "Nothing is left. [E231]"
 
@@ -91,14 +147,14 @@ def test_gRPC_tools_see_code_and_text(line: Any) -> None:
 @settings(max_examples=40)
 def test_long_errors_in_any_script_fit_into_the_trailer(line: Any, text: str) -> None:
     """Behind a trailer that is too long the caller would see another error."""
-    assert type(error_from(line(status_of(BadData(text))), "mixer a", "x")) is BadData
-    arrived = error_from(line(status_of(PeerGone("party north", "question", text, text))), "mixer a", "x")
+    assert type(error_from(line(status_of(BadData(text), "mixer a")), "mixer a", "x")) is BadData
+    arrived = error_from(line(status_of(PeerGone("party north", "question", text, text), "mixer a")), "mixer a", "x")
     assert type(arrived) is PeerGone
 
 
 @given(text=st.text(max_size=300))
 def test_no_terminal_is_steered_by_what_another_node_says(line: Any, text: str) -> None:
-    arrived = error_from(line(status_of(RefusedByPolicy(text + "\x1b[2J\r\x9b"))), "mixer a", "x")
+    arrived = error_from(line(status_of(RefusedByPolicy(text + "\x1b[2J\r\x9b"), "mixer a")), "mixer a", "x")
     assert all(character.isprintable() or character == "\n" for character in str(arrived))
 
 
@@ -185,6 +241,8 @@ def test_connections_are_explained_in_words(said: str, means: str) -> None:
 
 
 def test_a_path_of_the_own_disk_is_told_to_nobody(line: Any) -> None:
-    said = str(error_from(line(status_of(BadState("/srv/state: the disk is full. Make room."))), "mixer b", "x"))
+    said = str(
+        error_from(line(status_of(BadState("/srv/state: the disk is full. Make room."), "mixer b")), "mixer b", "x")
+    )
     assert "its state folder cannot be used" in said
     assert "/srv" not in said

@@ -68,7 +68,7 @@ def lines() -> Iterator[Line]:
         try:
             yield from wire.leaving()
         except MixbayesError as error:
-            context.abort_with_status(status_of(error))
+            context.abort_with_status(status_of(error, "mixer a"))
 
     handler = grpc.stream_stream_rpc_method_handler(talk, Chunk.FromString, Chunk.SerializeToString)
     with serving(handler) as port, calling(port) as channel:

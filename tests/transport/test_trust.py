@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.transport import peer as peers
-from mixbayes.transport import probe
+from mixbayes.transport import probe, trust
 from mixbayes.transport.errors import Revoked, Unreachable, WrongKey
 from mixbayes.transport.peer import Endpoint, Peer
 from mixbayes.transport.tls import Credentials, for_client
@@ -178,7 +178,7 @@ def _in_the_end(talk: Callable[[], bytes]) -> bytes:
 
 
 def test_why_there_is_no_connection_is_said_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "PATIENCE", 0.5)
+    monkeypatch.setattr(trust, "_LONGEST", 0.5)
     address = f"127.0.0.1:{free_port()}"
     with dialled(address) as talk:
         assert str(shown(talk)).startswith(f"mixer a, at connecting: nothing listens at {address}")

@@ -10,14 +10,15 @@ from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import MixbayesError
 
 INTERRUPTED = 130
-_NODES = ("mixer", "party")
+_NODES = "mixer", "party"
 
 
 def main() -> None:
     """The `mixbayes` command."""
+    # gRPC would write a line about every connection that fails, and not from where. A node's doorkeeper counts them.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     if sys.argv[1:2] in ([node] for node in _NODES):
         _run_node()
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # but a node's operator may need what gRPC says of strangers
     run_command()
 
 

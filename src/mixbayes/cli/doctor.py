@@ -24,7 +24,7 @@ from mixbayes.node.disk.sqlite import FILE
 from mixbayes.node.doctor.finding import Finding, Trouble, Verdict, fine, looking_at, worst
 from mixbayes.node.doctor.keys import checked, credentials, key_findings, state_key
 from mixbayes.node.doctor.listening import port_finding, refuse_unhealthy
-from mixbayes.node.doctor.machine import proxy_variables, room, software
+from mixbayes.node.doctor.machine import open_files, proxy_variables, room, software
 from mixbayes.node.doctor.peers import Answer, clock_findings, dialled, peer_findings
 from mixbayes.node.doctor.pins import pin_findings
 from mixbayes.node.doctor.revoked import revoked_findings
@@ -118,6 +118,7 @@ def examined(patient: Patient) -> Iterator[Finding]:
         _refuse_stranger(agreed, patient)
         yield fine("agreement", f"{patient.file} reads; its digest is {agreed.digest()}")
     yield software()
+    yield open_files()
     files = KeyFolder(patient.keys, patient.name)
     of_keys = list(key_findings(files, now))
     yield from of_keys

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,22 +19,15 @@ from mixbayes.agreement.agreement import (
     federation_from,
 )
 from mixbayes.agreement.files import read_federation, written
-from mixbayes.agreement.members import Mixer, Party
 from mixbayes.agreement.noise import (
     USUAL_DELTA,
-    all_rounds,
-    document,
-    exactly,
-    in_words,
-    joint_test_document,
-    joint_test_in_words,
     promised,
-    spent_together,
 )
-from mixbayes.agreement.pinning import not_pinned
 from mixbayes.agreement.preliminary import coarsest
+from mixbayes.cli.agreement_summary import present_keys, promise, summary
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
 from mixbayes.cli.help import Command
+from mixbayes.cli.next_steps import next_steps
 from mixbayes.cli.noise import (
     Delta,
     Epsilon,
@@ -62,7 +54,6 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
 from mixbayes.protocol.bayes.evaluation import Sheet
-from mixbayes.protocol.bayes.joint_test import FEWEST
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
@@ -90,7 +81,6 @@ mixbayes federation show heart/federation.toml
 
 mixbayes federation show heart/federation.toml --json
 """
-MOST_SHOWN = 10
 USUAL = Policy(minimum=2)
 USUAL_MIN_ROWS = 10
 MOST_CELLS = 1000
@@ -261,7 +251,7 @@ def new(
     write_whole(target, written(federation))
     if federation.privacy:
         tell_not_covered(dictionary, table.source)
-    for line in _advice(federation, target):
+    for line in next_steps(federation, target):
         typer.echo(line, err=True)
 
 
@@ -278,10 +268,10 @@ def show(
     _refuse_what_cannot_run(federation)
     if as_json:
         marks = {"digest": federation.digest(), "sections": federation.sections(), "cells": federation.layout.size}
-        marks |= {"promise": _promise(federation), "keys": _keys(federation)}
+        marks |= {"promise": promise(federation), "keys": present_keys(federation)}
         typer.echo(json.dumps(marks | federation.model_dump(mode="json"), indent=2))
         return
-    for line in _summary(federation):
+    for line in summary(federation):
         typer.echo(printable(line))
 
 
@@ -304,17 +294,6 @@ def _usual_budget(dictionary: Dictionary, epsilon: float | None, recipes: Sequen
         return USUAL.budget
     layout = Layout(dictionary)
     return layout.size + sum(Sheet(layout, one, 1).opened for one in recipes if one.base != "own")
-
-
-def _promise(federation: Federation) -> dict[str, Any] | None:
-    """What is promised, and what it costs: it stands in no agreement, but follows from it."""
-    privacy, rounds = federation.privacy, federation.policy.rounds
-    if not privacy:
-        return None
-    spent = spent_together(privacy, federation.releases, rounds)
-    together = {"rounds": rounds, "epsilon": spent if math.isfinite(spent) else None, "delta": privacy.total_delta}
-    test = joint_test_document(federation)
-    return document(privacy, federation.layout) | {"all_rounds": together} | ({"joint_test": test} if test else {})
 
 
 def _refuse_to_overwrite(target: Path) -> None:
@@ -393,143 +372,3 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadData(f"The folder {folder} cannot be made: {error.strerror}. Name another.") from None
-
-
-def _advice(federation: Federation, target: Path) -> Iterator[str]:
-    attributes = federation.dictionary.attributes
-    bounded = [attribute.name for attribute in attributes if attribute.numeric]
-    yield f"Written: {target}. Nothing is agreed yet."
-    yield ""
-    if federation.cuts:
-        yield "It is preliminary: it finds cut points and ranks, and answers no questions. Every numeric attribute is"
-        yield "counted on a grid of round numbers."
-    if bounded:
-        names = ", ".join(bounded[:MOST_SHOWN]) + f" and {len(bounded) - MOST_SHOWN} more" * (len(bounded) > MOST_SHOWN)
-        cuts = "" if federation.cuts else ", and cuts its quantiles, rounded"
-        yield f"Bounds are the table's own, rounded outwards{cuts}: {printable(names)}."
-        yield "Widen the bounds by hand to what can be measured at all: the table need not have everybody's extremes."
-    yield "Values and classes are those of the table. Add what other hospitals have and it has not, and leave out"
-    yield "what names a patient."
-    yield ""
-    yield from _about_noise(federation)
-    yield ""
-    yield "Next:"
-    yield "1. One of you makes an authority: mixbayes keys authority DIR"
-    yield f"2. Every node ({', '.join(_nodes(federation))}) makes its keys: mixbayes keys request NAME --out KEYS"
-    yield "3. The authority signs the requests: mixbayes keys sign NAME.csr --authority DIR --out NAME.pem"
-    yield "   NAME.pem goes back into KEYS, and authority.pem with it."
-    yield f"4. Read and edit {target}, and have everybody sign it off."
-    yield from _about_pins(federation, target)
-    yield "5. Give every node a copy. Compare by telephone the digest that `mixbayes federation show FILE` prints."
-    yield f"6. Every node starts, with a state folder of its own: {_start(federation)}"
-    if federation.cuts:
-        yield "7. Once all have contributed, any hospital writes the agreement that is to follow:"
-        yield "   mixbayes federation cuts --federation FILE --name NAME --keys KEYS -o NEXT.toml"
-    yield "`mixbayes doctor` says at any of them what is wrong."
-
-
-def _about_pins(federation: Federation, target: Path) -> Iterator[str]:
-    if warning := not_pinned(federation):
-        given = " ".join(f"--key {name}={name}.csr" for name in federation.unpinned)
-        yield f"   Now {warning}."
-        yield f"   Write them in before: mixbayes federation pin {target} {given}"
-
-
-def _about_noise(federation: Federation) -> Iterator[str]:
-    """What is promised and what it costs, or what is given away without a promise."""
-    privacy, policy = federation.privacy, federation.policy
-    if privacy is None:
-        yield exactly(federation)
-        if not federation.cuts:
-            yield f"Each hospital may ask about {policy.budget:,} rows in one round, as agreed here."
-        if federation.joint_test and policy.minimum < FEWEST:
-            yield f"Rounds of fewer than {FEWEST} hospitals have no joint test: each would see the other's figures."
-        return
-    promise, noise = in_words(privacy)
-    yield f"Promised: {promise}. A patient with rows in two hospitals counts twice."
-    yield f"Noise: {noise}."
-    if test := "; ".join(joint_test_in_words(federation)):
-        yield f"Joint test: {test}."
-    yield f"Rounds: {all_rounds(privacy, federation.releases, policy.rounds)}."
-
-
-def _start(federation: Federation) -> str:
-    commands = ["mixbayes mixer"] * bool(federation.mixers) + ["mixbayes party"]
-    return f"{', '.join(commands)} (-h has examples)"
-
-
-def _nodes(federation: Federation) -> Iterator[str]:
-    yield from (f"party {party.name}" for party in federation.parties)
-    yield from (f"mixer {mixer.name}" for mixer in federation.mixers)
-
-
-def _summary(federation: Federation) -> Iterator[str]:
-    policy, dictionary = federation.policy, federation.dictionary
-    yield f"federation:     {federation.name}"
-    yield f"digest:         {federation.digest()}"
-    yield f"protocol:       {federation.protocol}"
-    yield f"hospitals:      {', '.join(map(_where, federation.parties))}"
-    yield f"mixers:         {', '.join(map(_where, federation.mixers)) or 'none'}"
-    yield from _key_summary(federation)
-    yield f"minimum:        {policy.minimum} of {len(federation.parties)} hospitals"
-    yield f"collect_hours:  {policy.collect_hours:g}"
-    yield f"rounds:         {policy.rounds} at most"
-    yield f"budget:         {policy.budget} rows for each hospital and round"
-    yield f"timeout:        {policy.timeout:g} s"
-    yield f"rows:           {policy.min_rows} to {policy.max_rows_each or dictionary.max_rows} of every hospital"
-    yield f"folds:          {_folds(federation)}"
-    yield f"recipes:        {_recipes(federation)}"
-    if federation.cuts:
-        yield f"preliminary:    it finds the cut points of {federation.cuts.bins} bins, and answers no questions"
-    yield from _noise_summary(federation)
-    yield f"smoothing:      {dictionary.smoothing}"
-    yield f"classes:        {', '.join(dictionary.classes)} (column {dictionary.class_column})"
-    yield f"attributes:     {len(dictionary.attributes)}"
-    width = max(map(len, dictionary.names))
-    for attribute in dictionary.attributes:
-        yield f"  {attribute.name:{width}}  {attribute.kind:7}  {attribute.described()}"
-    yield "digests of parts, to find what differs:"
-    for part, digest in federation.sections().items():
-        yield f"  {part:10}  {digest}"
-
-
-def _key_summary(federation: Federation) -> Iterator[str]:
-    if warning := not_pinned(federation):
-        yield f"keys:           {warning}"
-    for name, key in _keys(federation).items():
-        last = max((change.number for change in federation.changes if change.member == name), default=0)
-        yield f"key of {name + ':':8} {key}" + (f" (by change {last})" if last else "")
-
-
-def _keys(federation: Federation) -> dict[str, str]:
-    """The present keys that are agreed, by member."""
-    return {name: key for name in federation.first_keys if (key := federation.key_of(name))}
-
-
-def _folds(federation: Federation) -> str:
-    folds, aside = federation.policy.folds, federation.policy.test_share
-    said = "none, so that nobody can evaluate" if folds == 1 else f"{folds}, to judge classifiers by"
-    return said + (f"; {aside:.0%} of the patients are kept aside" if aside else "")
-
-
-def _recipes(federation: Federation) -> str:
-    listed = ", ".join(("joint", *federation.recipes))
-    return f"{listed}, and any without costs and margin" if federation.privacy else listed
-
-
-def _noise_summary(federation: Federation) -> Iterator[str]:
-    privacy = federation.privacy
-    if privacy is None:
-        yield f"promise:        none. {exactly(federation)}"
-        return
-    promise, noise = in_words(privacy)
-    yield f"promise:        {promise}"
-    yield f"noise:          {noise}"
-    if test := "; ".join(joint_test_in_words(federation)):
-        yield f"joint test:     {test}"
-    yield f"rounds cost:    {all_rounds(privacy, federation.releases, federation.policy.rounds)}"
-    yield f"release:        {privacy.release}"
-
-
-def _where(member: Party | Mixer) -> str:
-    return member.name if member.address is None else f"{member.name} at {member.address}"

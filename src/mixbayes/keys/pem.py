@@ -8,8 +8,9 @@ from __future__ import annotations
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256, Hash
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+
+from mixbayes.agreement.pins import fingerprint_of
 
 CURVES = (ec.SECP256R1, ec.SECP384R1)
 TO_THE_MINUTE = "%Y-%m-%d %H:%M UTC"
@@ -76,9 +77,7 @@ def certificate_names(pem: bytes) -> tuple[str, ...]:
 
 def fingerprint(key: ec.EllipticCurvePublicKey) -> str:
     """SHA-256 of the public key, for people to compare: it is the same in a request and its certificate."""
-    digest = Hash(SHA256())
-    digest.update(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
-    return digest.finalize().hex(":").upper()
+    return fingerprint_of(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
 
 
 def validity(certificate: x509.Certificate) -> str:

@@ -3,16 +3,25 @@
 A computing party asks its ledger before it answers a question, and writes down each piece of the answer before it sends
 it. A question has an id, which is charged once. A hospital may ask it again after a broken conversation: if the whole
 answer is on disk it is sent again, and otherwise the id is spent.
+
+What nobody can have learned of a spent question is given back when the hospital says that it broke off. With mixers the
+hospital needs both shares of a piece, so it knows at most the pieces that both have written down. Each of them first
+freezes the question, in the transaction in which it counts what it has written of it. From then on it writes no piece,
+so it sends none, and its count is final. They compare their counts, and each charges the smaller one. A crash between
+these writes leaves a question charged too high, never too low: what was charged only falls to a count that is final at
+both. The hospital says again that the question broke off, finds the same two counts, and the writes that are missing
+are made up for. An id that was never charged is frozen too, and can never be charged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.node.disk.datastore import About, Charged, RoundTables
-from mixbayes.node.questions import Kind, Question, Verdict
+from mixbayes.node.disk.asked import Charged
+from mixbayes.node.disk.datastore import About, RoundTables
+from mixbayes.node.questions import FOR_LABELS, Kind, Question, Verdict
 from mixbayes.node.rounds.record import COUNTED
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import SERVING
@@ -25,6 +34,13 @@ from mixbayes.transport.errors import OverBudget, QuestionSpent, RefusedByPolicy
 LEAST_FOLDS = 2
 ANSWERS_KEPT = 256
 """The answers to this many of a hospital's latest questions are kept. The ids of all its questions are."""
+MOST_BROKEN = 1000
+"""So many questions a hospital may have that broke off in one round. Further ones stay charged.
+
+A question that breaks off costs nothing, and leaves its id on the disk.
+"""
+ALL = (1 << 64) - 1
+"""What a node answers, which has not frozen a question, when it is asked how many rows of it may be known."""
 
 Model = TypeVar("Model")
 AnyModel = TypeVar("AnyModel", covariant=True)
@@ -45,8 +61,20 @@ class Ledger(Protocol, Generic[AnyModel]):
         """Write down a piece of this node's answer, before it leaves."""
         ...
 
+    def begin(self, question: Question) -> None:
+        """Write down that the whole answer may be known from here on, where no share of it is kept."""
+        ...
+
     def kept(self, question: Question) -> list[bytes]:
         """The pieces that were kept."""
+        ...
+
+    def freeze(self, question: Question) -> int:
+        """Write no further piece of this question, for ever. Returns how many rows of it were written, or `ALL`."""
+        ...
+
+    def give_back(self, question: Question, known: int) -> None:
+        """Of this frozen question charge only the rows that may be known."""
         ...
 
     def trained(self, number: int) -> tuple[bytes, AnyModel]:
@@ -57,14 +85,14 @@ class Ledger(Protocol, Generic[AnyModel]):
 class Page(Generic[Model]):
     """The ledger for one asking hospital, on disk.
 
-    `pieces` gives the number of messages in the answer to a question, `trained` the model.
+    `pieces` gives the rows of each message in the answer to a question for labels, `trained` the model.
     """
 
     def __init__(
         self,
         rounds: Rounds,
         hospital: str,
-        pieces: Callable[[Question], int],
+        pieces: Callable[[Question], Sequence[int]],
         trained: Callable[[int], tuple[bytes, Model]],
     ) -> None:
         self._rounds = rounds
@@ -82,40 +110,97 @@ class Page(Generic[Model]):
         if of_own_counts(question) and (own is None or own.verdict is not COUNTED):
             return Verdict.NOT_COUNTED
         with self._rounds.datastore.read() as tables:
-            charged, pieces = tables.question(question.id), tables.answer_pieces(question.id)
-            _, rows = tables.spent(question.round, self._hospital)
+            charged, pieces = tables.asked.question(question.id), tables.asked.answer_pieces(question.id)
+            _, rows = tables.asked.spent(question.round, self._hospital)
         if charged and question.kind is Kind.ASIDE:
             return Verdict.SPENT
         if charged:
-            same = charged == self._charged(question, charged.pieces)
-            return Verdict.STORED if same and pieces == charged.pieces else Verdict.SPENT
+            stored = self._is_of(charged, question) and pieces == charged.pieces
+            return Verdict.STORED if stored else Verdict.SPENT
         enough = rows + self._cost(question) <= self._rounds.federation.policy.budget
         return Verdict.GO if enough else Verdict.OVER_BUDGET
 
     def charge(self, question: Question) -> None:
         with self._rounds.datastore.write() as tables:
             tables.last_round().answer(question.round)
-            ordinal, spent = tables.spent(question.round, self._hospital)
+            ordinal, spent = tables.asked.spent(question.round, self._hospital)
             self._refuse_charge(tables, question, spent)
-            tables.add_question(question.id, ordinal, self._charged(question, self._pieces(question)))
-            tables.put_spent(question.round, self._hospital, ordinal + 1, spent + self._cost(question))
-            tables.delete_answer(question.round, self._hospital, ordinal - ANSWERS_KEPT)
+            pieces = len(self._rows_of_pieces(question))
+            charged = Charged(self._hospital, question.round, question.kind, self._cost(question), pieces)
+            tables.asked.add_question(question.id, ordinal, charged)
+            tables.asked.put_spent(question.round, self._hospital, ordinal + 1, spent + self._cost(question))
+            tables.asked.delete_answer(question.round, self._hospital, ordinal - ANSWERS_KEPT)
             self._note(tables, question)
 
     def keep(self, question: Question, piece: int, share: Bytes) -> None:
         with self._rounds.datastore.write() as tables:
-            tables.last_round().answer(question.round)
-            tables.add_answer(question.id, piece, share.tobytes())
+            self._write(tables, question, piece)
+            tables.asked.add_answer(question.id, piece, share.tobytes())
+
+    def begin(self, question: Question) -> None:
+        with self._rounds.datastore.write() as tables:
+            self._write(tables, question, len(self._rows_of_pieces(question)) - 1)
 
     def kept(self, question: Question) -> list[bytes]:
         with self._rounds.datastore.read() as tables:
-            return tables.answers(question.id)
+            return tables.asked.answers(question.id)
+
+    def freeze(self, question: Question) -> int:
+        with self._rounds.datastore.write() as tables:
+            tables.last_round().answer(question.round)
+            found = tables.asked.question(question.id)
+            if found and not self._owns(found, question):
+                return ALL
+            if not found or not _is_final(found):
+                if tables.asked.frozen(question.round, self._hospital) >= MOST_BROKEN:
+                    return ALL
+                self._freeze(tables, question, found)
+            return found.written if found else 0
+
+    def give_back(self, question: Question, known: int) -> None:
+        with self._rounds.datastore.write() as tables:
+            found = tables.asked.question(question.id)
+            if not found or not self._owns(found, question) or not _is_final(found) or known >= found.rows:
+                return
+            ordinal, spent = tables.asked.spent(question.round, self._hospital)
+            tables.asked.put_rows(question.id, known)
+            tables.asked.put_spent(question.round, self._hospital, ordinal, spent - (found.rows - known))
+            about: About = {"round": question.round, "rows": found.rows - known, "question": question.id.hex()}
+            tables.note(self._rounds.federation.title(self._hospital), "was given back", self._rounds.me, about)
 
     def trained(self, number: int) -> tuple[bytes, Model]:
         return self._trained(number)
 
-    def _charged(self, question: Question, pieces: int) -> Charged:
-        return Charged(self._hospital, question.round, question.kind, self._cost(question), pieces)
+    def _rows_of_pieces(self, question: Question) -> Sequence[int]:
+        """What each message of the answer takes from the budget."""
+        if question.kind in FOR_LABELS:
+            return self._pieces(question)
+        return [] if question.kind is Kind.ASIDE else [self._cost(question)]
+
+    def _write(self, tables: RoundTables, question: Question, piece: int) -> None:
+        """Count the pieces up to this one as written. Another conversation may have frozen the question."""
+        tables.last_round().answer(question.round)
+        found = tables.asked.question(question.id)
+        if not found or found.frozen:
+            raise QuestionSpent("This question was given up in another conversation, and is answered no more.")
+        tables.asked.put_written(question.id, sum(self._rows_of_pieces(question)[: piece + 1]))
+
+    def _freeze(self, tables: RoundTables, question: Question, found: Charged | None) -> None:
+        if found:
+            tables.asked.freeze(question.id)
+            return
+        ordinal, spent = tables.asked.spent(question.round, self._hospital)
+        never = Charged(self._hospital, question.round, question.kind, rows=0, pieces=0, frozen=True)
+        tables.asked.add_question(question.id, ordinal, never)
+        tables.asked.put_spent(question.round, self._hospital, ordinal + 1, spent)
+
+    def _owns(self, charged: Charged, question: Question) -> bool:
+        return (charged.hospital, charged.round) == (self._hospital, question.round)
+
+    def _is_of(self, charged: Charged, question: Question) -> bool:
+        """Whether this question was charged, and nothing of it was given back."""
+        whole = charged.kind == question.kind and charged.rows == self._cost(question) and not charged.frozen
+        return whole and self._owns(charged, question)
 
     def _cost(self, question: Question) -> int:
         return cost(self._rounds.federation, question)
@@ -124,7 +209,7 @@ class Page(Generic[Model]):
         """Another conversation may have charged this question, or used up the budget, since the verdict."""
         if spent + self._cost(question) > self._rounds.federation.policy.budget:
             raise over_budget(self._rounds.federation.title(self._hospital), question)
-        if tables.question(question.id):
+        if tables.asked.question(question.id):
             raise QuestionSpent("The same question was asked in two conversations at once.")
 
     def _note(self, tables: RoundTables, question: Question) -> None:
@@ -139,6 +224,11 @@ class Page(Generic[Model]):
         elif question.kind is not Kind.ASIDE:  # which is noted once its totals are written down
             named = {"recipe": recipe} if question.recipe != JOINT else {}
             tables.note(asker, "asked", self._rounds.me, about | named)
+
+
+def _is_final(charged: Charged) -> bool:
+    """Whether no further row of the question can be written down."""
+    return charged.frozen or charged.written >= charged.rows
 
 
 def cost(federation: Federation, question: Question) -> int:

@@ -16,8 +16,11 @@ from mixbayes.protocol.errors import OutOfRange, Unsupported
 NEXT = "next question"
 """The one step at which a computing party waits for long: a hospital decides when it asks."""
 VERDICT = "verdict on the question"
+GIVEN = "rows of the broken question that count as answered"
+CHARGED = "question is charged"
 WRITTEN = "totals of the rows kept aside are on disk"
 ID_BYTES = 16
+GIVEN_BYTES = 8
 RUN_BYTES = 16
 """The length of a run: the number that tells the model of one training from that of another."""
 RECIPE = "recipe of the question"
@@ -39,8 +42,11 @@ class Kind(IntEnum):
     """The same of the joint classifier, on rows that count nowhere: the totals are written down, and not opened."""
     JOINT_TEST = 6
     """The sums of these totals over all hospitals."""
+    BROKEN = 7
+    """No question: the one of this id broke off, and what of it cannot be known to the hospital is to be given back."""
 
 
+FOR_LABELS = Kind.PRIVATE, Kind.PUBLIC
 ABOUT_ROWS = Kind.PRIVATE, Kind.PUBLIC, Kind.EVALUATION, Kind.ASIDE
 
 
@@ -51,7 +57,7 @@ class Verdict(IntEnum):
     STORED = 1
     """It was answered before, and the answer is still there."""
     SPENT = 2
-    """It broke off before, or its answer is no longer kept: it can only be asked under a new id."""
+    """It broke off before, or its answer is no longer kept: its rows can only be asked about under a new id."""
     OVER_BUDGET = 3
     NOT_SERVING = 4
     NOT_AGREED = 5
@@ -130,6 +136,15 @@ def receive_verdict(channel: Channel) -> Verdict:
     if number not in list(Verdict):
         raise OutOfRange(channel.peer, VERDICT, "there is no such verdict")
     return Verdict(number)
+
+
+def send_given(channel: Channel, rows: int) -> None:
+    channel.send(GIVEN, rows.to_bytes(GIVEN_BYTES, "little"))
+
+
+def receive_given(channel: Channel) -> int:
+    """How many rows of a broken question count as answered at this computing party."""
+    return int.from_bytes(channel.receive(GIVEN, GIVEN_BYTES).tobytes(), "little")
 
 
 def send_written(channel: Channel) -> None:

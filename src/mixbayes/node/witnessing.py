@@ -27,7 +27,7 @@ Reply = TypeVar("Reply", wire.RoundReport, wire.Holdings, wire.Trained)
 
 
 @dataclass(frozen=True)
-class Testimony:
+class Statement:
     """What one node says to another about both trails."""
 
     head: Head | None = None
@@ -96,11 +96,11 @@ class Witnessing(Unwitnessed):
 
     def _say(self, peer: str, into: wire.Witness) -> None:
         try:
-            encode(self._testimony(peer), into)
+            encode(self._statement(peer), into)
         except Exception as error:  # noqa: BLE001 - such as a full disk: the round goes on without witnesses
             logged(self._log, error, "gave no head")
 
-    def _hear(self, peer: str, said: Testimony) -> None:
+    def _hear(self, peer: str, said: Statement) -> None:
         try:
             self._noted_here[peer] = said.noted
             self._keep_witness(peer, said.noted)
@@ -108,7 +108,7 @@ class Witnessing(Unwitnessed):
         except Exception as error:  # noqa: BLE001 - as above
             logged(self._log, error, "noted no head", peer=peer)
 
-    def _testimony(self, peer: str) -> Testimony:
+    def _statement(self, peer: str) -> Statement:
         """What there is to say to this peer now, with a new head if one is due."""
         sealed = self._sealed()
         if self._gives(sealed):
@@ -118,7 +118,7 @@ class Witnessing(Unwitnessed):
         with self._datastore.read() as tables:
             given, noted, asked = tables.given(), tables.noted(peer), self._noted_here.get(peer, 0)
             earlier = Head(asked, tables.hash_given(asked)) if asked else None
-            return Testimony(given.head if given else None, noted.head.count if noted else 0, earlier)
+            return Statement(given.head if given else None, noted.head.count if noted else 0, earlier)
 
     def _gives(self, sealed: int) -> bool:
         with self._datastore.read() as tables:
@@ -149,7 +149,7 @@ class Witnessing(Unwitnessed):
         if not there:
             self._log.warning("own audit trail is cut", why=lost_here(self._me, now))
 
-    def _note(self, peer: str, said: Testimony) -> None:
+    def _note(self, peer: str, said: Statement) -> None:
         """Check the peer's trail against the head that was noted, and note its head now if that is due."""
         sealed = self._sealed()
         with self._datastore.read() as tables:
@@ -165,7 +165,7 @@ class Witnessing(Unwitnessed):
             else:
                 tables.note_head(now)
 
-    def _to_note(self, before: Noted | None, peer: str, said: Testimony, sealed: int) -> Noted | None:
+    def _to_note(self, before: Noted | None, peer: str, said: Statement, sealed: int) -> Noted | None:
         """What is to be noted of the peer now, or None if nothing is. A peer has at most two notes in a day or round:
         else it could make this node's trail as long as it likes."""
         head, time = said.head or _NO_HEAD, self._clock()
@@ -180,26 +180,26 @@ class Witnessing(Unwitnessed):
         return Noted(peer, head, sealed, time, "" if sealed > before.round else before.flaw)
 
 
-def _contradicts(before: Noted, said: Testimony) -> bool:
+def _contradicts(before: Noted, said: Statement) -> bool:
     """Whether the trail of which a peer speaks does not hold the head that was noted."""
     earlier = said.earlier
     return earlier is not None and earlier.count == before.head.count and earlier.hash != before.head.hash
 
 
-def encode(testimony: Testimony, into: wire.Witness) -> None:
+def encode(statement: Statement, into: wire.Witness) -> None:
     """Fill the message; it is then present, even if there is nothing to say yet."""
     into.SetInParent()
-    into.noted = testimony.noted
-    for part, head in ((into.head, testimony.head), (into.earlier, testimony.earlier)):
+    into.noted = statement.noted
+    for part, head in ((into.head, statement.head), (into.earlier, statement.earlier)):
         if head:
             part.entries, part.digest = head.count, bytes.fromhex(head.hash)
 
 
-def decode(message: wire.Witness) -> Testimony:
+def decode(message: wire.Witness) -> Statement:
     """What a peer says; a head that cannot be one counts as none."""
     head = _head(message.head)
     earlier = _head(message.earlier) if message.HasField("earlier") else None
-    return Testimony(head if head and head.hash else None, min(message.noted, _LARGEST), earlier)
+    return Statement(head if head and head.hash else None, min(message.noted, _LARGEST), earlier)
 
 
 def _head(message: wire.AuditHead) -> Head | None:

@@ -97,7 +97,7 @@ class Peer:
         self._proxy = None if local else proxy_for(address.rpartition(":")[0].strip("[]"))
         proxied = ("grpc.enable_http_proxy", int(not local))
         options = (*LIMITS, *KEEP_ALIVE, *_DIAL_AGAIN, proxied, ("grpc.ssl_target_name_override", name))
-        self.channel = RenewedChannel(address, options, credentials, Trust(endpoint, self._proxy).root)
+        self.channel = RenewedChannel(address, options, credentials, Trust(endpoint, self._proxy, deadline).root)
 
     def call(self, method: Callable[..., Reply], request: object, step: str, deadline: float | None = None) -> Reply:
         """One request, one reply."""

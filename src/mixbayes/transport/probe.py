@@ -50,14 +50,17 @@ def explain(address: str, name: str, own: Credentials) -> str | None:
 
 
 @contextmanager
-def connected(address: str, name: str, own: Credentials, proxy: Proxy | None = None) -> Iterator[ssl.SSLSocket]:
+def connected(
+    address: str, name: str, own: Credentials, proxy: Proxy | None = None, patience: float | None = None
+) -> Iterator[ssl.SSLSocket]:
     """A TLS connection: the other end's certificate is the authority's, valid now, and for this name.
 
-    What goes wrong on it in the block is an `Obstacle` too.
+    What goes wrong on it in the block is an `Obstacle` too. No step takes longer than the patience.
     """
-    with _reached(address, proxy) as raw:
+    patience = PATIENCE if patience is None else patience
+    with _reached(address, proxy, patience) as raw:
         try:
-            raw.settimeout(PATIENCE)
+            raw.settimeout(patience)
             context = _context(own)
             raw.getpeername()  # wrap_socket would not close one whose other end has reset the connection by now
             with context.wrap_socket(raw, server_hostname=name) as wire:
@@ -73,14 +76,14 @@ def connected(address: str, name: str, own: Credentials, proxy: Proxy | None = N
             raise Obstacle(_hung_up(address)) from None
 
 
-def _reached(address: str, proxy: Proxy | None) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    return _through(proxy, address) if proxy else _directly(address, host.strip("[]"), int(port))
+def _reached(address: str, proxy: Proxy | None, patience: float) -> socket.socket:
+    host, port = address.rpartition(":")[0].strip("[]"), int(address.rpartition(":")[2])
+    return _through(proxy, address, host, port, patience) if proxy else _directly(address, host, port, patience)
 
 
-def _directly(address: str, host: str, port: int) -> socket.socket:
+def _directly(address: str, host: str, port: int, patience: float) -> socket.socket:
     try:
-        return socket.create_connection((host, port), PATIENCE)
+        return socket.create_connection((host, port), patience)
     except socket.gaierror:
         raise Obstacle(f"the host name in {address} is unknown here") from None
     except TimeoutError:
@@ -91,10 +94,9 @@ def _directly(address: str, host: str, port: int) -> socket.socket:
         raise Obstacle(f"{address} cannot be reached: {error.strerror or 'no connection'}{_by_proxy(host)}") from None
 
 
-def _through(proxy: Proxy, address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
+def _through(proxy: Proxy, address: str, host: str, port: int, patience: float) -> socket.socket:
     try:
-        return tunnel(proxy, host.strip("[]"), int(port), PATIENCE)
+        return tunnel(proxy, host, port, patience)
     except OSError:
         raise Obstacle(f"{address} cannot be reached through the proxy {proxy}") from None
 

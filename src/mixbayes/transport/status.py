@@ -1,6 +1,12 @@
-"""Errors and gRPC statuses: our errors travel whole, under their codes, and gRPC's own errors become ours."""
+"""Errors and gRPC statuses: our errors travel whole, under their codes, and gRPC's own errors become ours.
+
+An error names the node that raised it, its origin, however many nodes pass it on: a full disk at mixer b is mixer b's,
+also where mixer a tells the hospital.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import grpc
 from google.protobuf import any_pb2
@@ -34,7 +40,7 @@ from mixbayes.transport.errors import (
 _DOMAIN = "mixbayes"
 _STATE = "its state folder cannot be used. Have its operator look at its log."
 _INFO = error_details_pb2.ErrorInfo.DESCRIPTOR
-_LONGEST, _LONGEST_REMEDY = 2000, 500
+_LONGEST, _LONGEST_REMEDY, _LONGEST_TITLE = 2000, 500, 100
 """Bytes. A status travels in the trailer, which has little room: gRPC sends the message twice, once in base64, and once
 with three characters for every byte that is not ASCII."""
 _BY_KIND: list[tuple[type[MixbayesError], int]] = [
@@ -64,24 +70,44 @@ def _kinds(kind: type[MixbayesError]) -> dict[str, type[MixbayesError]]:
 _BY_CODE = _kinds(MixbayesError)
 
 
-def public_text(error: MixbayesError) -> str:
-    """The text of an error for other nodes. It names no path on this machine's disk."""
-    return _STATE if isinstance(error, BadState) else str(error)
+def public_text(error: MixbayesError, me: str) -> str:
+    """The text of an error that this node reports, which names its origin. It names no path on a node's disk."""
+    return str(error) if isinstance(error, PeerError) else _says(error.origin or me, _bare(error))
 
 
-def status_of(error: MixbayesError) -> grpc.Status:
-    """The gRPC status that carries this error whole."""
-    text = public_text(error)
+def status_of(error: MixbayesError, me: str) -> grpc.Status:
+    """The gRPC status that carries this error whole. `me` is the title of this node."""
+    text = _bare(error)
     about = {"message": _short(text)}
     if isinstance(error, PeerError):
         remedy = _short(error.remedy, _LONGEST_REMEDY)
-        about = {"peer": error.peer, "step": error.step, "why": _short(error.why), "remedy": remedy}
+        about = {"peer": error.peer, "step": error.step, "why": _short(_bare_why(error)), "remedy": remedy}
+    about["origin"] = _short(error.origin or me, _LONGEST_TITLE)
     detail = any_pb2.Any()
     detail.Pack(error_details_pb2.ErrorInfo(reason=error.code, domain=_DOMAIN, metadata=about))
     number = next(number for kind, number in _BY_KIND if isinstance(error, kind))
     return rpc_status.to_status(
         status_pb2.Status(code=number, message=f"{_short(text)} [{error.code}]", details=[detail])
     )
+
+
+def _says(origin: str, text: str) -> str:
+    return f"{origin} says: {text}"
+
+
+def _hearsay(origin: str) -> str:
+    return f" (so says {origin})"
+
+
+def _bare(error: MixbayesError) -> str:
+    """The text of an error as its origin raised it."""
+    if isinstance(error, BadState):
+        return _STATE
+    return str(error).removeprefix(_says(error.origin, ""))
+
+
+def _bare_why(error: PeerError) -> str:
+    return error.why.removesuffix(_hearsay(error.origin))
 
 
 def _short(text: str, longest: int = _LONGEST) -> str:
@@ -130,15 +156,23 @@ def _info(detail: any_pb2.Any) -> error_details_pb2.ErrorInfo:
 
 
 def _rebuilt(info: error_details_pb2.ErrorInfo, peer: str) -> MixbayesError:
-    """The error that the peer reported. A mistake of the peer's program becomes an error that blames the peer."""
-    kind, about = _BY_CODE.get(info.reason, MixbayesError), {k: _shown(value) for k, value in info.metadata.items()}
+    """The error that the peer reported: its own, or that of another node."""
+    about = {k: _shown(value) for k, value in info.metadata.items()}
+    origin = about.get("origin") or peer
+    error = _of_origin(_BY_CODE.get(info.reason, MixbayesError), about, origin)
+    error.origin = origin
+    return error
+
+
+def _of_origin(kind: type[MixbayesError], about: Mapping[str, str], origin: str) -> MixbayesError:
+    """A mistake of the origin's program becomes an error that blames the origin."""
     if issubclass(kind, PeerError):
-        blamed = about.get("peer", peer)
-        source = "" if blamed == peer else f" (so says {peer})"
+        blamed = about.get("peer", origin)
+        source = "" if blamed == origin else _hearsay(origin)
         return kind(blamed, about.get("step", "?"), about.get("why", "") + source, about.get("remedy"))
     if issubclass(kind, LocalError):
-        return PeerError(peer, "its own work", "its program made a mistake", "Ask its operator to look at its log")
-    return kind(f"{peer} says: {about.get('message', '')}")
+        return PeerError(origin, "its own work", "its program made a mistake", "Ask its operator to look at its log")
+    return kind(_says(origin, about.get("message", "")))
 
 
 def _shown(text: str) -> str:

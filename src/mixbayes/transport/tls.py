@@ -143,6 +143,8 @@ class RenewedChannel(grpc.Channel):
                 self._last.channel.close()
             channel = grpc.secure_channel(self._address, for_client(own, root), (*self._options, _OWN))
             self._last, self._connection = self._connection, _Connection(own, root, channel)
+            if self._last and self._last.lost:
+                self._last.channel.close()  # else it would go on dialling whom it does not trust any more
         if root != own.authority:
             channel.subscribe(self._connection.heard)
 
@@ -192,16 +194,19 @@ class _Connection:
     root: bytes = field(repr=False)
     channel: grpc.Channel
     broken: bool = False
-    """Whether it broke, or could not be made, since its root was last asked for."""
+    """Whether it broke, or could not be made, since its root was last asked for; or may have."""
+    lost: bool = False
+    """Whether gRPC has no connection any more."""
     stale: bool = False
     """Whether another one is to take its place."""
     _held: bool = False
 
     def heard(self, state: grpc.ChannelConnectivity) -> None:
+        """What gRPC tells of a channel whose root is one certificate."""
         if state is grpc.ChannelConnectivity.READY:
-            self._held = True
+            self._held, self.lost = True, False
         elif self._held or state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
-            self._held, self.broken = False, True
+            self._held, self.lost, self.broken = False, True, True
 
 
 def _hang_up(connections: Iterable[_Connection | None]) -> None:

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     from mixbayes.transport.peer import Endpoint
 
 _STEP = "connecting"
+_LONGEST = 20.0
+"""Seconds that one step of looking at the certificate may take, on a slow line or at a busy node."""
 
 
 class Trust:
-    """In one node, as it is dialled through this proxy, if any."""
+    """In one node, as it is dialled through this proxy, if any, within this deadline."""
 
-    def __init__(self, endpoint: Endpoint, proxy: Proxy | None) -> None:
+    def __init__(self, endpoint: Endpoint, proxy: Proxy | None, deadline: float) -> None:
         self._endpoint = endpoint
         self._proxy = proxy
+        self._patience = min(deadline, _LONGEST)
 
     def root(self, own: Credentials) -> bytes:
         """The root for a connection made now, as PEM. Raises why there is none."""
@@ -43,7 +46,8 @@ class Trust:
     def _shown(self, own: Credentials) -> bytes:
         """The certificate of the other end, which the authority has signed for its name, and which is valid now."""
         try:
-            with connected(self._endpoint.address, self._endpoint.name, own, self._proxy) as wire:
+            address, name = self._endpoint.address, self._endpoint.name
+            with connected(address, name, own, self._proxy, self._patience) as wire:
                 return wire.getpeercert(binary_form=True) or b""
         except Obstacle as obstacle:
             raise unreachable(self._endpoint.title, _STEP, obstacle.why) from None

@@ -23,6 +23,11 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def enough_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mixbayes.node.doctor.machine.within_reach", lambda: 8192)
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     site = Site(tmp_path)

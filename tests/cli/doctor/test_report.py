@@ -23,6 +23,7 @@ def test_all_is_well_at_a_hospital(site: Site) -> None:
     assert list(found) == [
         "agreement",
         "software",
+        "open files",
         "private key",
         "certificate",
         "authority",
@@ -55,7 +56,7 @@ def test_all_is_well_at_a_hospital(site: Site) -> None:
     assert "3 rows keep to the agreement" in found["table"]
     assert "round 1 is collecting; missing: party north, party south, party west" in found["round"]
     assert "100000 of 100000 rows" in found["round"]
-    assert "0 problems and 0 warnings among 29 checks" in done.stderr
+    assert "0 problems and 0 warnings among 30 checks" in done.stderr
 
 
 def test_json_is_one_document(site: Site) -> None:

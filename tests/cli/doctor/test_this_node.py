@@ -131,6 +131,14 @@ def test_little_room_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fr
     assert machine.room(tmp_path / "state" / "a").verdict == verdict
 
 
+@pytest.mark.parametrize(("limit", "verdict"), [(1024, "WARNING"), (4096, "OK")])
+def test_few_open_files_are_told(site: Site, monkeypatch: pytest.MonkeyPatch, limit: int, verdict: str) -> None:
+    monkeypatch.setattr(machine, "within_reach", lambda: limit)
+    said = lines(site.doctor("b"))["open files"]
+    assert said.startswith(f"{verdict} a node started here may have {limit:,} open files, of which {limit * 3 // 4:,} ")
+    assert ("LimitNOFILE=" in said) == (verdict == "WARNING")
+
+
 def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "LIBRARIES", ("grpcio", "mixbayes-nothing"))
     found = machine.software()

@@ -16,6 +16,7 @@ from sqlite3 import Connection
 from typing import Any, Generic, TypeVar
 
 from mixbayes.node.disk import audit
+from mixbayes.node.disk.asked import BROKEN_QUESTIONS, LAST_QUESTION, AskedTables
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.schema import Schema
 from mixbayes.node.disk.sealing import Seal, place
@@ -112,7 +113,9 @@ CREATE TABLE aside (
     PRIMARY KEY (round, hospital)
 ) STRICT;
 """
-COMPUTING_PARTY = Schema("computing party", (ROUNDS, NOISE + NOISY_COUNTS, RECIPES + BEST, ASIDE))
+COMPUTING_PARTY = Schema(
+    "computing party", (ROUNDS, NOISE + NOISY_COUNTS, RECIPES + BEST, ASIDE, BROKEN_QUESTIONS + LAST_QUESTION)
+)
 JOINT_TEST = "joint test"
 """With this begins what the table `noise` says of contributions, where the noise is that of a joint test."""
 
@@ -136,7 +139,7 @@ CREATE TABLE counted (
     PRIMARY KEY (agreement, round)
 ) STRICT;
 """
-HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST))
+HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION))
 
 
 class Tables:
@@ -196,6 +199,11 @@ class Tables:
         row = self._one(query, agreement, number, contributions)
         return self._seal.open(row[0], _place_of_seed(agreement, number, contributions)) if row and row[0] else None
 
+    @property
+    def asked(self) -> AskedTables:
+        """Questions and answers."""
+        return AskedTables(self._connection, self._seal)
+
     # A hospital's best recipe
 
     def put_best(self, agreement: str, recipe: str) -> None:
@@ -247,20 +255,8 @@ class Datastore(Generic[AnyTables]):
         self.database.empty_log()
 
 
-@dataclass(frozen=True)
-class Charged:
-    """A question that was charged, as it lies on disk."""
-
-    hospital: str
-    round: int
-    kind: int
-    rows: int
-    pieces: int
-    """The messages of which its answer consists."""
-
-
 class RoundTables(Tables):
-    """A computing party's transaction: rounds, contributions, models, questions and answers."""
+    """A computing party's transaction: rounds, contributions and models."""
 
     # Rounds
 
@@ -415,59 +411,6 @@ class RoundTables(Tables):
         """The contributions' ids and tags stay."""
         self._do("UPDATE contribution SET message = x'' WHERE round = ?", number)
 
-    # Questions and answers
-
-    def question(self, id: bytes) -> Charged | None:
-        row = self._one("SELECT hospital, round, kind, rows, pieces FROM question WHERE id = ?", id)
-        return Charged(*row) if row else None
-
-    def add_question(self, id: bytes, ordinal: int, charged: Charged) -> None:
-        """`ordinal` counts the hospital's questions in this round."""
-        self._do(
-            "INSERT INTO question VALUES (?, ?, ?, ?, ?, ?, ?)",
-            id,
-            charged.round,
-            charged.hospital,
-            ordinal,
-            charged.kind,
-            charged.rows,
-            charged.pieces,
-        )
-
-    def spent(self, number: int, hospital: str) -> tuple[int, int]:
-        """The questions and the rows that a hospital was charged in this round."""
-        row = self._one("SELECT questions, rows FROM spent WHERE round = ? AND hospital = ?", number, hospital)
-        return row or (0, 0)
-
-    def put_spent(self, number: int, hospital: str, questions: int, rows: int) -> None:
-        self._do("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?)", number, hospital, questions, rows)
-
-    def add_answer(self, id: bytes, piece: int, share: bytes) -> None:
-        self._do("INSERT INTO answer VALUES (?, ?, ?)", id, piece, self._seal.close(share, _place_of_share(id, piece)))
-
-    def answers(self, id: bytes) -> list[bytes]:
-        """The pieces of a question's answer that are kept."""
-        rows = self._all("SELECT piece, share FROM answer WHERE question = ? ORDER BY piece", id)
-        return [self._seal.open(share, _place_of_share(id, piece)) for piece, share in rows]
-
-    def answer_pieces(self, id: bytes) -> int:
-        """The number of those pieces."""
-        return int(self._one("SELECT COUNT(*) FROM answer WHERE question = ?", id)[0])
-
-    def delete_answer(self, number: int, hospital: str, ordinal: int) -> None:
-        """The answer to one of a hospital's questions in this round, by its ordinal."""
-        self._do(
-            "DELETE FROM answer WHERE question IN "
-            "(SELECT id FROM question WHERE round = ? AND hospital = ? AND number = ?)",
-            number,
-            hospital,
-            ordinal,
-        )
-
-    def delete_answers(self) -> None:
-        """All answers of all rounds. The ids of questions stay."""
-        self._do("DELETE FROM answer")
-
 
 class ContributionTables(Tables):
     """A transaction of a hospital with mixers: what it sends to each of them, by agreement and round."""
@@ -589,10 +532,6 @@ def _contributions(connection: Connection, number: int) -> dict[str, Held]:
 
 def _place_of_message(number: int, hospital: str) -> str:
     return place("contribution", "message", number, hospital)
-
-
-def _place_of_share(id: bytes, piece: int) -> str:
-    return place("answer", "share", id.hex(), piece)
 
 
 def _place_in_outbox(agreement: str, number: int, mixer: str) -> str:

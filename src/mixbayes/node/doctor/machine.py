@@ -1,4 +1,4 @@
-"""The machine: what is installed, how much room there is, and which variables name a proxy."""
+"""The machine: what is installed, how much room and how many open files there are, and which variables name a proxy."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mixbayes.node.disk.sqlite import VERSION, too_old
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
+from mixbayes.node.open_files import ENOUGH, for_connections, within_reach
 from mixbayes.node.serving.greeting import SOFTWARE
 from mixbayes.node.serving.protocols import OURS
 from mixbayes.protocol.errors import Unsupported
@@ -46,6 +47,16 @@ def room(folder: Path) -> Finding:
     if free < TOO_LITTLE:
         return problem("disk", said, remedy, BadState)
     return warning("disk", said, remedy) if free < LITTLE else fine("disk", said)
+
+
+def open_files() -> Finding:
+    """The limit that a node would have if it were started here."""
+    limit = within_reach()
+    said = f"a node started here may have {limit:,} open files, of which {for_connections(limit):,} connections"
+    if limit < ENOUGH:
+        remedy = f"Allow {ENOUGH:,} or more (LimitNOFILE= in a unit of systemd, --ulimit nofile= of a container)"
+        return warning("open files", f"{said}: a stranger's connections may fill them for a moment", remedy)
+    return fine("open files", said)
 
 
 def existing(folder: Path) -> Path:

@@ -105,7 +105,7 @@ class Leader:
         try:
             more = self._step(now)
         except _FINAL as error:
-            self._give_up(now, _reason(error))
+            self._give_up(now, _reason(error, self._rounds.me))
         except Exception as error:  # noqa: BLE001 - a mistake of this program ends a round, not the thread that leads
             if _may_pass(now, error):
                 waits = self._waits(now, error)
@@ -117,7 +117,7 @@ class Leader:
     def _waits(self, now: Round, error: Exception) -> str:
         """The text for people. The log gets it once, as long as it stays the same."""
         self.hindrance = error
-        waits = f"waiting: {_public(error)}"
+        waits = f"waiting: {_public(error, self._rounds.me)}"
         if waits != self.waiting:
             self._log.warning("waiting", round=now.number, state=now.state, **error_fields(error))
         return waits
@@ -126,7 +126,7 @@ class Leader:
         self._attempts += 1
         logged(self._log, error, "a step failed", round=now.number, state=now.state, attempt=self._attempts)
         if self._attempts >= ATTEMPTS:
-            self._give_up(now, f"it was tried {ATTEMPTS} times: {_reason(error)}")
+            self._give_up(now, f"it was tried {ATTEMPTS} times: {_reason(error, self._rounds.me)}")
 
     def _step(self, now: Round) -> bool:
         if now.state == COLLECTING:
@@ -189,12 +189,15 @@ def _may_pass(now: Round, error: Exception) -> bool:
     return isinstance(error, _PASSING) or (now.state == SERVING and not isinstance(error, TooEarly))
 
 
-def _reason(error: Exception) -> str:
-    return error.why if isinstance(error, PeerError) else _public(error)
+def _reason(error: Exception, me: str) -> str:
+    """Why a round has failed. Whatever several nodes can have caused names the one that did."""
+    if isinstance(error, PeerError):
+        return f"{error.peer}, at {error.step}: {error.why}."
+    return str(error) if isinstance(error, RoundFailed) else _public(error, me)
 
 
-def _public(error: Exception) -> str:
+def _public(error: Exception, me: str) -> str:
     """What the other party and hospitals may read of an error."""
     if isinstance(error, MixbayesError):
-        return public_text(error)
-    return "this program made a mistake; its log has the place."
+        return public_text(error, me)
+    return f"{me} says: this program made a mistake; its log has the place."

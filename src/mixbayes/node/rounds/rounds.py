@@ -105,7 +105,7 @@ class Rounds:
     def budget_of(self, number: int, hospital: str) -> tuple[int, int]:
         """A hospital's budget of rows in this round, and what is left of it."""
         with self.datastore.read() as tables:
-            _, rows = tables.spent(number, hospital)
+            _, rows = tables.asked.spent(number, hospital)
         return self.federation.policy.budget, self.federation.policy.budget - rows
 
     def status(self, hospital: str, waiting: str = "") -> Status:
@@ -355,7 +355,7 @@ class Rounds:
 
     def _end(self, tables: RoundTables, now: Round, after: Round) -> None:
         """Save the end of a round, and delete what it needs no more: shares of counts, model and answers."""
-        tables.delete_answers()
+        tables.asked.delete_answers()
         tables.delete_model(now.number)
         tables.delete_aside(now.number)
         tables.delete_seeds()

@@ -7,10 +7,13 @@ federation may ask about health.
 
 from __future__ import annotations
 
+import hashlib
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -21,9 +24,12 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
 from mixbayes.node.log import Log, error_fields, logged
 from mixbayes.node.repeated import Repeated
+from mixbayes.node.serving.conduct import OF_MEMBERS, OF_MIXERS, OF_OTHERS, Conduct
 from mixbayes.node.serving.greeting import refuse_difference
+from mixbayes.node.serving.guests import MOST_CONNECTIONS, Guests
 from mixbayes.node.serving.open_calls import OpenCalls
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
+from mixbayes.transport.accepted import End, end_of
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
 from mixbayes.transport.recognition import refuse_unrecognised
 from mixbayes.transport.status import status_of
@@ -37,6 +43,28 @@ Admit = Callable[[str, str], bool]
 """Whether a node of this name may call this service."""
 Serials = Callable[[], Set[int]]
 """The serial numbers of certificates that are revoked now."""
+_ALLOWANCES = {"party": OF_MEMBERS, "mixer": OF_MIXERS, None: OF_OTHERS}
+
+
+@dataclass
+class _Visit:
+    """One call: who calls from where, and what has become of it."""
+
+    certificate: str
+    """Its digest. Bad conduct counts against it and not against its name, which a revoked certificate has, too."""
+    name: str
+    title: str
+    end: End | None
+    admitted: bool = False
+    answered: bool = False
+
+
+class _Unheard(Exception):
+    """The call ended before anybody looked at it, or its caller is shut out. The log says nothing more of it."""
+
+    def __init__(self, answer: MixbayesError | None = None) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 def caller_of(context: grpc.ServicerContext) -> str:
@@ -76,8 +104,19 @@ class Admission(grpc.ServerInterceptor):
         self._repeated = Repeated()
         self._calls = OpenCalls()
         self._watch = Watch()
+        self._conduct = Conduct(log)
+        self.guests = Guests()
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
+
+    @property
+    def timeout(self) -> float:
+        """The agreed seconds within which every wait ends."""
+        return self._federation.policy.timeout
+
+    @property
+    def log(self) -> Log:
+        return self._log
 
     def intercept_service(
         self, continuation: Callable[[grpc.HandlerCallDetails], Any], handler_call_details: grpc.HandlerCallDetails
@@ -85,15 +124,55 @@ class Admission(grpc.ServerInterceptor):
         handler = continuation(handler_call_details)
         return handler and _around(handler, self._guarded, handler_call_details.method)
 
-    def _enter(self, method: str, context: grpc.ServicerContext) -> None:
+    def _visit(self, context: grpc.ServicerContext) -> _Visit:
+        name, certificate = caller_of(context), hashlib.sha256(_certificate_of(context)).hexdigest()
+        return _Visit(certificate, name, self._federation.title(name), end_of(context.peer()))
+
+    def _enter(self, method: str, context: grpc.ServicerContext, visit: _Visit) -> None:
+        self._refuse_shut_out(context, visit)
+        if not context.add_callback(lambda: self._ended(visit)):
+            self._ended(visit)
+            raise _Unheard
         self._check(method, context)
-        name = caller_of(context)
+        if visit.end and not self.guests.admit(visit.end, visit.certificate, time.monotonic()):
+            self.guests.turn_out(visit.end)
+            raise RefusedByPolicy(f"{visit.title} has {MOST_CONNECTIONS} connections here already; end some first.")
+        self._count(context, visit)
+        visit.admitted = True
+
+    def _refuse_shut_out(self, context: grpc.ServicerContext, visit: _Visit) -> None:
+        """Whoever is shut out costs as little as possible: no line of the log, and no connection for long."""
+        if not (seconds := self._conduct.shut_out(visit.certificate)):
+            return
+        if visit.end:
+            self.guests.turn_out(visit.end)
+            if self._conduct.floods(visit.certificate):
+                self.guests.bar(visit.end, visit.certificate, time.monotonic() + seconds)
+        answer = None
+        if context.is_active():
+            why = f"{visit.title} is shut out for {seconds:.0f} more seconds: too many of its calls came to nothing"
+            remedy = "Ask the operator of this node for the reason, which the log has, and end what calls so often"
+            answer = NotAdmitted(self._me, _STEP, why, remedy)
+        raise _Unheard(answer)
+
+    def _ended(self, visit: _Visit) -> None:
+        """The call is over, at whichever end."""
+        if visit.answered:
+            return
+        allowance = _ALLOWANCES[self._federation.role_of(visit.name)]
+        address = visit.end.host if visit.end else ""
+        if self._conduct.wasted(visit.certificate, visit.title, allowance, address) and visit.end:
+            self.guests.turn_out(visit.end)
+
+    def _count(self, context: grpc.ServicerContext, visit: _Visit) -> None:
+        name = visit.name
         if self._federation.role_of(name) != "party":
             return  # all hospitals together decide how many calls a mixer has open here
         with self._lock:
             if self._open[name] >= MOST_CALLS:
-                title = self._federation.title(name)
-                raise RefusedByPolicy(f"{title} has {MOST_CALLS} calls open here already; end some of them first.")
+                raise RefusedByPolicy(
+                    f"{visit.title} has {MOST_CALLS} calls open here already; end some of them first."
+                )
             self._open[name] += 1
         if not context.add_callback(lambda: self._left(name)):
             self._left(name)
@@ -104,7 +183,7 @@ class Admission(grpc.ServerInterceptor):
 
     def _end_in_time(self, context: grpc.ServicerContext) -> None:
         """Cancel a call whose request, which comes in pieces, is not complete in time. It would keep its thread."""
-        late = threading.Timer(self._federation.policy.timeout, context.cancel)
+        late = threading.Timer(self.timeout, context.cancel)
         late.daemon = True
         late.start()
         if not context.add_callback(late.cancel):
@@ -112,7 +191,7 @@ class Admission(grpc.ServerInterceptor):
 
     def _only(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
         """The single request of a call, if it comes in time."""
-        patience = self._federation.policy.timeout
+        patience = self.timeout
         with closing(in_time(requests, context.cancel, self._watch, patience, patience)) as coming:
             for request in coming:
                 return request
@@ -144,36 +223,47 @@ class Admission(grpc.ServerInterceptor):
         """The same behaviour, guarded. `asks` and `answers` say whether requests and replies are streams."""
 
         def one(requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
+            visit = self._visit(context)
             try:
-                self._enter(method, context)
+                self._enter(method, context, visit)
                 if asks:
                     self._end_in_time(context)
-                return behaviour(requests if asks else self._only(requests, context), context)
+                answer = behaviour(requests if asks else self._only(requests, context), context)
+                visit.answered = True
+                return answer
             except Exception as error:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
-                self._failed(context, method, error)
+                self._failed(context, method, visit, error)
 
         def many(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+            visit = self._visit(context)
             try:
-                self._enter(method, context)
-                yield from behaviour(requests if asks else self._only(requests, context), context)
+                self._enter(method, context, visit)
+                for answer in behaviour(requests if asks else self._only(requests, context), context):
+                    visit.answered = True
+                    yield answer
+                visit.answered = True
             except Exception as error:  # noqa: BLE001 - as above
-                self._failed(context, method, error)
+                self._failed(context, method, visit, error)
 
         return many if answers else one
 
-    def _failed(self, context: grpc.ServicerContext, method: str, error: Exception) -> NoReturn:
+    def _failed(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: Exception) -> NoReturn:
+        visit.answered = visit.admitted
+        if isinstance(error, _Unheard):
+            if error.answer:
+                context.abort_with_status(status_of(error.answer, self._me))
+            context.abort(grpc.StatusCode.CANCELLED, "")
         if isinstance(error, MixbayesError):
-            self._refuse(context, method, error)
+            self._refuse(context, method, visit, error)
         if type(error) is grpc.RpcError:  # reading on from a caller who is gone
-            self._log.info("hung up", caller=self._federation.title(caller_of(context)), call=method)
+            self._log.info("hung up", caller=visit.title, call=method)
             raise error
-        self._refuse(context, method, _mistake(self._log, error))
+        self._refuse(context, method, visit, _mistake(self._log, error))
 
-    def _refuse(self, context: grpc.ServicerContext, method: str, error: MixbayesError) -> NoReturn:
-        caller = self._federation.title(caller_of(context))
-        what = caller, method, str(error)
-        self._repeated.say(what, self._log.warning, "refused", caller=caller, call=method, **error_fields(error))
-        context.abort_with_status(status_of(error))
+    def _refuse(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: MixbayesError) -> NoReturn:
+        what = visit.title, method, str(error)
+        self._repeated.say(what, self._log.warning, "refused", caller=visit.title, call=method, **error_fields(error))
+        context.abort_with_status(status_of(error, self._me))
         raise error  # not reached: to abort is to raise
 
 

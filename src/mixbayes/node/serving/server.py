@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 
 import grpc
@@ -15,22 +16,45 @@ from grpc_health.v1 import health, health_pb2_grpc
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 from grpc_reflection.v1alpha import reflection
 
-from mixbayes.node.serving.admission import Admission
+from mixbayes.node.open_files import for_connections, raised
+from mixbayes.node.serving.admission import MOST_CALLS, Admission
+from mixbayes.node.serving.doorkeeper import Doorkeeper, HouseRules
+from mixbayes.node.serving.guests import Guests
 from mixbayes.transport.errors import CannotServe
 from mixbayes.transport.peer import KEEP_ALIVE, LIMITS
 from mixbayes.transport.tls import Credentials, for_server
 
-_THREADS = 1024
+THREADS = 1024
 """Every open stream takes a thread; threads are made as they are needed."""
 _GRACE = 2.0
 _SERVES = "_serve"
 """In the name of gRPC's thread that takes calls. Without it a server listens, and answers nobody."""
+HANDSHAKE = 5.0
+"""Seconds for a handshake, unless less is agreed for every wait."""
+_OF_SITE, _OF_ALL = 128, 1024
+"""Connections that have led to no admitted call yet: of one address, from which a hundred hospitals may dial at once;
+and of all."""
 _OPTIONS = (
     *LIMITS,
     ("grpc.so_reuseport", 0),  # else two nodes share a port and each gets half of the calls
     ("grpc.http2.min_ping_interval_without_data_ms", 2_000),  # less than what callers keep to
     *KEEP_ALIVE,
 )
+
+
+def _options(handshake: float, connections: int, streams: int) -> tuple[tuple[str, int], ...]:
+    return (
+        *_OPTIONS,
+        ("grpc.server_handshake_timeout_ms", int(1000 * handshake)),
+        ("grpc.max_allowed_incoming_connections", connections),
+        ("grpc.max_concurrent_streams", streams),
+    )
+
+
+def _knocking(guests: Guests, current: Callable[[], Credentials]) -> Credentials:
+    """The credentials for a connection that was accepted."""
+    guests.knock()
+    return current()
 
 
 def refuse_taken(address: str) -> None:
@@ -73,9 +97,15 @@ class Server:
         names: Sequence[str],
         *,
         reflected: bool = False,
+        streams: int = 2 * MOST_CALLS,
     ) -> None:
-        self._pool = _Pool(_THREADS, "grpc")
-        self._server = grpc.server(self._pool, interceptors=[admission], options=_OPTIONS)
+        """`streams` are the calls that one connection may have open: gRPC refuses more, ended ones included that still
+        wait for a thread."""
+        handshake, connections = min(HANDSHAKE, admission.timeout), for_connections(raised())
+        self._pool = _Pool(THREADS, "grpc")
+        self._server = grpc.server(
+            self._pool, interceptors=[admission], options=_options(handshake, connections, streams)
+        )
         self._health = health.HealthServicer()
         self._names = ("", *names)
         for add in services:
@@ -84,10 +114,13 @@ class Server:
         if reflected:
             listed = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(listed, self._server)
-        self.port = self._bind(address, for_server(current))
+        self.port = self._bind(address, for_server(partial(_knocking, admission.guests, current)))
+        rules = HouseRules(of_site=_OF_SITE, of_all=min(_OF_ALL, connections // 2), seconds=2 * handshake)
+        self._doorkeeper = Doorkeeper(self.port, admission.guests, rules, admission.log)
         before = set(threading.enumerate())
         self._server.start()
         self.threads = [thread for thread in threading.enumerate() if thread not in before and _SERVES in thread.name]
+        self._doorkeeper.start()
         self._say("SERVING")
 
     def _bind(self, address: str, credentials: grpc.ServerCredentials) -> int:
@@ -108,6 +141,7 @@ class Server:
     ) -> None:
         """Report that the node stops, give open calls a moment to finish, and end the others."""
         self._say("NOT_SERVING")
+        self._doorkeeper.stop()
         with suppress(RuntimeError):  # no thread left to wait for them with: they end with the process
             self._server.stop(_GRACE).wait(2 * _GRACE)
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -394,7 +394,7 @@ class Rows(_message.Message):
     public: _builtins.bool
     """Show the rows to the mixers, or to the other hospital."""
     renew: _builtins.bool
-    """Ask anew, and be charged again, what broke off before under this id. Without an id it always is."""
+    """Ask anew what broke off before under this id; what of it was not answered is given back. Without an id it always is."""
     recipe: _builtins.str
     """The classifier that answers; the joint one if it is empty, and what the node remembers if it is `best`."""
     @_builtins.property
