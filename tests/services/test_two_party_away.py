@@ -159,6 +159,6 @@ def test_a_partner_of_another_version(couple: Couple, monkeypatch: pytest.Monkey
             south.__enter__()
         try:
             wait_until(lambda: "protocol 99" in couple.status(SOUTH).reason, "south says what differs")
-            assert "Install the same version at both" in couple.status(SOUTH).reason
+            assert "Upgrade party north, which is the older one" in couple.status(SOUTH).reason
         finally:
             south.__exit__(None, None, None)
