@@ -49,7 +49,8 @@ def _compared(me: ComputingParty, asker: Channel, question: Question, mine: byte
     with same_announcement(me.channel, asker):
         theirs = me.channel.swap(_STEP, announced + mine).tobytes()
     if theirs[: len(announced)] != announced:
-        raise OutOfRange(asker.peer, questions.NEXT, "it asks the two mixers different questions")
+        perhaps = f"{asker.peer} or {me.channel.peer}"  # which may have altered what it says it was asked
+        raise OutOfRange(perhaps, questions.NEXT, "the two mixers say that they were asked different questions")
     return theirs[len(announced) :]
 
 

@@ -108,8 +108,8 @@ class _Part:
     services: list[Callable[[grpc.Server], None]]
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
-    threads: tuple[threading.Thread, ...] = ()
     streams: int = 2 * MOST_CALLS
+    threads: tuple[threading.Thread, ...] = ()
 
 
 def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
@@ -123,7 +123,7 @@ def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Lo
     stack.callback(wake.set)
     stack.callback(stopped.set)
     service = LeadingService(reception, led, leader, wake)
-    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter, (thread,))
+    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter, threads=(thread,))
 
 
 def _led(reception: Reception) -> _Part:

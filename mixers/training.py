@@ -17,7 +17,8 @@ from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.training import train
-from mixbayes.protocol.bayes.validity import honest, joint
+from mixbayes.protocol.bayes.validity import STEP as VALIDITY
+from mixbayes.protocol.bayes.validity import honest, joint, plain
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
@@ -99,13 +100,29 @@ def honest_ones(
 ) -> tuple[list[Contribution], list[LyingHospital]]:
     """The contributions that are counts of some table, and for every other one the error that blames its hospital."""
     contributions = sorted(contributions, key=lambda contribution: contribution.hospital)  # both mixers alike
-    verdicts = honest(me, layout, (share_of(layout, contribution) for contribution in contributions))
-    judged = list(zip(contributions, verdicts, strict=True))
+    judged = list(zip(contributions, _verdicts(me, layout, contributions), strict=True))
     return [contribution for contribution, right in judged if right], [
         LyingHospital(f"party {contribution.hospital}", STEP, "its numbers are not the counts of any table")
         for contribution, right in judged
         if not right
     ]
+
+
+def _verdicts(me: ComputingParty, layout: Layout, contributions: list[Contribution]) -> list[bool]:
+    """Whether each contribution holds. What fails is checked again before its hospital is named.
+
+    A hospital cannot change its shares between two checks of them. So if the two differ, or if counts fail that both
+    mixers know to hold, a mixer did not compute what it should.
+    """
+    verdicts = honest(me, layout, (share_of(layout, contribution) for contribution in contributions))
+    failed = [one for one, right in zip(contributions, verdicts, strict=True) if not right]
+    if failed:
+        known = me.constant(plain(layout))
+        *again, passed = honest(me, layout, [*(share_of(layout, one) for one in failed), known])
+        if any(again) or not passed:
+            why = "a contribution failed the check and then passed it, or one that is known to hold failed"
+            raise OutOfRange(me.channel.peer, VALIDITY, why)
+    return verdicts
 
 
 def joint_share(layout: Layout, contributions: Iterable[Contribution]) -> Words:

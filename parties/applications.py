@@ -26,7 +26,6 @@ from mixbayes.node.serving.server import Server
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.settings import Settings
 from mixbayes.protocol.arrays import Values
-from mixbayes.protocol.attributes.cells import Texts
 from mixbayes.protocol.bayes.evaluation import Integers, Totals
 from mixbayes.protocol.bayes.label import Labels as Positions
 from mixbayes.protocol.bayes.recipe import JOINT, OWN, UNSURE, Recipe, read_recipe
@@ -64,7 +63,7 @@ NO_JOINT_TEST = (
     "Evaluate your own patients without --joint."
 )
 _MOST_CHARACTERS = 1 << 24
-"""The largest size of a column in memory."""
+"""The most characters that a table may take in memory."""
 
 
 class Backend(Protocol):
@@ -185,19 +184,21 @@ def refuse_not_agreed(federation: Federation, recipe: Recipe) -> None:
 
 def table_of(columns: Sequence[Column]) -> Columns:
     """The rows that an application sends, column by column."""
-    cells = tuple(map(_texts, columns))
+    _refuse_too_large(columns)
+    cells = tuple(np.array(list(column.cells), np.str_) for column in columns)
     return Columns.of([column.name for column in columns], cells, len(cells[0]) if cells else 0)
 
 
-def _texts(column: Column) -> Texts:
-    """The cells as an array, in which every cell takes as much room as the longest."""
-    rows, longest = len(column.cells), max(map(len, column.cells), default=0)
-    if rows * longest > _MOST_CHARACTERS:
+def _refuse_too_large(columns: Sequence[Column]) -> None:
+    """Every cell takes as much room in memory as the longest of its column, so a short message can ask for a lot."""
+    longest = [max(map(len, column.cells), default=0) for column in columns]
+    room = [len(column.cells) * most for column, most in zip(columns, longest, strict=True)]
+    if sum(room) > _MOST_CHARACTERS:
+        at = room.index(max(room))
         raise BadData(
-            f"Column {column.name!r} has a cell of {longest} characters among {rows} rows, which is too much at once. "
-            "Shorten it, or send fewer rows at a time."
+            f"Column {columns[at].name!r} has a cell of {longest[at]} characters among {len(columns[at].cells)} rows, "
+            "which is too much at once. Shorten it, or send fewer rows at a time."
         )
-    return np.array(list(column.cells), np.str_)
 
 
 def serve_applications(stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, log: Log) -> Server:

@@ -91,12 +91,18 @@ class AtMixers:
     """A conversation of its own with both mixers, for as long as the command runs."""
 
     def __init__(
-        self, federation: Federation, mixers: BothMixers, numbered: Numbering, own: Callable[[], Status | None]
+        self,
+        federation: Federation,
+        mixers: BothMixers,
+        numbered: Numbering,
+        own: Callable[[], Status | None],
+        repeats: int = 0,
     ) -> None:
         self._federation = federation
         self._mixers = mixers
         self._numbered = numbered
         self._own = own
+        self._repeats = repeats
         self.last_round = mixers.last_round
         self.next_round = mixers.next_round
         self.open_round = mixers.open_round
@@ -124,7 +130,7 @@ class AtMixers:
         named = read_recipe(recipe or str(JOINT))
         refuse_not_agreed(self._federation, named)
         status = _answering(self._mixers.status, self._federation)
-        asking = Asking(self._mixers, self._federation.layout, self._numbered)
+        asking = Asking(self._mixers, self._federation.layout, self._numbered, repeats=self._repeats)
         parts: list[Labels] = []
         try:
             for part in asking.labels(status.round, codes, private=private, id=id, renew=True, recipe=named):
@@ -228,12 +234,13 @@ class AtOwnNode:
 
 
 @contextmanager
-def at_mixers(federation: Federation, identity: Identity, keys: Path, node: str = "") -> Iterator[AtMixers]:
+def at_mixers(
+    federation: Federation, identity: Identity, keys: Path, node: str = "", repeats: int = 0
+) -> Iterator[AtMixers]:
     """Dials both mixers; the hospital's own node need not run."""
+    own = partial(_own_status, federation, identity, keys, node)
     with both_mixers(federation, identity, Watch()) as mixers:
-        yield AtMixers(
-            federation, mixers, numbering(identity.seal), partial(_own_status, federation, identity, keys, node)
-        )
+        yield AtMixers(federation, mixers, numbering(identity.seal), own, repeats)
 
 
 @contextmanager

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from itertools import chain, product, repeat
@@ -189,6 +191,26 @@ def test_large_tables(load: Load, lines: Lines) -> None:
     measured = [line.split() for line in lines()[1:]]
     assert [line[:2] for line in measured] == [["class-wise-condensation", "1,000"], ["perturbation-tree", "1,000"]]
     assert all(float(figure.replace(",", "")) > 0 for line in measured for figure in line[2:])
+
+
+def test_liars(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    liars = load("liars")
+    monkeypatch.setattr(liars, "QUICK", replace(liars.QUICK, kinds=("random",)))
+    some = {name: liars.in_memory.JOBS[name] for name in ("private question with copies", "public question")}
+    monkeypatch.setattr(liars.in_memory, "JOBS", some)
+    written = tmp_path / "fates.json"
+    monkeypatch.setattr(sys, "argv", ["liars.py", "--quick", "--where", "memory", "--json", str(written)])
+    liars.main()
+    *names, last = [line.removeprefix("### ") for line in lines() if line.startswith("### ")]
+    assert last == "All jobs"
+    assert names == [liars.described(name, liars.SCENES[0], "memory") for name in some]
+    found = json.loads(written.read_text())
+    assert [tally["job"] for tally in found] == names
+    for step in (step for tally in found for step in tally["steps"]):
+        assert step["caught"] + step["harmless"] + step["silent"] == step["lies"]
+        assert bool(step["most_wrong"]) == bool(step["silent"])
+    liars.cost(1)
+    assert [line.split()[0] for line in lines()[2:]] == ["1", "100", "1000"]
 
 
 def test_mdav(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:

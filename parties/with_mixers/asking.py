@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -26,6 +27,7 @@ from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form, Line
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
+from mixbayes.protocol.bayes.repeats import Repeated, as_they_are, with_repeats
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.privacy.coins import Coins
@@ -57,13 +59,22 @@ class Asking:
     """A hospital's questions, one after the other. Use it from one thread at a time, and close it."""
 
     def __init__(
-        self, mixers: BothMixers, layout: Layout, numbered: Numbering, last: OpenQuestion | None = None
+        self,
+        mixers: BothMixers,
+        layout: Layout,
+        numbered: Numbering,
+        last: OpenQuestion | None = None,
+        repeats: int = 0,
     ) -> None:
-        """`last` is the question that may be open since this hospital's node ran before."""
+        """`last` is the question that may be open since this hospital's node ran before.
+
+        In every question about labels so many rows are asked about twice, as a check of the mixers.
+        """
         self._mixers = mixers
         self._layout = layout
         self._numbered = numbered
         self._open = last or OpenQuestion()
+        self._repeats = repeats
         self._lines: _Lines | None = None
 
     def labels(
@@ -82,11 +93,12 @@ class Asking:
         no id or if `renew` is set. It is charged again; what cannot be known of it is given back.
         """
         kind, form = Kind.PRIVATE if private else Kind.PUBLIC, self._form(recipe)
-        for at, batch in enumerate(batches(form, codes.shape[1])):
-            part = codes[:, batch]
-            question_id = self._numbered(of_recipe(id, recipe), at, kind, part)
-            question = Question(kind, number, part.shape[1], question_id, recipe)
-            yield self._one(question, partial(self._answer, form, part), renew=renew or not id)
+        for at, batch in enumerate(batches(form, codes.shape[1], self._repeats)):
+            rows = self._repeated(of_recipe(id, recipe), at, kind, codes[:, batch])
+            question_id = self._numbered(of_recipe(id, recipe), at, kind, rows.codes)
+            question = Question(kind, number, rows.codes.shape[1], question_id, recipe)
+            answers = self._one(question, partial(self._answer, form, rows.codes), renew=renew or not id)
+            yield rows.labels(answers, "mixer a or mixer b")
 
     def totals(self, number: int, sheet: Sheet, codes: Values, groups: Integers) -> Totals:
         """The totals of an evaluation. If it breaks off it is given back and asked again."""
@@ -202,6 +214,13 @@ class Asking:
 
     def _figures(self, coins: Coins | None, verdict: Verdict, question: Question) -> Integers:
         return receive_figures(self._connected().channels, joint_sheet(self._layout, 1, coins), coins)
+
+    def _repeated(self, id: bytes, at: int, kind: Kind, codes: Values) -> Repeated:
+        """The rows as they are asked about. Under one `id` they are repeated alike, so that they are charged once."""
+        if not self._repeats:
+            return as_they_are(codes)
+        secret = self._numbered(b"repeats" + id if id else b"", at, kind, codes)  # never sent to anybody
+        return with_repeats(codes, self._repeats, Randomness(hashlib.sha256(secret).digest()))
 
     def _form(self, recipe: Recipe) -> Form:
         return Form.of(self._layout, precision_for(self._layout, recipe).width)

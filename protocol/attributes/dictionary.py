@@ -14,6 +14,7 @@ from typing import Annotated, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from mixbayes.protocol.attributes.fields import Frozen, Smoothing, Text, Value, all_different
+from mixbayes.protocol.attributes.formulas import no_formula
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadDictionary, DictionaryTooLarge
 
@@ -38,7 +39,7 @@ class Dictionary(Frozen):
                 f"{len(classes)} classes, at most {MOST_CLASSES} are possible. Is it the right class column?"
             )
         all_different(classes)
-        return classes
+        return tuple(map(no_formula, classes))
 
     @model_validator(mode="after")
     def _different_columns(self) -> Self:

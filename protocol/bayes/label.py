@@ -23,7 +23,7 @@ Labels = NDArray[np.int64]
 Release = Callable[[Bytes], None]
 """What a computing party does with its share of the labels: a node stores it before it sends it."""
 
-_STEP = "label"
+STEP = "label"
 
 
 def decided(me: ComputingParty, scores: Words, model: Model) -> Words:
@@ -35,7 +35,7 @@ def decided(me: ComputingParty, scores: Words, model: Model) -> Words:
 
 def send(asker: Channel, share: Buffer) -> None:
     """A mixer's blinded share, to the hospital that asked."""
-    asker.send(_STEP, share)
+    asker.send(STEP, share)
 
 
 def blinded(hot: Words, classes: int, blinding: Randomness) -> Bytes:
@@ -49,7 +49,7 @@ def blinded(hot: Words, classes: int, blinding: Randomness) -> Bytes:
 def receive(mixer_a: Channel, mixer_b: Channel, count: int, classes: int) -> Labels:
     """The asker's labels, as positions of classes."""
     first, second = (
-        unpack_words(channel.receive(_STEP, words_bytes(count, classes)), count, classes, channel.peer, _STEP)
+        unpack_words(channel.receive(STEP, words_bytes(count, classes)), count, classes, channel.peer, STEP)
         for channel in (mixer_a, mixer_b)
     )
     return opened(first, second, f"{mixer_a.peer} or {mixer_b.peer}")
@@ -59,7 +59,7 @@ def opened(first: Words, second: Words, senders: str) -> Labels:
     """The position of the one bit that is set; anything else is not a label."""
     hot = first ^ second
     if ((hot == 0) | (hot & (hot - np.uint64(1)) != 0)).any():
-        raise OutOfRange(senders, _STEP, "an answer names no class, or several")
+        raise OutOfRange(senders, STEP, "an answer names no class, or several")
     return np.frexp(hot.astype(np.float64))[1].astype(np.int64) - 1
 
 
@@ -77,13 +77,13 @@ def blinding_for(question: bytes, seed: bytes) -> Randomness:
 
 def to_partner(me: ComputingParty, hot: Words, classes: int) -> None:
     """Two hospitals alone: the other one's share, to the one that asked."""
-    me.channel.send(_STEP, pack_words(hot, classes))
+    me.channel.send(STEP, pack_words(hot, classes))
 
 
 def from_partner(me: ComputingParty, hot: Words, classes: int) -> Labels:
     """Two hospitals alone: the label, at the one that asked."""
     size = words_bytes(hot.size, classes)
-    theirs = unpack_words(me.channel.receive(_STEP, size), hot.size, classes, me.channel.peer, _STEP)
+    theirs = unpack_words(me.channel.receive(STEP, size), hot.size, classes, me.channel.peer, STEP)
     return opened(hot, theirs, me.channel.peer)
 
 

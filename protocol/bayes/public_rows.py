@@ -39,10 +39,14 @@ def receive(asker: Channel, layout: Layout, count: int) -> Values:
 
 
 def compare(me: ComputingParty, asker: Channel, codes: Values) -> None:
-    """A hospital that shows the two mixers different rows learns differences of θ: refuse."""
+    """A hospital that shows the two mixers different rows learns differences of θ: refuse.
+
+    A false digest of the other mixer looks the same, so the error names both.
+    """
     mine = hashlib.sha256(codes.tobytes()).digest()
     if me.channel.swap("digest of public instances", mine).tobytes() != mine:
-        raise OutOfRange(asker.peer, _STEP, "it shows the two mixers different rows")
+        perhaps = f"{asker.peer} or {me.channel.peer}"
+        raise OutOfRange(perhaps, _STEP, "the two mixers say that they were shown different rows")
 
 
 def _checked(raw: Bytes, codes: int, asker: Channel) -> Values:

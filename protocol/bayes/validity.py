@@ -38,6 +38,7 @@ from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.attributes.kind import SUM_BITS
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
@@ -48,6 +49,7 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import Share
 from mixbayes.protocol.transfer.pool import connect_pair
 
+STEP = "validity"
 DIGEST_BYTES = 16
 _NONCE_BYTES = 16
 _CELLS = 1 << 15
@@ -63,7 +65,7 @@ def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words]) -> list[
     digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, nonce)]
     if not digests:
         return []
-    return opened(me, "validity", _all(me, _equal_bits(me, digests))).astype(bool).tolist()
+    return opened(me, STEP, _all(me, _equal_bits(me, digests))).astype(bool).tolist()
 
 
 def run_validation(
@@ -95,6 +97,14 @@ def run_validation(
 def joint(layout: Layout, share: Words) -> Words:
     """A share of the counts of all folds together."""
     return share.reshape(layout.terms.folds, layout.size).sum(axis=0, dtype=np.uint64)
+
+
+def plain(layout: Layout) -> Words:
+    """The contribution of a table whose rows are all alike, and as few as are agreed: it is valid."""
+    vector = np.zeros((layout.terms.folds, layout.size), np.uint64)
+    one = Codes(np.zeros((layout.columns, 1), np.int32), np.zeros(1, np.int32))
+    vector[0] = np.uint64(max(1, layout.terms.min_rows)) * count(layout, one)
+    return vector.reshape(-1)
 
 
 def _common_nonce(me: ComputingParty) -> bytes:

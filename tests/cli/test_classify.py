@@ -26,6 +26,7 @@ def test_labels_in_the_order_of_the_rows(typed: Prompt, serving: Site, new: Path
     done = typed.at(serving, "south", "classify", new, "-o", out, *how)
     assert (done.code, done.out) == (0, "")
     assert "rows classified" in done.err
+    assert out.stat().st_mode & 0o777 == 0o600
     assert out.read_text().splitlines() == ["label", *serving.expected(serving.tables["west"])]
 
 
@@ -69,17 +70,17 @@ def test_what_was_answered_before_it_was_stopped_is_not_charged_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(ask, "labels_text", stopped)
-        assert typed.at(serving, "north", "classify", new, "-o", out).code == 130
+        assert typed.at(serving, "north", "classify", new, "-o", out, "--repeats", "3").code == 130
     left = serving.status("north").budget_left
     assert note.is_file()
-    done = typed.at(serving, "north", "classify", new, "-o", out)
+    done = typed.at(serving, "north", "classify", new, "-o", out, "--repeats", "3")
     assert done.code == 0, done.err
     assert out.read_text().splitlines() == ["label", *serving.expected(serving.tables["west"])]
     assert serving.status("north").budget_left == left
     assert not note.exists()
     assert "are left" not in done.err, "what of it was charged now is not known"
-    done = typed.at(serving, "north", "classify", new, "-o", out)
-    left -= serving.tables["west"].rows
+    done = typed.at(serving, "north", "classify", new, "-o", out, "--repeats", "3")
+    left -= serving.tables["west"].rows + 3
     assert serving.status("north").budget_left == left
     assert f"At most {left} of the 10000 rows of this round's budget are left." in done.err
 

@@ -78,16 +78,10 @@ def test_whoever_knows_no_other_column_finds_so_many(
     assert document["measures"]["k_anonymity"] == document["parameters"]["anonymity"]
 
 
-def test_files_can_be_read_as_usual(protect: Command, patients: Path, tmp_path: Path) -> None:
+def test_nobody_else_can_read_the_projections(protect: Command, patients: Path, tmp_path: Path) -> None:
     protect(patients, tmp_path / "out", *SETTINGS)
-    assert all((file.stat().st_mode & 0o777) == 0o666 & ~_umask() for file in (tmp_path / "out").iterdir())
-    assert ((tmp_path / "out").stat().st_mode & 0o777) == 0o777 & ~_umask()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "out").iterdir()} == {0o600}
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
 
 
 def test_the_same_seed_gives_the_same_bytes(protect: Command, patients: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.cli.output import refuse_unwritable, write_whole
+from mixbayes.cli.output import refuse_unwritable, write_private, write_whole
 from mixbayes.protocol.errors import BadData
 from tests.cli.simulating import PATIENCE
 
@@ -49,10 +49,18 @@ def test_new_file_can_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
     assert path.read_text() == "label\n"
 
 
+def test_what_is_private_is_so_even_where_a_file_was_that_others_could_read(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("before")
+    path.chmod(0o666)
+    write_private(path, "label\n")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("label\n", 0o600)
+
+
 FILL_THE_DISK = """
 import resource, sys
 from pathlib import Path
-from mixbayes.cli.output import refuse_unwritable, write_whole
+from mixbayes.cli.output import refuse_unwritable, write_private, write_whole
 from mixbayes.protocol.errors import BadData
 from mixbayes.simulation.crew import Crew
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))

@@ -61,6 +61,7 @@ def test_the_release_and_its_document(protect: Command, patients: Path, tmp_path
     target = tmp_path / "released.csv"
     done = protect(patients, target, "--method", "class-wise-condensation", "--set", "t=10", "--json")
     document = done.document
+    assert target.stat().st_mode & 0o777 == 0o600
     assert list(document) == KEYS
     assert document["method"] == "class-wise-condensation"
     assert document["parameters"]["t"] == 10

@@ -250,6 +250,7 @@ def test_people_are_told_where_the_labels_are_and_what_was_unknown(tmp_path: Pat
     assert unknown in kept.err
     assert kept.err.index(unknown) < kept.err.index("contributed")
     assert labels_in(tmp_path / "labels.csv")[0] == "yes"
+    assert (tmp_path / "labels.csv").stat().st_mode & 0o777 == 0o600
     assert "The labels are not kept; --labels OUT.csv writes them." in simulated(*words).err
 
 

@@ -25,3 +25,9 @@ def test_one_long_cell_among_many_takes_no_memory_for_all(monkeypatch: pytest.Mo
     assert table_of([Column(name="note", cells=["x" * 20] + [""] * 4)]).rows == 5
     with pytest.raises(BadData, match="Column 'note' has a cell of 21 characters among 5 rows"):
         table_of([Column(name="note", cells=["x" * 21] + [""] * 4)])
+
+
+def test_many_columns_take_no_more_together_whatever_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(applications, "_MOST_CHARACTERS", 100)
+    with pytest.raises(BadData, match="Column 'note' has a cell of 11 characters among 5 rows"):
+        table_of([Column(name="note", cells=["x" * 11] + [""] * 4)] * 2)

@@ -35,6 +35,7 @@ def test_the_folder_is_made_and_a_page_replaced(measure: Command, tables: list[P
     done = measure(*tables, "--json", "--report", folder)
     assert done.document == plain.document
     assert f"The report is {folder / 'report.html'}." in done.err
+    assert (folder / "report.html").stat().st_mode & 0o777 == 0o600
     first = (folder / "report.html").read_text()
     assert measure(*tables, "--report", folder).code == 0
     assert [path.name for path in folder.iterdir()] == ["report.html"]

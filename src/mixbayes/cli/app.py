@@ -21,6 +21,7 @@ from mixbayes.cli import (
     inspect_table,
     keys,
     measure,
+    members,
     model,
     nodes,
     pinning,
@@ -64,6 +65,10 @@ _add("model", model.model, model.EXAMPLES)
 _add("status", ask.status, ask.STATUS_EXAMPLES)
 _add("doctor", doctor.doctor, doctor.EXAMPLES)
 federation.app.command(cls=Command, name="cuts", epilog=cuts.EXAMPLES)(cuts.cuts)
+federation.app.command(cls=Command, name="add-party", epilog=members.ADD_EXAMPLES)(members.add_party)
+federation.app.command(cls=Command, name="remove-party", epilog=members.REMOVE_EXAMPLES)(members.remove_party)
+federation.app.command(cls=Command, name="replace-party", epilog=members.REPLACE_PARTY_EXAMPLES)(members.replace_party)
+federation.app.command(cls=Command, name="replace-mixer", epilog=members.REPLACE_MIXER_EXAMPLES)(members.replace_mixer)
 federation.app.command(cls=Command, name="pin", epilog=pinning.PIN_EXAMPLES)(pinning.pin)
 federation.app.command(cls=Command, name="rotate-key", epilog=pinning.ROTATE_EXAMPLES)(pinning.rotate_key)
 app.add_typer(ask.rounds, name="round")

@@ -19,11 +19,12 @@ from mixbayes.agreement.noise import exactly
 from mixbayes.cli.doubts import tell_unknown
 from mixbayes.cli.help import Command
 from mixbayes.cli.nodes import Agreed, Keys, Name
-from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_whole
+from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_private
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
+from mixbayes.node.questions import batches
 from mixbayes.node.rounds.status import Status
 from mixbayes.node.serving.greeting import SOFTWARE
 from mixbayes.parties.applications import BEST, NO_BEST, refuse_not_agreed
@@ -68,6 +69,7 @@ Node = Annotated[
     ),
 ]
 
+MOST_REPEATS = 1000
 WORTH_A_WORD = 10_000_000
 """Bytes."""
 
@@ -75,13 +77,17 @@ rounds = typer.Typer(no_args_is_help=True, help="Begin and end rounds.")
 
 
 @contextmanager
-def desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[Federation, Desk]]:
+def desk(federation: Path, name: str, keys: Path, node: str, repeats: int = 0) -> Iterator[tuple[Federation, Desk]]:
     """Where this hospital asks: at both mixers, or, where there are none, at its own node."""
     agreed = read_federation(federation)
     agreed.party(name)
     identity = _identity(agreed, name, keys)
-    with (at_own_node if agreed.two_party else at_mixers)(agreed, identity, keys, node) as found:
-        yield agreed, found
+    if agreed.two_party:
+        with at_own_node(agreed, identity, keys, node) as own:
+            yield agreed, own
+        return
+    with at_mixers(agreed, identity, keys, node, repeats) as mixers:
+        yield agreed, mixers
 
 
 @contextmanager
@@ -124,6 +130,16 @@ def classify(
             "remembers.",
         ),
     ] = str(JOINT),
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=MOST_REPEATS,
+            metavar="N",
+            help="Ask about so many rows of every question twice, and refuse the labels if the mixers answer "
+            "differently. The copies are charged too.",
+        ),
+    ] = 0,
     force: Annotated[
         bool, typer.Option("--force", help="Ask also where a column has no value that the classifier knows.")
     ] = False,
@@ -150,10 +166,14 @@ def classify(
     if not force:
         refuse_unknown_columns(agreed.dictionary, rows, codes)
     alone = chosen.base == "own"
+    if repeats and (alone or agreed.two_party):
+        raise Unsupported("--repeats is a check of mixers, and no mixers answer here. Leave it out.")
+    charged = _charged(agreed, chosen, rows.rows, repeats)
     if not alone:
-        _tell_volume(agreed, chosen, rows.rows, private=not public)
-    with (own_desk if alone else desk)(federation, name, keys, node) as (_, behind), Talk() as talk:
-        before = None if alone or is_unfinished(out) else behind.refuse_over_budget(rows.rows)
+        _tell_volume(agreed, chosen, charged, private=not public)
+    asked_at = own_desk(federation, name, keys, node) if alone else desk(federation, name, keys, node, repeats)
+    with asked_at as (_, behind), Talk() as talk:
+        before = None if alone or is_unfinished(out) else behind.refuse_over_budget(charged)
         with _resumable(out) as id:
             labels = behind.labels(
                 codes,
@@ -164,9 +184,9 @@ def classify(
                 recipe=str(chosen),
             )
             answers = (*agreed.dictionary.classes, UNSURE)
-            write_whole(out, labels_text([answers[label] for label in labels], known_by))
+            write_private(out, labels_text([answers[label] for label in labels], known_by))
     if before:
-        left = before.budget_left - rows.rows
+        left = before.budget_left - charged
         typer.echo(f"At most {left} of the {before.budget} rows of this round's budget are left.", err=True)
 
 
@@ -180,6 +200,12 @@ def _chosen(recipe: str, federation: Path, name: str, keys: Path, node: str) -> 
         raise TooEarly(NO_BEST)
     typer.echo(f"The best recipe that this node remembers: {found}", err=True)
     return read_recipe(found)
+
+
+def _charged(agreed: Federation, recipe: Recipe, rows: int, repeats: int) -> int:
+    """The rows that are charged, those among them that every question repeats."""
+    form = Form.of(agreed.layout, precision_for(agreed.layout, recipe).width)
+    return rows + repeats * sum(1 for _ in batches(form, rows, repeats))
 
 
 def _tell_volume(agreed: Federation, recipe: Recipe, rows: int, *, private: bool) -> None:

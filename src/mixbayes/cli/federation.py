@@ -246,7 +246,7 @@ def new(
         }
     )
     _refuse_keys_of_strangers(keys)
-    _refuse_what_cannot_run(federation)
+    refuse_what_cannot_run(federation)
     _make(folder)
     write_whole(target, written(federation))
     if federation.privacy:
@@ -265,7 +265,7 @@ def show(
     The digest is the same wherever the agreement is the same.
     """
     federation = read_federation(file)
-    _refuse_what_cannot_run(federation)
+    refuse_what_cannot_run(federation)
     if as_json:
         marks = {"digest": federation.digest(), "sections": federation.sections(), "cells": federation.layout.size}
         marks |= {"promise": promise(federation), "keys": present_keys(federation)}
@@ -304,7 +304,8 @@ def _refuse_to_overwrite(target: Path) -> None:
         )
 
 
-def _refuse_what_cannot_run(federation: Federation) -> None:
+def refuse_what_cannot_run(federation: Federation) -> None:
+    """Refuse an agreement whose numbers are too long for its protocol."""
     if federation.protocol == Protocol.PAILLIER.value:
         fitting_bits(federation.layout, USUAL_BITS)
     else:

@@ -16,6 +16,8 @@ from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.sources.opening import PARQUET
 
 _ID_BYTES = 16
+PRIVATE = 0o600
+"""The rights of a file with patients' data: labels, releases, reports, counts."""
 _NO_TEXT = (".xlsx", ".xls", ".ods", ".gz", ".bz2", ".xz", ".zip")
 
 
@@ -45,9 +47,9 @@ def _in_parts(content: str | bytes | Iterable[bytes]) -> Iterable[bytes]:
     return [content] if isinstance(content, bytes) else content
 
 
-def write_private(path: Path, content: str) -> None:
-    """Replace the file with this text, for nobody but this user to read."""
-    write_whole(path, content, mode=0o600)
+def write_private(path: Path, content: str | bytes | Iterable[bytes]) -> None:
+    """As `write_whole`, for nobody but this user to read, whoever could read the file that is replaced."""
+    write_whole(path, content, mode=PRIVATE)
 
 
 def is_unfinished(out: Path) -> bool:

@@ -19,7 +19,7 @@ from rich.text import Text
 from mixbayes.cli.doubts import tell_doubts, tell_identities
 from mixbayes.cli.measure_text import DISTORTION, RISK, figure
 from mixbayes.cli.options import names_in, settings_in
-from mixbayes.cli.output import refuse_other_format, refuse_unwritable, write_whole
+from mixbayes.cli.output import refuse_other_format, refuse_unwritable, write_private
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.table_output import projection_files, refuse_other_folder, table_file, write_folder
@@ -131,7 +131,7 @@ def _refuse_target(target: Path, method: LocalMethod) -> None:
 
 def _write(target: Path, done: _Done) -> None:
     if done.projections is None:
-        write_whole(target, table_file(target, done.released, done.texts))
+        write_private(target, table_file(target, done.released, done.texts))
     else:
         write_folder(target, projection_files(done.projections, str(done.label)))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import mixbayes
-from mixbayes.cli.output import refuse_unwritable, write_whole
+from mixbayes.cli.output import refuse_unwritable, write_private
 from mixbayes.protocol.errors import BadData
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class ReportFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadData(f"{self.path.parent} cannot be made: {error.strerror}.") from None
-        write_whole(self.path, content)
+        write_private(self.path, content)
         typer.echo(f"The report is {self.path}.", err=True)
 
 

@@ -27,7 +27,7 @@ from mixbayes.cli.noise import (
     tell_not_covered,
 )
 from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
-from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_whole
+from mixbayes.cli.output import labels_text, refuse_unwritable_labels, write_private
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.recipes import USUAL_FOLDS, TestShare
@@ -240,7 +240,7 @@ def simulate(
             progress=talk,
         )
     if labels:
-        write_whole(labels, labels_text(outcome.labels))
+        write_private(labels, labels_text(outcome.labels))
         typer.echo(f"The labels are in {labels}.", err=True)
     elif asked:
         typer.echo("The labels are not kept; --labels OUT.csv writes them.", err=True)

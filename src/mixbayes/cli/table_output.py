@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mixbayes.cli.output import refuse_unwritable
+from mixbayes.cli.output import refuse_unwritable, write_private
 from mixbayes.local_methods.dmpd.projections import Projection
 from mixbayes.local_methods.tables import Column, Numeric, Table
 from mixbayes.protocol.arrays import slices
@@ -43,15 +43,17 @@ def projection_files(projections: Sequence[Projection], label: str) -> dict[str,
 
 
 def write_folder(path: Path, files: Mapping[str, Iterable[bytes]]) -> None:
-    """Replace the folder with one that holds these files, of which each comes in parts, or leave it as it was."""
+    """Replace the folder with one that holds these files, of which each comes in parts, or leave it as it was.
+
+    Nobody but this user can read them.
+    """
     refuse_other_folder(path)
     draft = None
     try:
         draft = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-        (draft / "new").mkdir()
+        (draft / "new").mkdir(mode=0o700)
         for name, parts in files.items():
-            with open(draft / "new" / name, "wb") as file:
-                file.writelines(parts)
+            write_private(draft / "new" / name, parts)
         _exchange(path, draft / "new", draft / "old")
     except OSError as error:
         raise BadData(f"{path} cannot be written: {error.strerror}.") from None

@@ -156,9 +156,12 @@ def receive_written(channel: Channel) -> None:
     channel.receive(WRITTEN, 1)
 
 
-def batches(form: Form, rows: int) -> Iterator[slice]:
-    """The slices of rows of which each becomes one question. The longer a row, the fewer rows to a question."""
-    return slices(rows, most_rows(form))
+def batches(form: Form, rows: int, repeats: int = 0) -> Iterator[slice]:
+    """The slices of rows of which each becomes one question. The longer a row, the fewer rows to a question.
+
+    Every question has room for so many repeats.
+    """
+    return slices(rows, max(1, most_rows(form) - repeats))
 
 
 def most_rows(form: Form) -> int:

@@ -21,6 +21,10 @@ MOST_CHARACTERS = 1 << 26
 """In an array of different texts, where the longest sets the width of all."""
 
 
+LONGEST_CELL = 131_072
+"""Characters. Python's reader of CSV refuses longer cells, and so does every reader of files."""
+
+
 class FreeText(BadData):
     """A column has long cells that all differ."""
 
@@ -165,6 +169,12 @@ def texts_of(name: str, texts: Sequence[str]) -> Texts:
             "hold. Leave it out."
         )
     return np.array(texts, np.str_)
+
+
+def refuse_long(name: str, longest: int) -> None:
+    """Refuse a column by the length of its longest cell."""
+    if longest > LONGEST_CELL:
+        raise FreeText(f"Column {name!r} has a cell of {longest} characters: free text, too long. Leave it out.")
 
 
 def joined(name: str, columns: Iterable[Column]) -> Cells:

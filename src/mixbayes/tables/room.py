@@ -32,8 +32,13 @@ def most_rows(columns: int, bytes_a_cell: int, memory: int) -> int:
 
 def refuse_too_large(method: LocalMethod, rows: int, columns: int, memory: int | None = None) -> None:
     """Say before long work that the machine would run out of memory in it."""
+    refuse_rows(rows, columns, method.BYTES_A_CELL, memory)
+
+
+def refuse_rows(rows: int, columns: int, bytes_a_cell: int, memory: int | None = None) -> None:
+    """Refuse rows of which each cell takes at least so many bytes, if they do not fit into memory."""
     there = memory_there() if memory is None else memory
-    most = most_rows(columns, method.BYTES_A_CELL, there)
+    most = most_rows(columns, bytes_a_cell, there)
     if rows > most:
         raise BadData(
             f"{rows:,} rows and {columns} columns are too much for the {there / 1e9:.1f} GB of memory of this machine, "

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
+from mixbayes.protocol.attributes.formulas import no_formula
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.several import Several
@@ -64,12 +65,19 @@ def attributes(draw: st.DrawFn, name: str) -> Nominal | Gaussian | Binned | Seve
     )
 
 
+def is_no_formula(name: str) -> bool:
+    try:
+        return bool(no_formula(name))
+    except ValueError:
+        return False
+
+
 @st.composite
 def dictionaries(draw: st.DrawFn) -> Dictionary:
     class_column, *names = draw(st.lists(texts, min_size=2, max_size=5, unique=True))
     return Dictionary(
         class_column=class_column,
-        classes=tuple(draw(st.lists(values, min_size=2, max_size=64, unique=True))),
+        classes=tuple(draw(st.lists(values.filter(is_no_formula), min_size=2, max_size=64, unique=True))),
         attributes=tuple(draw(attributes(name)) for name in names),
         smoothing=draw(st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)),
         max_rows=draw(st.integers(1, 2**40)),
@@ -204,6 +212,20 @@ def test_all_that_is_wrong_is_named_at_once() -> None:
     data["classes"] = ["one"]
     with pytest.raises(BadDictionary, match=r"(?s)classes.*max_rows"):
         dictionary_from(data)
+
+
+@pytest.mark.parametrize("name", ["-1", "+1", "+", "-", "-ve", "+ve", "-1.5e3", "a=b", "<=50K", "x(1)"])
+def test_classes_that_look_like_the_beginning_of_a_formula_are_names(name: str) -> None:
+    assert dictionary_from(changed("classes", to=["0", name])).classes == ("0", name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["=1", "=cmd|' /C calc'!A0", "@SUM(1)", "+cmd|' /C calc'!A0", "-HYPERLINK(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1"],
+)
+def test_classes_that_a_spreadsheet_would_run_are_refused(name: str) -> None:
+    with pytest.raises(BadDictionary, match=r"classes.*would be a formula in a spreadsheet"):
+        dictionary_from(changed("classes", to=["0", name]))
 
 
 def test_64_classes_are_the_most() -> None:

@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes import gaussian
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes import validity
-from mixbayes.protocol.bayes.validity import honest
+from mixbayes.protocol.bayes.validity import honest, plain
 from mixbayes.protocol.circuits.bounded import Cut, cut, excess, lifted, times
 from mixbayes.protocol.circuits.products import opened
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.shares import split
-from tests.protocol.bayes.contributions import MIXED, NOMINAL, SMALL, changed, table, verdicts
+from tests.protocol.bayes.contributions import LISTS, MIXED, NOMINAL, SMALL, changed, table, verdicts
 from tests.protocol.pairs import SEEDS, added, additive, both, random_for, seed, words_of
 
 
@@ -110,3 +112,11 @@ def test_shares_may_come_one_by_one() -> None:
         (B,),
     )
     assert results == ([True, False, True],) * 2
+
+
+@pytest.mark.parametrize("layout", [NOMINAL, MIXED, LISTS], ids=["nominal", "Gaussian", "lists"])
+@pytest.mark.parametrize("terms", [Terms(hospitals=2), Terms(hospitals=2, folds=3, min_rows=7)], ids=["plain", "folds"])
+def test_contribution_that_both_mixers_know_to_hold_does_hold(layout: Layout, terms: Terms) -> None:
+    agreed = Layout(layout.dictionary, terms)
+    known = plain(agreed)
+    assert verdicts(agreed, [known, changed(known, {0: 1})]) == [True, False]

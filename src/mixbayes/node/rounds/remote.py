@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 
 import grpc
 
-from mixbayes.node.log import printable
+from mixbayes.node.log import LONGEST_TEXT, printable
 from mixbayes.node.rounds.follower import Agreed, Follower
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.status import STEP, Status, decode
 from mixbayes.node.serving.admission import caller_of
 from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
+from mixbayes.protocol.errors import WrongLength
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Chunk, Failure, Held, Holdings, ReportRequest, RoundNumber, RoundReport, Trained
 from mixbayes.wire.v1.node_pb2_grpc import PairServicer, PairStub
@@ -76,12 +77,19 @@ class FollowerService(PairServicer):
         return self._witnessing.answering(self._leader, request, reply)
 
     def OpenRound(self, request: RoundNumber, context: grpc.ServicerContext) -> RoundReport:
-        self.follower.open(request.round, request.actor)
+        self.follower.open(request.round, self._actor(request))
         return self.report_for(caller_of(context))
 
     def CloseRound(self, request: RoundNumber, context: grpc.ServicerContext) -> RoundReport:
-        self.follower.close(request.round, request.actor)
+        self.follower.close(request.round, self._actor(request))
         return self.report_for(caller_of(context))
+
+    def _actor(self, request: RoundNumber) -> str:
+        """Who wants it, as the leader says, in words that the audit trail takes."""
+        actor = printable(request.actor)
+        if len(actor) > LONGEST_TEXT:
+            raise WrongLength(self._leader, "ordering a round", "the name of who wants it is too long")
+        return actor
 
     def FailRound(self, request: Failure, context: grpc.ServicerContext) -> RoundReport:
         self.follower.fail(request.round, printable(request.reason))

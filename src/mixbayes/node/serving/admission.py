@@ -28,6 +28,7 @@ from mixbayes.node.serving.conduct import OF_MEMBERS, OF_MIXERS, OF_OTHERS, Cond
 from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.node.serving.guests import MOST_CONNECTIONS, Guests
 from mixbayes.node.serving.open_calls import OpenCalls
+from mixbayes.node.serving.requests import Read, read_each
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.accepted import End, end_of
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
@@ -219,25 +220,29 @@ class Admission(grpc.ServerInterceptor):
             raise NotAdmitted(self._me, _STEP, f"{title} may not call what is there for others ({service})")
         refuse_difference(self._me, title, self._federation, context.invocation_metadata())
 
-    def _guarded(self, behaviour: Callable[..., Any], method: str, asks: bool, answers: bool) -> Callable[..., Any]:
+    def _guarded(
+        self, behaviour: Callable[..., Any], read: Read | None, method: str, asks: bool, answers: bool
+    ) -> Callable[..., Any]:
         """The same behaviour, guarded. `asks` and `answers` say whether requests and replies are streams."""
 
-        def one(requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
+        def one(raw: Iterator[bytes], context: grpc.ServicerContext) -> Any:
             visit = self._visit(context)
             try:
                 self._enter(method, context, visit)
                 if asks:
                     self._end_in_time(context)
+                requests = read_each(raw, read, visit.title)
                 answer = behaviour(requests if asks else self._only(requests, context), context)
                 visit.answered = True
                 return answer
             except Exception as error:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
                 self._failed(context, method, visit, error)
 
-        def many(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+        def many(raw: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[Any]:
             visit = self._visit(context)
             try:
                 self._enter(method, context, visit)
+                requests = read_each(raw, read, visit.title)
                 for answer in behaviour(requests if asks else self._only(requests, context), context):
                     visit.answered = True
                     yield answer
@@ -274,9 +279,10 @@ def _mistake(log: Log, error: Exception) -> LocalError:
 
 def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:
     """The same handler, guarded. The guard takes even a single request from a stream: gRPC itself would wait for it
-    in a thread, without a deadline, before the caller could be checked."""
+    in a thread, without a deadline, before the caller could be checked. The guard reads the bytes too, so that what
+    cannot be read is an error with a code."""
     asks, answers = handler.request_streaming, handler.response_streaming
     kind = f"{'stream' if asks else 'unary'}_{'stream' if answers else 'unary'}"
     make = grpc.stream_stream_rpc_method_handler if answers else grpc.stream_unary_rpc_method_handler
-    behaviour = guarded(getattr(handler, kind), method, asks, answers)
-    return make(behaviour, handler.request_deserializer, handler.response_serializer)
+    behaviour = guarded(getattr(handler, kind), handler.request_deserializer, method, asks, answers)
+    return make(behaviour, None, handler.response_serializer)

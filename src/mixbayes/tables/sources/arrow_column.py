@@ -10,7 +10,7 @@ import pyarrow.compute
 
 from mixbayes.protocol.attributes.cells import MISSING, Numbers
 from mixbayes.protocol.errors import BadData
-from mixbayes.tables.cells import Cells, Column, Rows, positions_of
+from mixbayes.tables.cells import LONGEST_CELL, Cells, Column, Rows, positions_of, refuse_long
 from mixbayes.tables.sources.arrow_numpy import as_arrow, as_numpy, texts_as_arrow
 from mixbayes.tables.spelling import spelled_values
 
@@ -41,6 +41,7 @@ class ArrowColumn(Column):
 
     def coded(self) -> Cells:
         coded = _dictionary(self._name, self._array)
+        refuse_long(self._name, _longest(coded.dictionary))
         texts = np.append(spelled_values(self._name, _python_values(coded.dictionary)), "")
         codes = as_numpy(coded.indices.cast(pa.int32()), len(texts) - 1)
         values, places = np.unique(texts, return_inverse=True)
@@ -53,6 +54,14 @@ class ArrowColumn(Column):
         if pa.types.is_string(kind):
             return _read(self._array)
         return self.coded().all_numbers()
+
+
+def _longest(values: pa.Array) -> int:
+    """Characters of the longest text; bytes, if there are no more of them than characters of a cell may be."""
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return 0
+    longest = _compute.max(_compute.binary_length(values)).as_py() or 0
+    return longest if longest <= LONGEST_CELL else _compute.max(_compute.utf8_length(values)).as_py()
 
 
 def _python_values(values: pa.Array) -> list[object]:

@@ -25,6 +25,7 @@ from mixbayes.tables.sources.decimals import with_point
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import Part, Source
 from mixbayes.tables.sources.workbook import coordinates, letters, marks, too_far
+from mixbayes.tables.sources.workbook_room import refuse_too_large
 from mixbayes.tables.spelling import spelled_value
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class ExcelSheet(Source):
         self.title = str(path)
         self._decimal = how.decimal
         with _damage_named():
+            refuse_too_large(path)
             if far := too_far(path):
                 raise BadData(
                     f"A cell is at {far}: all the cells up to there, empty or not, do not fit into memory. Remove it, "

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _compute: Any = pyarrow.compute  # its functions are made when it is imported
 BLOCK_BYTES = 1 << 22
-LONGEST = 131_072
-"""Python's reader refuses longer cells."""
 
 
 class Stopped(Exception):

@@ -16,9 +16,11 @@ import pyarrow.parquet as pq
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.cells import Cells, Column
 from mixbayes.tables.columns import Columns, refuse_twice
+from mixbayes.tables.room import refuse_rows
 from mixbayes.tables.sources.ahead import ahead
 from mixbayes.tables.sources.arrow_column import ArrowColumn
-from mixbayes.tables.sources.source import Part, Source
+from mixbayes.tables.sources.parquet_room import refuse_too_large, refuse_without_text, stored_once
+from mixbayes.tables.sources.source import Part, Progress, Source, no_progress
 
 BATCH = 1 << 18  # rows at most
 BATCH_CELLS = 1 << 21
@@ -39,7 +41,7 @@ class ParquetFile(Source):
             self._index = _index(file.schema_arrow, stored)
             self._rows = file.metadata.num_rows
             self._moments = _moments(file.schema)
-            self._texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+            self._texts = stored_once(file.schema_arrow)
         if self._index:
             left_out = ", ".join(map(repr, self._index))
             self.remarks = (f"{path}: {left_out} is the index of a pandas frame, no column of the table: left out",)
@@ -54,9 +56,15 @@ class ParquetFile(Source):
             if not stored:
                 yield self._part(None, names, self._rows, self._rows)
                 return
+            refuse_without_text(file.schema_arrow, stored)
+            refuse_too_large(file, stored)
             for batch in ahead(file.iter_batches(_batch(len(stored)), columns=stored)):
                 done += batch.num_rows
                 yield self._part(batch, names, batch.num_rows, done)
+
+    def read(self, names: Sequence[str], progress: Progress = no_progress) -> Columns:
+        refuse_rows(self._rows, len(names), 1)
+        return super().read(names, progress)
 
     def _part(self, batch: pa.RecordBatch | None, names: Sequence[str], rows: int, done: int) -> Part:
         cells = tuple(self._column(batch, name, rows) for name in names)

@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 from zipfile import ZipFile
 
+from mixbayes.tables.sources.workbook_room import refuse_large_part
+
 CHUNK = 1 << 20
 _WORTH_PARSING = (b'"e"', b"'e'", b"<f", b":f", b"hidden")
 _REFERENCE = re.compile(r"([A-Z]+)([0-9]+)")
@@ -109,7 +111,7 @@ def _member(archive: ZipFile, sheet: str) -> str:
     """The name in the archive of the sheet's XML, by way of the workbook's."""
     (book,) = (part for kind, _, part in _relations(archive, "") if kind == "officeDocument")
     parts = {key: part for _, key, part in _relations(archive, book)}
-    for element in ElementTree.fromstring(archive.read(book)).iter():
+    for element in _parsed(archive, book).iter():
         if _local(element.tag) == "sheet" and element.get("name") == sheet:
             (key,) = (value for name, value in element.items() if name.endswith("relationships}id"))
             return parts[key]
@@ -119,10 +121,15 @@ def _member(archive: ZipFile, sheet: str) -> str:
 def _relations(archive: ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
     """To what a part of the archive refers: the kind, the key, and the other part."""
     folder, name = posixpath.split(part)
-    for element in ElementTree.fromstring(archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))):
+    for element in _parsed(archive, posixpath.join(folder, "_rels", f"{name}.rels")):
         kind = element.attrib["Type"].rpartition("/")[2]
         target = posixpath.normpath(posixpath.join("/", folder, element.attrib["Target"]))
         yield kind, element.attrib["Id"], target.lstrip("/")
+
+
+def _parsed(archive: ZipFile, name: str) -> ElementTree.Element:
+    refuse_large_part(archive, name)
+    return ElementTree.fromstring(archive.read(name))
 
 
 def _local(tag: str) -> str:
