@@ -10,7 +10,7 @@ from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import MixbayesError
 
 INTERRUPTED = 130
-_NODES = "mixer", "party"
+_NODES = ("mixer", "party")
 
 
 def main() -> None:
