@@ -42,6 +42,7 @@ from tests.protocol.pairs import random_codes, random_counts, seed
 
 NOISY = Coins((4, 2, 3))
 OF_TWO = seed(1), seed(2)
+BROKEN = Question(Kind.BROKEN, 1, id=os.urandom(ID_BYTES))
 
 
 def with_mixers() -> None:
@@ -67,7 +68,7 @@ def cut_points() -> None:
 
 
 def at_mixers() -> None:
-    """Nodes on disks: a recipe, an evaluation, the joint test."""
+    """Nodes on disks: a recipe, an evaluation, a question that broke off, the joint test."""
     for wards, does in ((test_recipes.Wards, _recipes), (partial(test_joint_test.Wards, noisy=True), _joint_test)):
         with new_folder() as folder:
             world: Any = wards(folder)
@@ -81,8 +82,8 @@ def at_mixers() -> None:
 def _recipes(world: test_recipes.Wards) -> None:
     world.labels_of(test_recipes.PERSONAL, HOSPITALS[0])
     world.totals_of(test_recipes.COSTLY, HOSPITALS[1])
-    with world.asking(HOSPITALS[2]) as asking:
-        asking._give_back(_broken())
+    with world.asking(HOSPITALS[0]) as asking:
+        asking._give_back(BROKEN)
 
 
 def _joint_test(world: test_joint_test.Wards) -> None:
@@ -151,10 +152,6 @@ def _train(store: PartnerStore, channels: list[Channel]) -> None:
     store.rounds.serve(1, store.rounds.current().run or b"")
 
 
-def _broken() -> Question:
-    return Question(Kind.BROKEN, 1, id=os.urandom(ID_BYTES))
-
-
 def _ask(store: PartnerStore, channels: list[Channel]) -> None:
     asker, layout, recipe = Asker(store, channels), store.layout, read_recipe(RECIPE)
     codes = random_codes(layout, np.random.default_rng(1), 2)
@@ -168,6 +165,6 @@ def _ask(store: PartnerStore, channels: list[Channel]) -> None:
             asker.ask(engine, question, codes)
         else:
             asker.evaluate(question, Sheet(layout, recipe, 1), codes, np.array([0, 1]))
-    asker.give_back(_broken())
+    asker.give_back(BROKEN)
     asker.end()
     asker.wait()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SPOKEN: Mapping[int, str] = {
-    2: "transfers between the mixers are checked in both directions; a question may replace one that broke off",
+    2: "transfers between the mixers are checked in both directions; broken questions are given back",
 }
 """What each number brought that nodes without it cannot do. A number leaves when nobody speaks it any more."""
 PROTOCOL, OLDEST = max(SPOKEN), min(SPOKEN)
