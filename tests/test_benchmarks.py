@@ -196,7 +196,7 @@ def test_large_tables(load: Load, lines: Lines) -> None:
 def test_liars(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     liars = load("liars")
     monkeypatch.setattr(liars, "QUICK", replace(liars.QUICK, kinds=("random",)))
-    some = {name: liars.in_memory.JOBS[name] for name in ("private question with copies", "public question")}
+    some = {name: liars.in_memory.JOBS[name] for name in liars.QUESTIONS[:2]}
     monkeypatch.setattr(liars.in_memory, "JOBS", some)
     written = tmp_path / "fates.json"
     monkeypatch.setattr(sys, "argv", ["liars.py", "--quick", "--where", "memory", "--json", str(written)])
