@@ -108,8 +108,8 @@ class _Part:
     services: list[Callable[[grpc.Server], None]]
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
-    streams: int = 2 * MOST_CALLS
     threads: tuple[threading.Thread, ...] = ()
+    streams: int = 2 * MOST_CALLS
 
 
 def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:

@@ -174,7 +174,7 @@ def nodes(scene: Scene) -> Iterator[Nodes]:
         yield found
 
 
-def _slip_in(held: ExitStack, found: Nodes) -> None:
+def _slip_in(patches: ExitStack, found: Nodes) -> None:
     """From now on the liar's channels are those over which it lies, and nobody tries anything twice.
 
     All draw from seeds, so that a run can be repeated.
@@ -182,16 +182,17 @@ def _slip_in(held: ExitStack, found: Nodes) -> None:
     converse, train_round, conversation = answering.converse, training.train_round, BothMixers.conversation
 
     def at_mixer(role: int, other: Sequence[Channel], asker: Sequence[Channel], *more: Any) -> None:
-        name = MIXERS[role]
+        name, (layout, ledger, personal, joint_test, _) = MIXERS[role], more
+        about = layout, ledger, personal, joint_test
         with found.at_work(name):
-            converse(role, found.heard(name, other), found.heard(name, asker), *more[:-1], Randomness(seed(61 + role)))
+            converse(role, found.heard(name, other), found.heard(name, asker), *about, Randomness(seed(61 + role)))
 
     def in_training(role: int, other: Sequence[Channel], *more: Any) -> Trained:
-        *about, _, charge, bins = more
+        layout, number, held, minimum, _, charge, bins = more
         name, random = MIXERS[role], Randomness(seed(71 + role))
         now, ahead = found.heard(name, other)
         with found.at_work(name):
-            found.trained[name] = train_round(role, (now, ahead), *about, random, charge, bins)
+            found.trained[name] = train_round(role, (now, ahead), layout, number, held, minimum, random, charge, bins)
         return found.trained[name]
 
     @contextmanager
@@ -208,7 +209,7 @@ def _slip_in(held: ExitStack, found: Nodes) -> None:
         (leader, "ATTEMPTS", 1),
         (server, "_GRACE", 0.2),
     ):
-        held.enter_context(patch.object(where, name, instead))
+        patches.enter_context(patch.object(where, name, instead))
 
 
 def _collecting(mixers: BothMixers) -> int:

@@ -5,8 +5,9 @@ some of the answers wrong, a row and its copy get different answers unless both 
 of n rows, k of them copies, is noticed with probability 2k/n; one that makes every second answer wrong goes unnoticed
 with probability 2^-k.
 
-What this does not notice is a lie about all rows alike, such as another model, or the turning over of every answer of
-two classes. Where the rows are shown to the mixers, they see the copies, and it notices mistakes only.
+What this does not notice is a lie that does the same to a row and to its copy: another model, the turning over of every
+answer of two classes, or a class that never wins. Where the rows are shown to the mixers, they see the copies, and it
+notices mistakes only.
 """
 
 from __future__ import annotations

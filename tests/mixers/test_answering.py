@@ -398,7 +398,7 @@ def test_question_that_is_given_up_at_one_mixer_alone_is_given_back_at_none(othe
     assert stage.charges == [[], []]
     blunt = [error for error in stage.errors.values() if isinstance(error, OutOfRange)]
     assert blunt
-    assert {error.peer for error in blunt} == {"party north"}
+    assert {error.peer for error in blunt} <= {"party north or mixer a", "party north or mixer b"}
 
 
 @pytest.mark.parametrize("role", [A, B])

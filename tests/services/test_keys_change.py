@@ -135,6 +135,11 @@ def test_an_application_is_recognised_like_a_node(attentive: Site) -> None:
             with pytest.raises(WrongKey, match="party north, at greeting") if refused else nullcontext():
                 peer.call(PartyStub(peer.channel).Report, ReportRequest(), "asking")
             peer.close()
+        without_list = attentive.credentials("north")
         revoked(attentive, "north")
+        peer = dialled(attentive, without_list, "north", address)
+        with pytest.raises(Revoked, match="at greeting"):
+            peer.call(PartyStub(peer.channel).Report, ReportRequest(), "asking")
+        peer.close()
         with attentive.dialled("north", "north", address) as own_node, pytest.raises(Revoked, match="at connecting"):
             own_node.call(PartyStub(own_node.channel).Report, ReportRequest(), "asking")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import grpc
@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat,
 
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.transport import peer as peers
-from mixbayes.transport import probe, trust
+from mixbayes.transport import probe, tls, trust
 from mixbayes.transport.errors import Revoked, Unreachable, WrongKey
 from mixbayes.transport.peer import Endpoint, Peer
 from mixbayes.transport.tls import Credentials, for_client
@@ -24,7 +24,7 @@ from mixbayes.transport.watch import Watch
 from tests.keys.helpers import pem
 from tests.ports import free_port
 from tests.proxy import proxy
-from tests.services.helpers import Relay
+from tests.services.helpers import Relay, wait_until
 from tests.transport.loopback import BACK_AND_FORTH, plain_bytes
 from tests.transport.strangers import listening, silence
 from tests.transport.tls import DAY, TODAY, credentials, issuer, node_server
@@ -51,20 +51,30 @@ def renewed(own: Credentials) -> Credentials:
     return replace(own, certificate=pem(AUTHORITY.node(key, "a", TODAY - DAY, TODAY + DAY)))
 
 
+@dataclass
+class Talk:
+    """Says hello, once for every time that it is called."""
+
+    peer: Peer
+
+    def __call__(self) -> bytes:
+        method = self.peer.channel.unary_unary(BACK_AND_FORTH, plain_bytes, plain_bytes)
+        return self.peer.call(method, b"hello", "talking")
+
+
 @contextmanager
 def dialled(
     address: str, own: Callable[[], Credentials] = lambda: NORTH, key: str | None = key_of(MIXER)
-) -> Iterator[Callable[[], bytes]]:
+) -> Iterator[Talk]:
     """Talks with the mixer at this address, whose key is agreed."""
     peer = Peer(Endpoint("mixer a", "a", address, key), own, (), 60, Watch(), probe.explain)
-    method = peer.channel.unary_unary(BACK_AND_FORTH, plain_bytes, plain_bytes)
     try:
-        yield lambda: peer.call(method, b"hello", "talking")
+        yield Talk(peer)
     finally:
         peer.close()
 
 
-def shown(talk: Callable[[], bytes]) -> MixbayesError:
+def shown(talk: Talk) -> MixbayesError:
     with pytest.raises(MixbayesError) as told:
         talk()
     return told.value
@@ -159,7 +169,7 @@ def test_somebody_who_takes_the_place_later_is_refused() -> None:
 
 
 @contextmanager
-def behind_a_relay(shows: list[Credentials]) -> Iterator[tuple[Relay, Callable[[], bytes]]]:
+def behind_a_relay(shows: list[Credentials]) -> Iterator[tuple[Relay, Talk]]:
     """A mixer that shows what is in the list now, and the way to it, which can be cut."""
     with (
         node_server(shows[0], lambda: shows[0]) as address,
@@ -169,12 +179,42 @@ def behind_a_relay(shows: list[Credentials]) -> Iterator[tuple[Relay, Callable[[
         yield relay, talk
 
 
-def _in_the_end(talk: Callable[[], bytes]) -> bytes:
+def _in_the_end(talk: Talk) -> bytes:
     """A call may begin before gRPC has noticed that the connection is gone; the one after it has no excuse."""
     try:
         return talk()
     except (Unreachable, PeerGone):
         return talk()
+
+
+def test_somebody_who_lets_the_look_through_to_the_mixer_gains_nothing() -> None:
+    """gRPC's own connection is held to the certificate that was looked at, not to the authority."""
+    handshakes: list[Credentials] = [MIXER, MIXER]  # the server asks once when it starts
+
+    def current() -> Credentials:
+        return handshakes.pop() if handshakes else IMPOSTOR
+
+    with node_server(MIXER, current) as address, dialled(address) as talk:
+        assert isinstance(shown(talk), Unreachable)
+        assert handshakes == []
+
+
+@pytest.mark.parametrize("how", ["gRPC tells", "a call fails"])
+def test_either_of_two_signs_makes_it_look_again(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    if how == "a call fails":
+        monkeypatch.setattr(tls._Connection, "heard", lambda self, state: None)
+    now = [MIXER]
+    with behind_a_relay(now) as (relay, talk):
+        assert talk() == b"hello"
+        made = talk.peer.channel._connection
+        assert made is not None
+        now[0] = renewed(MIXER)
+        relay.cut()
+        if how == "gRPC tells":
+            wait_until(lambda: made.lost, "gRPC has noticed")
+            assert talk() == b"hello"
+        else:
+            assert _in_the_end(talk) == b"hello"
 
 
 def test_why_there_is_no_connection_is_said_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:

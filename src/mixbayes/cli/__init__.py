@@ -10,7 +10,7 @@ from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import MixbayesError
 
 INTERRUPTED = 130
-_NODES = ("mixer", "party")
+_NODES = "mixer", "party"
 
 
 def main() -> None:
@@ -28,8 +28,8 @@ def _run_node() -> NoReturn:
         run_command(bounded.bound_this_process)
     except SystemExit as end:  # here, because what waits begins to wait once the error is forgotten
         bounded.end_process(end.code)
-    except BaseException:  # noqa: BLE001 - as the interpreter would end
-        sys.excepthook(*sys.exc_info())
+    except BaseException as error:  # noqa: BLE001 - as the interpreter would end
+        sys.excepthook(type(error), error, error.__traceback__)
         bounded.end_process(1)
     bounded.end_process(0)
 

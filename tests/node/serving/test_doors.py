@@ -13,6 +13,7 @@ from typing import Any, cast
 import grpc
 import pytest
 
+from mixbayes.node import repeated
 from mixbayes.node.log import logger
 from mixbayes.node.serving import admission, doorkeeper, server
 from mixbayes.node.serving.admission import Admission
@@ -147,7 +148,10 @@ def test_a_hospital_that_breaks_off_its_calls_is_shut_out_and_named(site: Site, 
 
 
 @pytest.mark.usefixtures("strict")
-def test_whoever_is_not_listed_is_shut_out_after_a_few_calls(site: Site, said: io.StringIO) -> None:
+def test_whoever_is_not_listed_is_shut_out_after_a_few_calls(
+    site: Site, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repeated, "EVERY", 0.0)  # so that every refusal has a line
     stranger = Authority.of(site).signed("stranger")
     with serving(site, said) as node, dialled(stranger, node) as channel:
         for _ in range(4):
@@ -205,6 +209,10 @@ def test_a_connection_has_only_so_many_calls_open(site: Site, said: io.StringIO)
 def test_more_connections_than_files_allow_are_not_taken(
     site: Site, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """By gRPC itself: nobody looks here, and no handshake ends."""
     monkeypatch.setattr(server, "for_connections", lambda limit: 1)
+    monkeypatch.setattr(server, "HANDSHAKE", 60.0)
+    monkeypatch.setattr(doorkeeper, "can_be_listed", lambda: False)
     with serving(site, said) as node, silent(node), silent(node) as second:
+        second.settimeout(30)
         assert second.recv(1) == b""

@@ -14,6 +14,7 @@ from mixbayes.transport.errors import NO_ROOM, CannotServe
 from mixbayes.transport.tls import for_client
 
 PATIENCE = 10.0
+_SILENT = grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED
 
 
 def refuse_silent(listens: str, port: int, identity: Identity) -> None:
@@ -24,7 +25,9 @@ def refuse_silent(listens: str, port: int, identity: Identity) -> None:
         with grpc.secure_channel(f"{host}:{port}", for_client(identity.credentials()), options) as channel:
             stub: Any = HealthStub(channel)  # its published types know no methods
             stub.Check(HealthCheckRequest(), timeout=PATIENCE)
-    except grpc.RpcError:
+    except grpc.RpcError as error:
+        if isinstance(error, grpc.Call) and error.code() not in _SILENT:
+            return  # to be refused is an answer
         raise CannotServe(
             f"This node listens on {listens}, but a call of its own got no answer there. {NO_ROOM}"
         ) from None

@@ -27,13 +27,13 @@ from mixbayes.transport.tls import Credentials, for_server
 THREADS = 1024
 """Every open stream takes a thread; threads are made as they are needed."""
 _GRACE = 2.0
+_SERVES = "_serve"
+"""In the name of gRPC's thread that takes calls. Without it a server listens, and answers nobody."""
 HANDSHAKE = 5.0
 """Seconds for a handshake, unless less is agreed for every wait."""
 _OF_SITE, _OF_ALL = 128, 1024
 """Connections that have led to no admitted call yet: of one address, from which a hundred hospitals may dial at once;
 and of all."""
-_SERVES = "_serve"
-"""In the name of gRPC's thread that takes calls. Without it a server listens, and answers nobody."""
 _OPTIONS = (
     *LIMITS,
     ("grpc.so_reuseport", 0),  # else two nodes share a port and each gets half of the calls
