@@ -138,7 +138,7 @@ def test_an_application_is_recognised_like_a_node(attentive: Site) -> None:
         without_list = attentive.credentials("north")
         revoked(attentive, "north")
         peer = dialled(attentive, without_list, "north", address)
-        with pytest.raises(Revoked, match="at greeting"):
+        with pytest.raises(Revoked, match="party north, at greeting"):
             peer.call(PartyStub(peer.channel).Report, ReportRequest(), "asking")
         peer.close()
         with attentive.dialled("north", "north", address) as own_node, pytest.raises(Revoked, match="at connecting"):
