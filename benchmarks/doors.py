@@ -103,9 +103,8 @@ def main(seconds: float, connections: int, files: int, *, shared: bool = False) 
             _measure(mixers, "none", lambda: _ask(set_up, seconds))
             for number, (name, attack) in enumerate(_attacks(set_up, connections).items(), start=2):
                 door = _door(set_up, HERE if shared else f"127.0.0.{number}", attack.shows)
-                crew.start(name, attack.role, door, *attack.about)
-                crew.hear(name)
-                _measure(mixers, name, lambda: _ask(set_up, seconds), lambda name=name: _ended(crew, name))
+                under = _Attacked(crew, name, attack, door)
+                _measure(mixers, name, lambda: _ask(set_up, seconds), under)
 
 
 def _certify_stranger(set_up: Stage) -> None:
@@ -130,16 +129,32 @@ def _door(set_up: Stage, source: str, name: str) -> Door:
     return Door(port, source, authority, str(keys / f"{name}.pem"), str(keys / f"{name}.key"))
 
 
-def _ended(crew: Crew, name: str) -> str:
-    """End the attack; what it did."""
-    crew.tell(name, "enough")
-    return f", {crew.hear(name):,}"
+@dataclass(frozen=True)
+class _Attacked:
+    """One attack, from its beginning to its end."""
+
+    crew: Crew
+    name: str
+    attack: Attack
+    door: Door
+
+    def begin(self) -> None:
+        self.crew.start(self.name, self.attack.role, self.door, *self.attack.about)
+        self.crew.hear(self.name)
+
+    def end(self) -> str:
+        """What it did."""
+        self.crew.tell(self.name, "enough")
+        return f", {self.crew.hear(self.name):,}"
 
 
-def _measure(mixers: Mixers, name: str, ask: Callable[[], Asked], end: Callable[[], str] = str) -> None:
+def _measure(mixers: Mixers, name: str, ask: Callable[[], Asked], under: _Attacked | None = None) -> None:
     before, said = mixers.memory("a"), mixers.log("a").stat().st_size
+    if under:
+        under.begin()
     asked = ask()
-    name += end()
+    if under:
+        name += under.end()
     time.sleep(SETTLING)
     log = mixers.log("a").read_bytes()[said:]
     figures = f"{asked.asked:6} {asked.answered:9} {asked.slowest:10.1f} {before:6.0f} {mixers.memory('a'):6.0f}"
