@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -17,8 +18,7 @@ from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.training import train
-from mixbayes.protocol.bayes.validity import STEP as VALIDITY
-from mixbayes.protocol.bayes.validity import honest, joint, plain
+from mixbayes.protocol.bayes.validity import joint, judged
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
@@ -100,29 +100,13 @@ def honest_ones(
 ) -> tuple[list[Contribution], list[LyingHospital]]:
     """The contributions that are counts of some table, and for every other one the error that blames its hospital."""
     contributions = sorted(contributions, key=lambda contribution: contribution.hospital)  # both mixers alike
-    judged = list(zip(contributions, _verdicts(me, layout, contributions), strict=True))
-    return [contribution for contribution, right in judged if right], [
+    verdicts = judged(me, layout, [partial(share_of, layout, contribution) for contribution in contributions])
+    found = list(zip(contributions, verdicts, strict=True))
+    return [contribution for contribution, right in found if right], [
         LyingHospital(f"party {contribution.hospital}", STEP, "its numbers are not the counts of any table")
-        for contribution, right in judged
+        for contribution, right in found
         if not right
     ]
-
-
-def _verdicts(me: ComputingParty, layout: Layout, contributions: list[Contribution]) -> list[bool]:
-    """Whether each contribution holds. What fails is checked again before its hospital is named.
-
-    A hospital cannot change its shares between two checks of them. So if the two differ, or if counts fail that both
-    mixers know to hold, a mixer did not compute what it should.
-    """
-    verdicts = honest(me, layout, (share_of(layout, contribution) for contribution in contributions))
-    failed = [one for one, right in zip(contributions, verdicts, strict=True) if not right]
-    if failed:
-        known = me.constant(plain(layout))
-        *again, passed = honest(me, layout, [*(share_of(layout, one) for one in failed), known])
-        if any(again) or not passed:
-            why = "a contribution failed the check and then passed it, or one that is known to hold failed"
-            raise OutOfRange(me.channel.peer, VALIDITY, why)
-    return verdicts
 
 
 def joint_share(layout: Layout, contributions: Iterable[Contribution]) -> Words:

@@ -28,9 +28,10 @@ by the hospital's own randomness. A digest of the words could still be compared 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -45,6 +46,7 @@ from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
 from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.products import gate, opened
 from mixbayes.protocol.computing_party import A, B, ComputingParty
+from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import Share
 from mixbayes.protocol.transfer.pool import connect_pair
@@ -68,6 +70,23 @@ def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words]) -> list[
     return opened(me, STEP, _all(me, _equal_bits(me, digests))).astype(bool).tolist()
 
 
+def judged(me: ComputingParty, layout: Layout, shares: Sequence[Callable[[], Words]]) -> list[bool]:
+    """Which contributions hold, from functions that give this mixer's shares. What fails is checked a second time.
+
+    A hospital cannot change its shares between the two checks. So if they differ, or if counts fail that both mixers
+    know to hold, a mixer did not compute what it should.
+    """
+    verdicts = honest(me, layout, (share() for share in shares))
+    failed = [share for share, right in zip(shares, verdicts, strict=True) if not right]
+    if failed:
+        known = me.constant(plain(layout))
+        *again, passed = honest(me, layout, chain((share() for share in failed), [known]))
+        if any(again) or not passed:
+            why = "a contribution failed the check and then passed it, or one that is known to hold failed"
+            raise OutOfRange(me.channel.peer, STEP, why)
+    return verdicts
+
+
 def run_validation(
     layout: Layout, contributions: Sequence[Share], seeds: tuple[bytes, bytes]
 ) -> tuple[list[bool], Words, Words]:
@@ -82,8 +101,8 @@ def run_validation(
     def mixer(role: int, other: Channel, ahead: Channel, shares: list[Words]) -> tuple[list[bool], Words]:
         random = Randomness(seeds[role])
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
-        # The mixers learn one bit a contribution.
-        verdicts = honest(me, layout, shares)
+        # The mixers learn one bit a contribution. They look twice at what fails.
+        verdicts = judged(me, layout, [partial(np.copy, share) for share in shares])
         # What was refused is not in the sum.
         accepted = [joint(layout, share) for share, verdict in zip(shares, verdicts, strict=True) if verdict]
         return verdicts, sum(accepted, np.zeros(layout.size, np.uint64))

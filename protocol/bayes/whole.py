@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -25,7 +27,7 @@ from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
-from mixbayes.protocol.bayes.validity import honest, joint
+from mixbayes.protocol.bayes.validity import joint, judged
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
@@ -112,9 +114,10 @@ def run_federation(
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         # Both hold the same contributions, or nothing is computed.
         agree_on_set(other, ROUND, ((name, one.id) for name, one in received[role].items()))
-        # Is each of them the counts of some table? One bit a contribution is opened, and what fails does not count.
+        # Is each of them the counts of some table? One bit a contribution is opened, and one more of what fails, which
+        # does not count.
         names = sorted(received[role])
-        verdicts = honest(me, layout, (received[role][name].share for name in names))
+        verdicts = judged(me, layout, [partial(attrgetter("share"), received[role][name]) for name in names])
         counted = tuple(name for name, verdict in zip(names, verdicts, strict=True) if verdict)
         refused = tuple(name for name in names if name not in counted)
         # Sums of shares are shares of the sums.
