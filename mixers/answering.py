@@ -89,7 +89,10 @@ def _answer(desk: _Desk, question: Question) -> None:
         me.channel.swap(questions.CHARGED, question.id)
     questions.send_verdict(line.channel, verdict)
     if verdict is Verdict.STORED:
-        for share in ledger.kept(question):
+        shares = ledger.kept(question)
+        if question.kind is not Kind.ASIDE:
+            ledger.release(question, len(shares) - 1)
+        for share in shares:
             _send(question, line.channel, share)
     elif verdict is Verdict.GO and question.kind is Kind.ASIDE:
         joint_test.give(me, line, question, ledger.trained(question.round)[1])
@@ -106,7 +109,7 @@ def _classify(desk: _Desk, question: Question) -> None:
     numbers = count()
 
     def release(share: Bytes) -> None:
-        desk.ledger.keep(question, next(numbers), share)
+        _release(desk, question, next(numbers), share)
         label.send(line.channel, share)
 
     pad = label.blinding_for(question.id, desk.blinding)
@@ -140,10 +143,17 @@ def _evaluate(desk: _Desk, question: Question) -> None:
 
 
 def _open(desk: _Desk, question: Question, found: Words) -> None:
-    """Send this mixer's share of totals under its pad, once it is on disk."""
+    """Send this mixer's share of totals under its pad."""
     share = blinded(desk.me, found, label.blinding_for(question.id, desk.blinding))
-    desk.ledger.keep(question, 0, share)
+    _release(desk, question, 0, share)
     send_totals(desk.line.channel, share)
+
+
+def _release(desk: _Desk, question: Question, piece: int, share: Bytes) -> None:
+    """A piece leaves once both mixers have their shares of it on disk. Else one would charge it, and not the other."""
+    desk.ledger.keep(question, piece, share)
+    desk.me.channel.swap(questions.KEPT, question.id)
+    desk.ledger.release(question, piece)
 
 
 def _send(question: Question, asker: Channel, share: bytes) -> None:

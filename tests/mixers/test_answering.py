@@ -76,6 +76,10 @@ class Book:
         assert piece == len(self.answers.setdefault(question.id, []))
         self.answers[question.id].append(share.tobytes())
 
+    def release(self, question: Question, piece: int) -> None:
+        self._note("release", question)
+        assert piece < len(self.answers[question.id])
+
     def begin(self, question: Question) -> None:
         raise AssertionError("a mixer keeps its shares")
 
@@ -192,7 +196,7 @@ def test_both_charge_and_keep_before_the_labels_come(question: Question) -> None
     assert labels.tolist() == EXPECTED
     assert stage.errors == {}
     what = [name for _, name, _ in stage.events]
-    assert what == ["charge", "charge", "keep", "keep"]
+    assert what == ["charge", "charge", "keep", "keep", "release", "release"]
 
 
 def test_questions_follow_each_other_in_one_conversation() -> None:
@@ -439,12 +443,23 @@ def test_nothing_is_computed_unless_both_have_charged(role: int) -> None:
 @pytest.mark.parametrize("role", [A, B])
 @pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
 def test_share_that_cannot_be_kept_does_not_leave(role: int, question: Question) -> None:
+    """Neither does that of the other mixer, which has kept its own."""
     stage = Stage()
     stage.books[role].full_at = "keep"
     assert stage.play(lambda lines: ask(lines, question)) is None
     assert isinstance(stage.errors["party north"], PeerGone)
     assert stage.charges == [[question]] * 2
     assert stage.books[role].answers == {}
+    assert all(what != "release" for _, what, _ in stage.events)
+
+
+@pytest.mark.parametrize("role", [A, B])
+def test_share_leaves_once_it_is_written_down_that_it_does(role: int) -> None:
+    stage = Stage()
+    stage.books[role].full_at = "release"
+    assert stage.play(lambda lines: ask(lines, PUBLIC)) is None
+    assert isinstance(stage.errors["party north"], PeerGone)
+    assert [len(book.answers[PUBLIC.id]) for book in stage.books] == [1, 1]
 
 
 def test_command_that_is_none_ends_the_conversation_for_the_hospital_alone() -> None:

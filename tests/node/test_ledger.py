@@ -114,7 +114,28 @@ def test_of_a_frozen_question_nothing_is_written_any_more(rounds: Rounds) -> Non
     page.freeze(BROKEN)
     with pytest.raises(QuestionSpent):
         page.keep(ASKED, 1, SHARE)
-    assert len(page.kept(ASKED)) == 1
+    with pytest.raises(QuestionSpent):
+        page.release(ASKED, 0)
+    assert page.kept(ASKED) == [], "it can never be sent again"
+
+
+def test_what_was_released_stays_charged_whatever_the_other_party_says(rounds: Rounds) -> None:
+    page = page_of(rounds)
+    answered(page, pieces=2)
+    page.release(ASKED, 0)
+    page.freeze(BROKEN)
+    page.give_back(BROKEN, 0)
+    assert left(rounds) == BUDGET - ASKED.rows // 2
+
+
+def test_whole_answer_that_is_given_back_before_it_leaves_does_not_leave(rounds: Rounds) -> None:
+    page = page_of(rounds)
+    answered(page)
+    page.freeze(BROKEN)
+    page.give_back(BROKEN, 0)
+    with pytest.raises(QuestionSpent):
+        page.release(ASKED, 0)
+    assert (page.verdict(ASKED), left(rounds)) == (Verdict.SPENT, BUDGET)
 
 
 def test_the_smaller_count_of_the_other_party_holds(rounds: Rounds) -> None:

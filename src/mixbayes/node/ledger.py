@@ -4,13 +4,15 @@ A computing party asks its ledger before it answers a question, and writes down 
 it. A question has an id, which is charged once. A hospital may ask it again after a broken conversation: if the whole
 answer is on disk it is sent again, and otherwise the id is spent.
 
-What nobody can have learned of a spent question is given back when the hospital says that it broke off. With mixers the
-hospital needs both shares of a piece, so it knows at most the pieces that both have written down. Each of them first
-freezes the question, in the transaction in which it counts what it has written of it. From then on it writes no piece,
-so it sends none, and its count is final. They compare their counts, and each charges the smaller one. A crash between
-these writes leaves a question charged too high, never too low: what was charged only falls to a count that is final at
-both. The hospital says again that the question broke off, finds the same two counts, and the writes that are missing
-are made up for. An id that was never charged is frozen too, and can never be charged.
+What nobody can have learned of a spent question is given back when the hospital says that it broke off. A mixer keeps
+its share of a piece on disk, waits until the other one says that it has done so too, writes down that the piece is
+released, and only then sends it. So where both follow the protocol, nothing is released that only one has kept. On the
+word of the hospital each first freezes the question, in the transaction in which it counts what it has kept of it. From
+then on it keeps and releases no piece, so it sends none, and its count is final. They compare their counts, and each
+charges the smaller one, but never less than it has itself released: this bounds what can be known, whatever the other
+mixer says and whomever it helps. A crash between these writes leaves a question charged too high, never too low. The
+hospital says again that the question broke off, finds the same two counts, and the missing writes follow. An id that
+was never charged is frozen too, and can never be charged.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ LEAST_FOLDS = 2
 ANSWERS_KEPT = 256
 """The answers to this many of a hospital's latest questions are kept. The ids of all its questions are."""
 MOST_BROKEN = 1000
-"""So many questions a hospital may have that broke off in one round. Further ones stay charged.
+"""So many questions a hospital may have that broke off in one round, and as many again that were never charged. Further
+ones stay charged.
 
 A question that breaks off costs nothing, and leaves its id on the disk.
 """
@@ -58,7 +61,11 @@ class Ledger(Protocol, Generic[AnyModel]):
         ...
 
     def keep(self, question: Question, piece: int, share: Bytes) -> None:
-        """Write down a piece of this node's answer, before it leaves."""
+        """Write down a piece of this node's answer."""
+        ...
+
+    def release(self, question: Question, piece: int) -> None:
+        """Write down that this piece, and those before it, leave now."""
         ...
 
     def begin(self, question: Question) -> None:
@@ -74,7 +81,7 @@ class Ledger(Protocol, Generic[AnyModel]):
         ...
 
     def give_back(self, question: Question, known: int) -> None:
-        """Of this frozen question charge only the rows that may be known."""
+        """Of this question charge only the rows that may be known, and those that were released here."""
         ...
 
     def trained(self, number: int) -> tuple[bytes, AnyModel]:
@@ -137,6 +144,12 @@ class Page(Generic[Model]):
             self._write(tables, question, piece)
             tables.asked.add_answer(question.id, piece, share.tobytes())
 
+    def release(self, question: Question, piece: int) -> None:
+        with self._rounds.datastore.write() as tables:
+            tables.last_round().answer(question.round)
+            self._refuse_frozen(tables, question)
+            tables.asked.put_released(question.id, sum(self._rows_of_pieces(question)[: piece + 1]))
+
     def begin(self, question: Question) -> None:
         with self._rounds.datastore.write() as tables:
             self._write(tables, question, len(self._rows_of_pieces(question)) - 1)
@@ -152,7 +165,7 @@ class Page(Generic[Model]):
             if found and not self._owns(found, question):
                 return ALL
             if not found or not _is_final(found):
-                if tables.asked.frozen(question.round, self._hospital) >= MOST_BROKEN:
+                if tables.asked.frozen(question.round, self._hospital, charged=bool(found)) >= MOST_BROKEN:
                     return ALL
                 self._freeze(tables, question, found)
             return found.written if found else 0
@@ -160,12 +173,15 @@ class Page(Generic[Model]):
     def give_back(self, question: Question, known: int) -> None:
         with self._rounds.datastore.write() as tables:
             found = tables.asked.question(question.id)
-            if not found or not self._owns(found, question) or not _is_final(found) or known >= found.rows:
+            if not found or not self._owns(found, question) or not _is_final(found):
+                return
+            if (back := found.rows - max(known, found.released)) <= 0:
                 return
             ordinal, spent = tables.asked.spent(question.round, self._hospital)
-            tables.asked.put_rows(question.id, known)
-            tables.asked.put_spent(question.round, self._hospital, ordinal, spent - (found.rows - known))
-            about: About = {"round": question.round, "rows": found.rows - known, "question": question.id.hex()}
+            tables.asked.freeze(question.id)  # it may have been kept whole, and be about to leave
+            tables.asked.put_rows(question.id, found.rows - back)
+            tables.asked.put_spent(question.round, self._hospital, ordinal, spent - back)
+            about: About = {"round": question.round, "rows": back, "question": question.id.hex()}
             tables.note(self._rounds.federation.title(self._hospital), "was given back", self._rounds.me, about)
 
     def trained(self, number: int) -> tuple[bytes, Model]:
@@ -178,12 +194,16 @@ class Page(Generic[Model]):
         return [] if question.kind is Kind.ASIDE else [self._cost(question)]
 
     def _write(self, tables: RoundTables, question: Question, piece: int) -> None:
-        """Count the pieces up to this one as written. Another conversation may have frozen the question."""
+        """Count the pieces up to this one as written."""
         tables.last_round().answer(question.round)
+        self._refuse_frozen(tables, question)
+        tables.asked.put_written(question.id, sum(self._rows_of_pieces(question)[: piece + 1]))
+
+    def _refuse_frozen(self, tables: RoundTables, question: Question) -> None:
+        """Another conversation may have frozen the question."""
         found = tables.asked.question(question.id)
         if not found or found.frozen:
             raise QuestionSpent("This question was given up in another conversation, and is answered no more.")
-        tables.asked.put_written(question.id, sum(self._rows_of_pieces(question)[: piece + 1]))
 
     def _freeze(self, tables: RoundTables, question: Question, found: Charged | None) -> None:
         if found:
@@ -193,6 +213,7 @@ class Page(Generic[Model]):
         never = Charged(self._hospital, question.round, question.kind, rows=0, pieces=0, frozen=True)
         tables.asked.add_question(question.id, ordinal, never)
         tables.asked.put_spent(question.round, self._hospital, ordinal + 1, spent)
+        tables.asked.delete_answer(question.round, self._hospital, ordinal - ANSWERS_KEPT)
 
     def _owns(self, charged: Charged, question: Question) -> bool:
         return (charged.hospital, charged.round) == (self._hospital, question.round)

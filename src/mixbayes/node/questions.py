@@ -18,6 +18,7 @@ NEXT = "next question"
 VERDICT = "verdict on the question"
 GIVEN = "rows of the broken question that count as answered"
 CHARGED = "question is charged"
+KEPT = "share of the answer is on disk"
 WRITTEN = "totals of the rows kept aside are on disk"
 ID_BYTES = 16
 GIVEN_BYTES = 8

@@ -13,10 +13,11 @@ from mixbayes.node.disk.sealing import Seal, place
 
 BROKEN_QUESTIONS = """
 ALTER TABLE question ADD COLUMN written INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE question ADD COLUMN released INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE question ADD COLUMN frozen INTEGER NOT NULL DEFAULT 0;
-UPDATE question SET written = rows;
+UPDATE question SET written = rows, released = rows;
 """
-"""Of a question that was charged before these columns were there, all may have been written."""
+"""Of a question that was charged before these columns were there, all may have been released."""
 LAST_QUESTION = """
 CREATE TABLE last_question (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -39,6 +40,8 @@ class Charged:
     """The messages of which its answer consists."""
     written: int = 0
     """The rows of those messages that were ever written down."""
+    released: int = 0
+    """The rows of those that may have left this node."""
     frozen: bool = False
     """No further message of its answer is written down, so none leaves this node."""
 
@@ -53,16 +56,16 @@ class AskedTables:
     # What was charged
 
     def question(self, id: bytes) -> Charged | None:
-        query = "SELECT hospital, round, kind, rows, pieces, written, frozen FROM question WHERE id = ?"
+        query = "SELECT hospital, round, kind, rows, pieces, written, released, frozen FROM question WHERE id = ?"
         if (row := self._one(query, id)) is None:
             return None
-        hospital, number, kind, rows, pieces, written, frozen = row
-        return Charged(hospital, number, kind, rows, pieces, written, bool(frozen))
+        hospital, number, kind, rows, pieces, written, released, frozen = row
+        return Charged(hospital, number, kind, rows, pieces, written, released, bool(frozen))
 
     def add_question(self, id: bytes, ordinal: int, charged: Charged) -> None:
         """`ordinal` counts the hospital's questions in this round."""
         self._do(
-            "INSERT INTO question VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO question VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             id,
             charged.round,
             charged.hospital,
@@ -71,6 +74,7 @@ class AskedTables:
             charged.rows,
             charged.pieces,
             charged.written,
+            charged.released,
             charged.frozen,
         )
 
@@ -78,13 +82,19 @@ class AskedTables:
         """How many rows of a question's answer were written down."""
         self._do("UPDATE question SET written = ? WHERE id = ?", rows, id)
 
-    def freeze(self, id: bytes) -> None:
-        self._do("UPDATE question SET frozen = 1 WHERE id = ?", id)
+    def put_released(self, id: bytes, rows: int) -> None:
+        """How many rows of a question's answer may have left this node."""
+        self._do("UPDATE question SET released = ? WHERE id = ?", rows, id)
 
-    def frozen(self, number: int, hospital: str) -> int:
-        """How many of a hospital's questions of this round are frozen."""
-        query = "SELECT COUNT(*) FROM question WHERE round = ? AND hospital = ? AND frozen"
-        return int(self._one(query, number, hospital)[0])
+    def freeze(self, id: bytes) -> None:
+        """What was kept of its answer cannot be sent any more."""
+        self._do("UPDATE question SET frozen = 1 WHERE id = ?", id)
+        self._do("DELETE FROM answer WHERE question = ?", id)
+
+    def frozen(self, number: int, hospital: str, *, charged: bool) -> int:
+        """How many of a hospital's questions of this round are frozen, of those that were charged or never were."""
+        query = "SELECT COUNT(*) FROM question WHERE round = ? AND hospital = ? AND frozen AND (pieces > 0) = ?"
+        return int(self._one(query, number, hospital, charged)[0])
 
     def put_rows(self, id: bytes, rows: int) -> None:
         """What a question takes from the budget, once some of it was given back."""
