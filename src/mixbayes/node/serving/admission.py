@@ -22,7 +22,7 @@ from cryptography import x509
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
-from mixbayes.node.log import Log, error_fields, logged
+from mixbayes.node.log import Log, error_fields
 from mixbayes.node.repeated import Repeated
 from mixbayes.node.serving.conduct import OF_MEMBERS, OF_MIXERS, OF_OTHERS, Conduct
 from mixbayes.node.serving.greeting import refuse_difference
@@ -263,18 +263,14 @@ class Admission(grpc.ServerInterceptor):
         if type(error) is grpc.RpcError:  # reading on from a caller who is gone
             self._log.info("hung up", caller=visit.title, call=method)
             raise error
-        self._refuse(context, method, visit, _mistake(self._log, error))
+        self._repeated.failed(self._log, error, "a mistake of this program", call=method)
+        self._refuse(context, method, visit, LocalError("This program made a mistake; its log has the place."))
 
     def _refuse(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: MixbayesError) -> NoReturn:
         what = visit.title, method, str(error)
         self._repeated.say(what, self._log.warning, "refused", caller=visit.title, call=method, **error_fields(error))
         context.abort_with_status(status_of(error, self._me))
         raise error  # not reached: to abort is to raise
-
-
-def _mistake(log: Log, error: Exception) -> LocalError:
-    logged(log, error, "a mistake of this program")
-    return LocalError("This program made a mistake; its log has the place.")
 
 
 def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:
