@@ -248,12 +248,11 @@ def serial(own: Credentials) -> int:
 
 def test_whoever_calls_the_calls_of_revoked_certificates_end(site: Site) -> None:
     """Also somebody whom the agreement does not list."""
-    own, revoked, there, gone = site.credentials("north"), set[int](), threading.Event(), threading.Event()
+    own, revoked, there, over = site.credentials("north"), set[int](), threading.Event(), threading.Event()
 
     def stay(context: grpc.ServicerContext) -> bytes:
-        context.add_callback(gone.set)
         there.set()
-        gone.wait(PATIENCE)
+        over.wait(PATIENCE)
         return b""
 
     guard = guard_of(site, io.StringIO(), lambda: frozenset(revoked))
@@ -265,6 +264,7 @@ def test_whoever_calls_the_calls_of_revoked_certificates_end(site: Site) -> None
         assert there.wait(PATIENCE)
         revoked.add(serial(own))
         error = _called(site, Authority.of(site).signed("stranger"), port, "unary_unary")
+        over.set()
         assert "who is not listed in the agreement" in str(error)
         assert call.code() is grpc.StatusCode.CANCELLED
 
