@@ -50,7 +50,8 @@ class _Visit:
     """One call: who calls from where, and what has become of it."""
 
     certificate: str
-    """Its digest. Bad conduct counts against it and not against its name, which a revoked certificate has, too."""
+    """Its digest. Bad conduct counts against it and not against its name, which a revoked certificate has, too. But its
+    connections, and an address that is barred, count by name: two certificates of a member are nobody else."""
     name: str
     title: str
     end: End | None
@@ -209,7 +210,7 @@ class Admission(grpc.ServerInterceptor):
         title, key = self._federation.title(name), self._federation.key_of(name)
         certificate = _read(_certificate_of(context))
         refuse_unrecognised(self._me, _STEP, title, certificate, key, revoked)
-        revoked = self._calls.enter(certificate.serial_number, context)
+        revoked = self._calls.enter(certificate.serial_number, context)  # it may have been revoked since
         refuse_unrecognised(self._me, _STEP, title, certificate, key, revoked)
         if not method.startswith(_OURS):
             return
