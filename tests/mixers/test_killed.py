@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mixbayes.node.rounds.state import SERVING
+from mixbayes.parties.with_mixers import asking
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.transport.errors import QuestionSpent, Unreachable
@@ -19,8 +20,8 @@ from tests.mixers.three_hospitals import HOSPITALS, MIXERS, NOISE, agreement, ne
 from tests.mixers.world import World, deal_base_transfers
 
 SIDES = {"a": 32, "b": 32, "north": 6}
-"""Three contributions, sealed, trained, serving, closed, opened, and of two questions each: charged, kept, released, and
-released again; made, twice received."""
+"""Three contributions, sealed, trained, serving, closed, opened, and of each of two questions: charged, kept, released,
+and released again; made, twice received."""
 CODES = np.array([[0, 1, 2, 3], [0, 1, 2, 2]], np.int32)
 PATIENCE = 6
 """Tries. One kill costs one or two of them."""
@@ -29,6 +30,7 @@ PATIENCE = 6
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     deal_base_transfers(monkeypatch)
+    monkeypatch.setattr(asking, "_PAUSE", 0.0)
 
 
 @contextmanager
