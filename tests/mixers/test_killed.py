@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mixbayes.node.rounds.state import SERVING
+from mixbayes.parties.with_mixers import asking
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.transport.errors import QuestionSpent, Unreachable
@@ -29,6 +30,7 @@ PATIENCE = 6
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     deal_base_transfers(monkeypatch)
+    monkeypatch.setattr(asking, "_PAUSE", 0.0)
 
 
 @contextmanager
