@@ -63,6 +63,14 @@ def test_every_list_has_a_higher_number_and_keeps_the_dates(authority: Path) -> 
     assert second.revocation_date_utc - first.revocation_date_utc == timedelta(days=1)
 
 
+@pytest.mark.parametrize("by_serial", [False, True])
+def test_the_authority_does_not_list_itself(authority: Path, *, by_serial: bool) -> None:
+    own = authority / "authority.pem"
+    with pytest.raises(KeyProblem, match="the authority's own certificate, which no list can revoke"):
+        revoke([] if by_serial else [own], [serial(own)] if by_serial else [], authority, NOW)
+    assert not (authority / FILE).exists()
+
+
 def test_only_certificates_of_this_authority_are_listed(authority: Path, tmp_path: Path) -> None:
     other = with_keys(tmp_path / "others", "south", tmp_path / "other")
     with pytest.raises(KeyProblem, match=r"south\.pem: this authority has not signed it"):

@@ -50,6 +50,34 @@ def test_something_else_is_said_at_once() -> None:
     assert scene.said == [("north", 1), ("south", 1)]
 
 
+def test_the_same_error_of_the_same_place_is_said_once_and_then_counted() -> None:
+    scene = Scene()
+
+    def fails(error: Exception, call: str) -> None:
+        try:
+            raise error
+        except Exception as caught:  # noqa: BLE001 - whatever it is
+            scene.repeated.failed(scene.log, caught, "a mistake of this program", call=call)
+
+    for error, call in (
+        (RuntimeError("1"), "Ask"),
+        (RuntimeError("2"), "Ask"),
+        (ValueError(), "Ask"),
+        (ValueError(), "Do"),
+    ):
+        fails(error, call)
+    scene.now = repeated.EVERY
+    fails(RuntimeError("3"), "Ask")
+    lines = [json.loads(line) for line in scene.journal.getvalue().splitlines()]
+    assert [(line["error"], line["call"], line.get("times", 1)) for line in lines] == [
+        ("RuntimeError", "Ask", 1),
+        ("ValueError", "Ask", 1),
+        ("ValueError", "Do", 1),
+        ("RuntimeError", "Ask", 2),
+    ]
+    assert all("test_repeated.py" in line["at"] for line in lines)
+
+
 def test_many_callers_do_not_fill_the_memory() -> None:
     scene = Scene()
     for number in range(2 * repeated.MOST):

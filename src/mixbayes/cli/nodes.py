@@ -23,6 +23,7 @@ from mixbayes.agreement.noise import refuse_protected_and_noisy
 from mixbayes.cli import bounded
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables, tell_unmet
+from mixbayes.cli.room import Room
 from mixbayes.cli.tenths import Tenths
 from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
@@ -229,8 +230,9 @@ def until_stopped(node: AbstractContextManager[AtWork], log: Log) -> None:
 
 
 def _wait(heard: socket.socket, threads: Sequence[Thread]) -> None:
-    """Until it is enough. Raises if a thread has ended that the node needs."""
+    """Until it is enough. Raises if a thread has ended that the node needs, or it has no room to serve."""
     heard.settimeout(_LOOK_EVERY)
+    room = Room()
     while True:
         try:
             if heard.recv(1)[0] in _ENOUGH:
@@ -240,6 +242,7 @@ def _wait(heard: socket.socket, threads: Sequence[Thread]) -> None:
                 raise CannotServe(
                     f"A thread that this node needs has ended ({', '.join(ended)}); its log may say why. {NO_ROOM}"
                 ) from None
+            room.look()
 
 
 @contextmanager

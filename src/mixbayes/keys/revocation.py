@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from mixbayes.keys.authority import authority_in
 from mixbayes.keys.certificates import SKEW
 from mixbayes.keys.pem import certificates_in
-from mixbayes.keys.problems import in_file
+from mixbayes.keys.problems import KeyProblem, in_file
 from mixbayes.keys.storage import read, replace, there
 
 FILE = "revoked.pem"
@@ -48,6 +48,7 @@ def revoke(
     file = authority / FILE
     before = _own_list(file, own)
     serials = {*serials, *(_serial(path, own) for path in certificates)}
+    _refuse_own(serials, authority)
     made = _signed(before, serials, key, own, now, timedelta(days=days))
     replace(file, made.public_bytes(Encoding.PEM))
     return _together([made])
@@ -107,6 +108,19 @@ def _serial(path: Path, authority: x509.Certificate) -> int:
         except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
             raise ValueError("this authority has not signed it") from None
         return certificate.serial_number
+
+
+def _refuse_own(serials: Collection[int], authority: Path) -> None:
+    """An authority cannot revoke itself: no node looks for its serial number in a list that it signs."""
+    file = authority / "authority.pem"
+    with in_file(file, "Give a node's certificate"):
+        own = certificates_in(read(file))
+    if any(certificate.serial_number in serials for certificate in own):
+        raise KeyProblem(
+            f"{file} is the authority's own certificate, which no list can revoke",
+            "Name a node's certificate. To replace an authority, make one in another folder, have it sign for all "
+            "nodes, and take the old one out of every node's authority.pem",
+        )
 
 
 def _signed(

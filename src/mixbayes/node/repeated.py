@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-from mixbayes.node.log import Value
+from mixbayes.node.log import Log, Value, error_fields
 
 EVERY = 300.0
 """Seconds between two lines about the same thing."""
@@ -36,6 +36,11 @@ class Repeated:
         if (times := self._due(what)) is None:
             return
         line(event, **fields, **({"times": times} if times > 1 else {}))
+
+    def failed(self, log: Log, error: BaseException, event: str, **fields: Value) -> None:
+        """Say an error. It is the same thing as another one of the same kind and place, about the same fields."""
+        described = error_fields(error)
+        self.say((event, *fields.items(), *described.items()), log.error, event, **fields, **described)
 
     def _due(self, what: Hashable) -> int | None:
         """How often it has happened since the last line, or None if there is to be none."""

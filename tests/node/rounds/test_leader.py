@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -382,6 +383,22 @@ def test_full_disk_stops_no_leader(scene: Scene, monkeypatch: pytest.MonkeyPatch
         assert scene.state == COLLECTING
     scene.run()
     assert scene.state == SERVING
+
+
+def test_a_step_that_fails_again_and_again_is_said_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as one that gets no thread: in a failed round it is tried for ever."""
+
+    def starved(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    scene.hold(*HOSPITALS)
+    for name in ("seal", "fail"):
+        monkeypatch.setattr(scene.other, name, starved)
+    scene.ticks(5 * ATTEMPTS)
+    assert scene.state == FAILED
+    lines = [json.loads(line) for line in scene.said.getvalue().splitlines()]
+    said = [(line["state"], line["error"]) for line in lines if line["event"] == "a step failed"]
+    assert said == [(COLLECTING, "RuntimeError"), (FAILED, "RuntimeError")]
 
 
 def test_closing_and_opening_happen_at_the_other_first(scene: Scene) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from mixbayes.node.log import logger
 from mixbayes.node.serving import admission
 from mixbayes.node.serving.admission import Admission, caller_of
 from mixbayes.node.serving.greeting import greeting
+from mixbayes.node.serving.open_calls import Serials
 from mixbayes.protocol.errors import BadData, MixbayesError
 from mixbayes.transport.errors import OverBudget
 from mixbayes.transport.status import error_from
@@ -59,7 +61,17 @@ def guarded(site: Site, behaviour: Callable[..., Any], kind: str, said: io.Strin
 
 @contextmanager
 def listening(site: Site, behaviour: Callable[..., Any], kind: str, said: io.StringIO) -> Iterator[int]:
-    guard = Admission("mixer a", site.federation, lambda name, service: name != "west", logger("mixer a", said))
+    with behind(guard_of(site, said), site, behaviour, kind) as port:
+        yield port
+
+
+def guard_of(site: Site, said: io.StringIO, revoked: Serials = frozenset) -> Admission:
+    log = logger("mixer a", said)
+    return Admission("mixer a", site.federation, lambda name, service: name != "west", log, revoked)
+
+
+@contextmanager
+def behind(guard: Admission, site: Site, behaviour: Callable[..., Any], kind: str) -> Iterator[int]:
     with ThreadPoolExecutor(_THREADS) as pool:
         server = grpc.server(pool, interceptors=[guard])
         handlers = grpc.method_handlers_generic_handler(SERVICE, {"Do": MAKERS[kind](behaviour, None, written)})
@@ -228,6 +240,66 @@ def test_who_hangs_up_is_said_once_and_by_nobody_else(site: Site, caplog: pytest
         wait_until(lambda: "hung up" in said.getvalue(), "it is noticed")
     assert said.getvalue().count("\n") == 1
     assert [record.name for record in caplog.records if record.name.startswith("grpc")] == []
+
+
+def serial(own: Credentials) -> int:
+    return x509.load_pem_x509_certificate(own.certificate).serial_number
+
+
+def test_whoever_calls_the_calls_of_revoked_certificates_end(site: Site) -> None:
+    """Also somebody whom the agreement does not list."""
+    own, revoked, there, gone = site.credentials("north"), set[int](), threading.Event(), threading.Event()
+
+    def stay(context: grpc.ServicerContext) -> bytes:
+        context.add_callback(gone.set)
+        there.set()
+        gone.wait(PATIENCE)
+        return b""
+
+    guard = guard_of(site, io.StringIO(), lambda: frozenset(revoked))
+    with (
+        behind(guard, site, behaviour_of("unary_unary", stay), "unary_unary") as port,
+        dialled(own, port) as channel,
+    ):
+        call = channel.unary_unary(METHOD, plain_bytes, plain_bytes).future(b"x", metadata=greeting(site.federation))
+        assert there.wait(PATIENCE)
+        revoked.add(serial(own))
+        error = _called(site, Authority.of(site).signed("stranger"), port, "unary_unary")
+        assert "who is not listed in the agreement" in str(error)
+        assert call.code() is grpc.StatusCode.CANCELLED
+
+
+def test_a_caller_whose_certificate_is_revoked_while_it_is_checked_is_refused(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, revoked = site.credentials("north"), set[int]()
+    guard = guard_of(site, io.StringIO(), lambda: frozenset(revoked))
+    check, reached = admission.refuse_unrecognised, list[str]()
+
+    def checked(*about: Any) -> None:
+        check(*about)
+        revoked.add(serial(own))
+        guard._calls.end()  # as another call does at that moment
+
+    monkeypatch.setattr(admission, "refuse_unrecognised", checked)
+    behaviour = behaviour_of("unary_unary", lambda context: reached.append("!") or b"")
+    with behind(guard, site, behaviour, "unary_unary") as port:
+        error = _called(site, own, port, "unary_unary")
+    assert (error.code, reached) == ("E214", [])
+
+
+def test_two_certificates_of_one_member_are_nobody_else(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else whoever has renewed its certificate could never be barred."""
+    guard = guard_of(site, io.StringIO())
+    before = site.credentials("north")
+    with behind(guard, site, behaviour_of("unary_unary", lambda context: b"here"), "unary_unary") as port:
+        assert _called(site, before, port, "unary_unary") == b"here"
+        renewed = Authority.of(site).signed("north")
+        assert _called(site, renewed, port, "unary_unary") == b"here"
+        monkeypatch.setattr(guard._conduct, "shut_out", lambda certificate: 10.0)
+        monkeypatch.setattr(guard._conduct, "floods", lambda certificate: True)
+        assert "shut out" in str(_called(site, renewed, port, "unary_unary"))
+        assert guard.guests.barred(time.monotonic()) == {"127.0.0.1"}
 
 
 class Context:

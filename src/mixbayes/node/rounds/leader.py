@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from mixbayes.node.log import Log, error_fields, logged
+from mixbayes.node.log import Log, error_fields
+from mixbayes.node.repeated import Repeated
 from mixbayes.node.rounds.follower import Agreed, may_seal
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.rounds import Rounds
@@ -60,10 +61,10 @@ class Leader:
         self._other = other
         self._train = train
         self._log = log
+        self._repeated = Repeated()
         self._attempts = 0
         self._failure_reported: int | None = None
         """The last failed round of which the other party knows."""
-        self._last_error = ""
         self._agreed_on_service: float | None = None
         self.waiting = ""
         """What the round waits for, for people."""
@@ -75,9 +76,7 @@ class Leader:
         try:
             return self._tried()
         except Exception as error:  # noqa: BLE001 - such as a full disk: the next step finds it mended
-            if self._last_error != (text := f"{type(error)} {error}"):
-                logged(self._log, error, "a step failed, and could not be written down")
-            self._last_error = text
+            self._repeated.failed(self._log, error, "a step failed, and could not be written down")
             return False
 
     def open(self, number: int, actor: str) -> None:
@@ -124,7 +123,7 @@ class Leader:
 
     def _tried_in_vain(self, now: Round, error: Exception) -> None:
         self._attempts += 1
-        logged(self._log, error, "a step failed", round=now.number, state=now.state, attempt=self._attempts)
+        self._repeated.failed(self._log, error, "a step failed", round=now.number, state=now.state)
         if self._attempts >= ATTEMPTS:
             self._give_up(now, f"it was tried {ATTEMPTS} times: {_reason(error, self._rounds.me)}")
 

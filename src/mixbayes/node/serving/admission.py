@@ -11,7 +11,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,12 +22,12 @@ from cryptography import x509
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
-from mixbayes.node.log import Log, error_fields, logged
+from mixbayes.node.log import Log, error_fields
 from mixbayes.node.repeated import Repeated
 from mixbayes.node.serving.conduct import OF_MEMBERS, OF_MIXERS, OF_OTHERS, Conduct
 from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.node.serving.guests import MOST_CONNECTIONS, Guests
-from mixbayes.node.serving.open_calls import OpenCalls
+from mixbayes.node.serving.open_calls import OpenCalls, Serials
 from mixbayes.node.serving.requests import Read, read_each
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.accepted import End, end_of
@@ -42,8 +42,6 @@ MOST_CALLS = 64
 """Calls that one hospital may have open at once. Each call takes a thread, and all callers share the threads."""
 Admit = Callable[[str, str], bool]
 """Whether a node of this name may call this service."""
-Serials = Callable[[], Set[int]]
-"""The serial numbers of certificates that are revoked now."""
 _ALLOWANCES = {"party": OF_MEMBERS, "mixer": OF_MIXERS, None: OF_OTHERS}
 
 
@@ -98,12 +96,11 @@ class Admission(grpc.ServerInterceptor):
 
     def __init__(self, me: str, federation: Federation, admit: Admit, log: Log, revoked: Serials = frozenset) -> None:
         self._me = me
-        self._revoked = revoked
         self._federation = federation
         self._admit = admit
         self._log = log
         self._repeated = Repeated()
-        self._calls = OpenCalls()
+        self._calls = OpenCalls(revoked)
         self._watch = Watch()
         self._conduct = Conduct(log)
         self.guests = Guests()
@@ -135,7 +132,7 @@ class Admission(grpc.ServerInterceptor):
             self._ended(visit)
             raise _Unheard
         self._check(method, context)
-        if visit.end and not self.guests.admit(visit.end, visit.certificate, time.monotonic()):
+        if visit.end and not self.guests.admit(visit.end, visit.name, time.monotonic()):
             self.guests.turn_out(visit.end)
             raise RefusedByPolicy(f"{visit.title} has {MOST_CONNECTIONS} connections here already; end some first.")
         self._count(context, visit)
@@ -148,7 +145,7 @@ class Admission(grpc.ServerInterceptor):
         if visit.end:
             self.guests.turn_out(visit.end)
             if self._conduct.floods(visit.certificate):
-                self.guests.bar(visit.end, visit.certificate, time.monotonic() + seconds)
+                self.guests.bar(visit.end, visit.name, time.monotonic() + seconds)
         answer = None
         if context.is_active():
             why = f"{visit.title} is shut out for {seconds:.0f} more seconds: too many of its calls came to nothing"
@@ -200,7 +197,7 @@ class Admission(grpc.ServerInterceptor):
         raise WrongLength(title, "calling", "no request that can be read came in time", remedy)
 
     def _check(self, method: str, context: grpc.ServicerContext) -> None:
-        name = caller_of(context)
+        revoked, name = self._calls.end(), caller_of(context)  # whoever calls, the calls of revoked certificates end
         if self._federation.role_of(name) is None:
             raise NotAdmitted(
                 self._me,
@@ -209,10 +206,11 @@ class Admission(grpc.ServerInterceptor):
                 "Compare the list of members, and the name in the certificate. "
                 f"If {name[:80]!r} is being added, restart the mixers with the new agreement first, then its node",
             )
-        title, certificate, revoked = self._federation.title(name), _read(_certificate_of(context)), self._revoked()
-        self._calls.end(revoked)
-        refuse_unrecognised(self._me, _STEP, title, certificate, self._federation.key_of(name), revoked)
-        self._calls.enter(certificate.serial_number, context)
+        title, key = self._federation.title(name), self._federation.key_of(name)
+        certificate = _read(_certificate_of(context))
+        refuse_unrecognised(self._me, _STEP, title, certificate, key, revoked)
+        revoked = self._calls.enter(certificate.serial_number, context)
+        refuse_unrecognised(self._me, _STEP, title, certificate, key, revoked)
         if not method.startswith(_OURS):
             return
         service = method.removeprefix(_OURS).split("/")[0]
@@ -263,18 +261,14 @@ class Admission(grpc.ServerInterceptor):
         if type(error) is grpc.RpcError:  # reading on from a caller who is gone
             self._log.info("hung up", caller=visit.title, call=method)
             raise error
-        self._refuse(context, method, visit, _mistake(self._log, error))
+        self._repeated.failed(self._log, error, "a mistake of this program", call=method)
+        self._refuse(context, method, visit, LocalError("This program made a mistake; its log has the place."))
 
     def _refuse(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: MixbayesError) -> NoReturn:
         what = visit.title, method, str(error)
         self._repeated.say(what, self._log.warning, "refused", caller=visit.title, call=method, **error_fields(error))
         context.abort_with_status(status_of(error, self._me))
         raise error  # not reached: to abort is to raise
-
-
-def _mistake(log: Log, error: Exception) -> LocalError:
-    logged(log, error, "a mistake of this program")
-    return LocalError("This program made a mistake; its log has the place.")
 
 
 def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import grpc
 
-from mixbayes.node.log import Log, logged
+from mixbayes.node.log import Log
 from mixbayes.node.questions import NEXT
 from mixbayes.node.repeated import Repeated
 from mixbayes.protocol.channel import Channel
@@ -140,7 +140,7 @@ class Conversations:
         except MixbayesError as failure:
             error = failure
         except Exception as failure:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
-            logged(self._log, failure, "a mistake of this program")
+            self._repeated.failed(self._log, failure, "a mistake of this program")
             error = LocalError("This program made a mistake; its log has the place.")
         finally:
             self._end(gathering, error)
