@@ -24,6 +24,8 @@ from mixbayes.node.rounds.status import STEP, Status, decode, refuse_preliminary
 from mixbayes.node.serving.dialling import dial
 from mixbayes.parties.applications import recalled, refuse_not_agreed
 from mixbayes.parties.asking import Numbering, numbering
+from mixbayes.parties.noted_question import noted_question
+from mixbayes.parties.open_question import Note, OpenQuestion
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.protocol.arrays import Values, Words
@@ -97,12 +99,14 @@ class AtMixers:
         numbered: Numbering,
         own: Callable[[], Status | None],
         repeats: int = 0,
+        note: Note | None = None,
     ) -> None:
         self._federation = federation
         self._mixers = mixers
         self._numbered = numbered
         self._own = own
         self._repeats = repeats
+        self._note = note
         self.last_round = mixers.last_round
         self.next_round = mixers.next_round
         self.open_round = mixers.open_round
@@ -130,7 +134,8 @@ class AtMixers:
         named = read_recipe(recipe or str(JOINT))
         refuse_not_agreed(self._federation, named)
         status = _answering(self._mixers.status, self._federation)
-        asking = Asking(self._mixers, self._federation.layout, self._numbered, repeats=self._repeats)
+        last = OpenQuestion(self._note)
+        asking = Asking(self._mixers, self._federation.layout, self._numbered, last, self._repeats)
         parts: list[Labels] = []
         try:
             for part in asking.labels(status.round, codes, private=private, id=id, renew=True, recipe=named):
@@ -239,8 +244,11 @@ def at_mixers(
 ) -> Iterator[AtMixers]:
     """Dials both mixers; the hospital's own node need not run."""
     own = partial(_own_status, federation, identity, keys, node)
-    with both_mixers(federation, identity, Watch()) as mixers:
-        yield AtMixers(federation, mixers, numbering(identity.seal), own, repeats)
+    with (
+        noted_question(keys, identity.name, federation.digest()) as note,
+        both_mixers(federation, identity, Watch()) as mixers,
+    ):
+        yield AtMixers(federation, mixers, numbering(identity.seal), own, repeats, note)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from mixbayes.node.recipes import best_recipe, remember_best
 from mixbayes.node.repeated import Repeated
 from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import Status, combined
-from mixbayes.parties.open_question import OpenQuestion
+from mixbayes.parties.open_question import NoteOfNode, OpenQuestion
 from mixbayes.parties.own_patients import other_counts
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Words
@@ -86,7 +86,7 @@ class Outbox:
 
     def open_question(self) -> OpenQuestion:
         """The last question of this node, which may be open since it ran before."""
-        return OpenQuestion(self._datastore)
+        return OpenQuestion(NoteOfNode(self._datastore))
 
     def refuse_other_counts(self, number: int, vector: Words) -> None:
         """Raise if these are not the counts that were contributed to the round: the table has changed since."""

@@ -23,11 +23,11 @@ carry 128 transfers more than are used, so that the hash of the choices shows no
 
 We depart from the paper in two points:
 
-- The sender does not draw the key of the check. The key is a hash of all that the receiver has sent so far, its
-  corrections included (the Fiat-Shamir transform, as Doerner, Kondi, Lee and shelat apply it in S&P 2024, section 5.1).
-  So the check takes no round of its own, and two parties that send to each other do not wait for each other. A receiver
-  can try corrections until it likes the key. Two different columns of 2^17 transfers collide under fewer than 2^11 of
-  the 2^128 keys, so 2^64 tries find such a key with a probability below 2^-53.
+- The sender does not draw the key of the check. The key is a hash of the session's key, the trees and all corrections
+  that the receiver has sent so far (the Fiat-Shamir transform, as Doerner, Kondi, Lee and shelat apply it in S&P 2024,
+  section 5.1). So the check takes no round of its own, and two parties that send to each other do not wait for each
+  other. A receiver can try corrections until it likes the key. Two different columns of 2^17 transfers collide under
+  fewer than 2^11 of the 2^128 keys, so 2^64 tries find such a key with a probability below 2^-53.
 - Nothing checks the sums by which the trees are opened (figure 14 does). A receiver that sends wrong sums makes columns
   of the sender random. It then passes the check of the columns only by guessing bits of Δ. An honest opening leaves it
   the same chance.

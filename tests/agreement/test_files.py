@@ -13,6 +13,7 @@ from mixbayes.agreement.files import WIDEST, read_federation, written
 from mixbayes.agreement.members import Mixer, Party
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.formulas import no_formula
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
@@ -22,6 +23,7 @@ from tests.keys.helpers import HEART, PAIR, changed
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 values = texts.filter(lambda text: text not in ("", "?"))
+classes = values.filter(lambda text: not is_formula(text))
 bounds = st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=6, unique=True).map(sorted)
 names = st.from_regex(r"[a-z0-9]([a-z0-9_-]{0,9}[a-z0-9])?", fullmatch=True).filter(lambda name: len(name) > 1)
 titles = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12)
@@ -48,6 +50,15 @@ privacies = st.builds(
     release=st.sampled_from(["labels", "model"]),
 )
 MIXERS = (Mixer(name="a", address="[::1]:1"), Mixer(name="b", address="h:1"))
+
+
+def is_formula(name: str) -> bool:
+    """No class may have such a name."""
+    try:
+        no_formula(name)
+    except ValueError:
+        return True
+    return False
 
 
 @st.composite
@@ -79,7 +90,7 @@ def federations(draw: st.DrawFn) -> Federation:
     class_column, *columns = draw(st.lists(texts, min_size=2, max_size=4, unique=True))
     dictionary = Dictionary(
         class_column=class_column,
-        classes=tuple(draw(st.lists(values, min_size=2, max_size=5, unique=True))),
+        classes=tuple(draw(st.lists(classes, min_size=2, max_size=5, unique=True))),
         attributes=tuple(draw(attributes(name)) for name in columns),
         smoothing=Fraction(draw(st.integers(1, 2**20)), draw(st.integers(1, 2**20))),
         max_rows=draw(st.integers(1, 2**40)),

@@ -40,7 +40,7 @@ def test_results_are_told_though_the_page_cannot_be_written(
     def full(*_: object) -> None:
         raise BadData("No space left on device.")
 
-    monkeypatch.setattr(report_file, "write_whole", full)
+    monkeypatch.setattr(report_file, "write_private", full)
     done = simulated(*north_and_south(tmp_path), "--report", tmp_path / "report")
     assert done.code == 6
     assert "No space left on device." in done.err

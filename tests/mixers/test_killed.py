@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 
 from mixbayes.node.rounds.state import SERVING
+from mixbayes.parties.with_mixers import asking
 from mixbayes.protocol.bayes.label import Labels
-from mixbayes.protocol.errors import MixbayesError
-from mixbayes.transport.errors import QuestionSpent
+from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
+from mixbayes.transport.errors import QuestionSpent, Unreachable
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import HOSPITALS, MIXERS, NOISE, agreement, new_folder
 from tests.mixers.world import World, deal_base_transfers
 
-SIDES = {"a": 24, "b": 24, "north": 6}
-"""Three contributions, sealed, trained, serving, two questions, two answers, closed, opened; made, twice received."""
+SIDES = {"a": 32, "b": 32, "north": 6}
+"""Three contributions, sealed, trained, serving, closed, opened; of each of two questions: charged, kept, released, and
+released again. At the hospital: made, twice received."""
 CODES = np.array([[0, 1, 2, 3], [0, 1, 2, 2]], np.int32)
 PATIENCE = 6
 """Tries. One kill costs one or two of them."""
@@ -28,6 +30,7 @@ PATIENCE = 6
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     deal_base_transfers(monkeypatch)
+    monkeypatch.setattr(asking, "_PAUSE", 0.0)
 
 
 @contextmanager
@@ -83,14 +86,25 @@ class Operators:
         self.promises.answered(self.id, "north", 1, got[0])
         return self.id
 
+    def ask_again(self, id: bytes, private: bool) -> None:
+        """What was answered once is answered under the same id ever after, and never spent."""
+        got: list[Labels] = []
+
+        def once() -> None:
+            with suppress(PeerGone, PeerSilent, Unreachable):
+                got.append(self.world.asked("north", 1, CODES, private=private, id=id))
+
+        self.until(lambda: bool(got), once)
+        self.promises.answered(id, "north", 1, got[0])
+
 
 def whole_round(world: World) -> Operators:
     """From the first contribution to the next round."""
     people = Operators(world)
     people.serve(1)
     hidden, shown = people.ask(private=True), people.ask(private=False)
-    for id, private in ((hidden, True), (shown, False)):
-        people.promises.answered(id, "north", 1, world.asked("north", 1, CODES, private=private, id=id))
+    people.ask_again(hidden, private=True)
+    people.ask_again(shown, private=False)
     people.until(lambda: people.state(1) == {"closed"}, lambda: world.close_round("south", 1))
     people.until(lambda: people.state(2) == {"collecting"}, lambda: world.open_round("south", 2))
     return people

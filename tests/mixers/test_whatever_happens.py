@@ -20,6 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.state import CLOSED, FAILED, SERVING
+from mixbayes.parties.with_mixers import asking
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
@@ -94,6 +95,7 @@ class WhateverHappens(RuleBasedStateMachine):
         super().__init__()
         self.patch = pytest.MonkeyPatch()
         deal_base_transfers(self.patch)
+        self.patch.setattr(asking, "_PAUSE", 0.0)
         self.folder = new_folder()
         self.world = World(Path(self.folder.name), agreement(self.PRIVACY))
         self.promises = Promises(self.world)

@@ -91,6 +91,20 @@ def test_thirty_rows_are_charged_once_and_the_owner_of_the_disk_is_named(
     assert [spent(served.state(mixer), "north") for mixer in "ab"] == [30, 30]
 
 
+@pytest.mark.parametrize("after", [0, 1], ids=["at the charge", "at the answer"])
+def test_commands_of_which_each_asks_anew_are_charged_once(disks: Disks, served: Site, after: int) -> None:
+    rows = served.tables["south"].take(np.arange(30))
+    with served.mixers():
+        budget = served.status("north").budget_left
+        for _ in range(3):
+            disks.fill(served.state("b"), after)
+            with pytest.raises((BadState, PeerGone), match=f"^mixer b{NAMED}"):
+                served.labels("north", rows)
+        disks.mend()
+        assert served.labels("north", rows) == served.expected(rows)
+        assert budget - served.status("north").budget_left == 30
+
+
 def asker(stack: ExitStack, site: Site, rows: Any) -> Callable[[], list[str]]:
     """What an application of north does, which gives its rows no id."""
     dictionary = site.federation.dictionary

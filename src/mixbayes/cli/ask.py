@@ -136,8 +136,8 @@ def classify(
             min=0,
             max=MOST_REPEATS,
             metavar="N",
-            help="Ask about so many rows of every question twice, and refuse the labels if the mixers answer "
-            "differently. The copies are charged too.",
+            help="Ask about N rows of every question twice, and refuse all labels if a row and its copy get different "
+            "ones. The copies are charged too.",
         ),
     ] = 0,
     force: Annotated[

@@ -109,7 +109,7 @@ def show_fingerprint(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="Certificates and requests.", show_default=False)
     ] = None,
-    keys: Annotated[Path | None, typer.Option(metavar="DIR", help="A node's keys, beside --name.")] = None,
+    keys: Annotated[Path | None, typer.Option(metavar="DIR", help="A node's keys; needs --name too.")] = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="The node whose key is in --keys.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -135,10 +135,10 @@ def revoke_certificates(
     authority: Annotated[Path, typer.Option(metavar="DIR", help="The folder that `mixbayes keys authority` made.")],
     certificates: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="CERTIFICATE...", help="What nobody is to be admitted with.", show_default=False),
+        typer.Argument(metavar="CERTIFICATE...", help="Nobody is to be admitted with these.", show_default=False),
     ] = None,
     serial: Annotated[
-        list[str] | None, typer.Option(metavar="HEX", help="One whose file is not at hand. Repeat it.")
+        list[str] | None, typer.Option(metavar="HEX", help="Of one whose file is not at hand. Can be repeated.")
     ] = None,
     days: Annotated[
         int, typer.Option(metavar="DAYS", min=1, max=LONGEST_DAYS, help="When the next list is due at the latest.")

@@ -106,11 +106,11 @@ def replace_mixer(
     key: Annotated[str | None, typer.Option(metavar="FINGERPRINT|FILE", help=_KEY, show_default="as agreed")] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write an agreement with a mixer elsewhere."""
+    """Write an agreement with a mixer's new address, new key, or both."""
     known = given_key(name, key) if key else None
     agreed, following = _made(file, lambda agreed: with_other_mixer(agreed, name, address, known))
     _write(out, following, overwrite=overwrite)
-    _tell(agreed, following, out, [f"mixer {name} stops where it was."])
+    _tell(agreed, following, out, [f"mixer {name} stops where it has run so far."])
 
 
 def _made(file: Path, make: Callable[[Federation], Federation]) -> tuple[Federation, Federation]:
@@ -157,8 +157,8 @@ def _lines(agreed: Federation, following: Federation, out: Path, first: list[str
 
 
 def _what_follows(following: Federation, changed: str) -> Iterator[str]:
-    yield "It is another agreement: the round ends, another begins, and every hospital has its whole budget again. Of"
-    yield f"the {following.policy.rounds} rounds that it allows, those under other agreements use none."
+    yield "It is another agreement: the round ends, another begins, and every hospital has its whole budget again."
+    yield f"It allows {following.policy.rounds} rounds; rounds under other agreements do not count towards them."
     if following.privacy:
         yield "Noise that was drawn stays charged: the ledgers in the state folders count it against the agreed total."
     if changed:

@@ -45,14 +45,14 @@ def next_steps(federation: Federation, target: Path) -> Iterator[str]:
     if federation.cuts:
         yield "7. Once all have contributed, any hospital writes the agreement that is to follow:"
         yield "   mixbayes federation cuts --federation FILE --name NAME --keys KEYS -o NEXT.toml"
-    yield "`mixbayes doctor` says at any of them what is wrong."
+    yield "`mixbayes doctor` says at any node what is wrong there."
 
 
 def _about_pins(federation: Federation, target: Path) -> Iterator[str]:
     if warning := not_pinned(federation):
         given = " ".join(f"--key {name}={name}.csr" for name in federation.unpinned)
         yield f"   Now {warning}."
-        yield f"   Write them in before: mixbayes federation pin {target} {given}"
+        yield f"   Before that, write them in: mixbayes federation pin {target} {given}"
 
 
 def _about_noise(federation: Federation) -> Iterator[str]:

@@ -63,7 +63,7 @@ def rotate_key(
     keys: Keys,
     to: Annotated[str, typer.Option(metavar=_WAYS, help="The new key: its fingerprint, certificate or request.")],
 ) -> None:
-    """Write another key of a member, signed with its present one.
+    """Change a member's key in an agreement. Its present key signs the change.
 
     --keys holds the present key. The digest of the agreement stays, and with it rounds, budgets and noise. All nodes
     need the new file.
@@ -72,7 +72,7 @@ def rotate_key(
     if before.key_of(name) is None:
         if before.role_of(name) is None:
             before.party(name)  # it says who is listed
-        raise Unsupported(f"No key of {before.title(name)} is agreed, so that it can be changed without a signature.")
+        raise Unsupported(f"No key of {before.title(name)} is agreed, so it can be replaced without a signature.")
     after = with_change(before, signed_change(before, name, given_key(name, to), keys / f"{name}.key"))
     write_whole(federation, text_with_change(_text(federation), after))
     for line in _about_rotated(federation, before, after, name):

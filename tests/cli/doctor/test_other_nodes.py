@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mixbayes.agreement.agreement import federation_from
+from mixbayes.agreement.files import read_federation
 from mixbayes.keys.authority import make_authority, sign
 from mixbayes.node.doctor.peers import Answer
 from mixbayes.parties.doctor import asked_round
@@ -34,7 +35,7 @@ def test_one_mixer_that_does_not_run_hides_nothing_of_the_other(site: Site) -> N
 
 
 def test_another_agreement_is_told_with_what_differs(site: Site) -> None:
-    content = {**heart(), "mixers": [{"name": m, "address": f"127.0.0.1:{site.port(m)}"} for m in "ab"]}
+    content = read_federation(site.agreement).model_dump(mode="json")
     other = site.agree(changed(content, (("policy", "budget"), 7)), "other.toml")
     with site.mixers():
         done = site.doctor("north", agreement=other)
