@@ -18,12 +18,13 @@ from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.attributes.several import Several
+from mixbayes.protocol.bayes.recipe import UNSURE
 from mixbayes.protocol.errors import DictionaryTooLarge
 from tests.keys.helpers import HEART, PAIR, changed
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 values = texts.filter(lambda text: text not in ("", "?"))
-classes = values.filter(lambda text: not is_formula(text))
+classes = values.filter(lambda text: text != UNSURE and not is_formula(text))
 bounds = st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=6, unique=True).map(sorted)
 names = st.from_regex(r"[a-z0-9]([a-z0-9_-]{0,9}[a-z0-9])?", fullmatch=True).filter(lambda name: len(name) > 1)
 titles = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=12)
