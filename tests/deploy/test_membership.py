@@ -23,10 +23,12 @@ from mixbayes.agreement.files import read_federation, written
 from mixbayes.cli import nodes, run_command
 from mixbayes.keys.authority import make_authority
 from mixbayes.keys.public import public_key_in
+from mixbayes.node import identity, pauses
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log, logger
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.serving import server
+from mixbayes.parties import background
 from mixbayes.parties.desk import at_mixers
 from mixbayes.protocol.errors import MixbayesError
 from tests.deploy.helpers import ROOT
@@ -84,6 +86,9 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machin
     monkeypatch.setattr(nodes, "until_stopped", made.until_stopped)
     monkeypatch.setattr(nodes, "configure", made.log)
     monkeypatch.setattr(server, "_GRACE", 0.2)
+    monkeypatch.setattr(pauses, "_FIRST", 0.5)
+    monkeypatch.setattr(identity, "_LOOK_EVERY", 0.5)
+    monkeypatch.setattr(background.keep_going, "__defaults__", (0.2,))
     for variable in ("grpc_proxy", "https_proxy", "http_proxy"):
         monkeypatch.delenv(variable, raising=False)
     yield made
