@@ -1,177 +1,218 @@
 """A private question: scores on shares without the patient's values leaving the hospital.
 
-For every attribute the hospital learns obliviously one entry, or one sum of entries, of each mixer's table plus ρ
-(`attributes/asking.py`). The mixer draws ρ anew for every row, attribute and class. The hospital adds up over the
-attributes, and hands the sum that it has from A to B, and the one from B to A. A mixer subtracts its own Σρ from its
-own prior and adds the sum that it was handed: these are shares of the scores. The ρ of the other mixer, inside that
-sum, hides the other mixer's table from it, also if the hospital helps it.
+A row names words of the table θ (`attributes/asking.py`), and its scores are sums of these words. Each mixer sends the
+hospital its share of the table, encrypted under a key of its own (`lattice/encryption.py`). The hospital adds up the
+words of its rows under the encryption, masks the sums, and sends them back to the mixer that holds the key. The other
+mixer gets the seed of the masks. So both have shares of each sum: a mixer adds what it decrypts, its share of the masks
+of the other one's sums, and its prior. These are shares of the scores.
+
+The hospital sees ciphertexts alone. A mixer sees sums under masks that it does not know, and masks of sums that it does
+not see. This hides the rows from a mixer also if it departs from the protocol, and a mixer's table from the hospital
+also if the other mixer helps it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Generic, TypeVar
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Bits, Values, Words, mask, slices
-from mixbayes.protocol.attributes import asking
+from mixbayes.protocol.arrays import Values, Words, mask, slices
 from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.extension import Received, correction_bytes
-from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool
+from mixbayes.protocol.lattice.encryption import Encrypted, Key, Table, masks, shares_of_masks
+from mixbayes.protocol.lattice.layout import PolynomialLayout, cheapest, most_rows
+from mixbayes.protocol.lattice.polynomials import Limbs, from_bytes, spectrum, to_bytes
+from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 
-_ANNOUNCE, _TABLES, _SUMS = "announce question", "tables for the question", "sums of the question"
-_PIECE_BYTES = 1 << 23
-_MOST_ROWS = 1 << 14
-
-Pool = TypeVar("Pool", ReceivedPool, SentPool)
+_TABLE, _MASKS, _SUMS = "encrypted table", "masks of the other sums", "masked sums"
+_MOST_ROWS = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Form:
     """What is public about a question, and fixes the size of every message of it."""
 
     layout: Layout
-    ways: tuple[Asking, ...]
-    """How each attribute is asked about."""
     width: int
 
     @classmethod
     def of(cls, layout: Layout, width: int) -> Form:
-        return cls(layout, tuple(attribute.asking for attribute in layout.dictionary.attributes), width)
+        return cls(layout, width)
+
+    @cached_property
+    def ways(self) -> tuple[Asking, ...]:
+        """How each attribute is asked about."""
+        return tuple(attribute.asking for attribute in self.layout.dictionary.attributes)
 
     @property
     def classes(self) -> int:
         return self.layout.classes
 
     @property
-    def transfers(self) -> int:
-        """Random transfers a row."""
-        return sum(way.transfers for way in self.ways)
-
-    def volume(self, rows: int) -> int:
-        """About as many bytes as the hospital exchanges with one mixer about so many rows: transfers, words, a sum."""
-        transfers = self.transfers * rows
-        words = (sum(way.words for way in self.ways) + 1) * (self.classes - 1) * rows
-        return correction_bytes(transfers) + bits_bytes(transfers) + words_bytes(words, self.width)
+    def words(self) -> int:
+        """Words of the table that rows can name."""
+        return sum(way.named_words for way in self.ways)
 
     def pieces(self, rows: int) -> Iterator[slice]:
-        """The rows, as many at a time as the messages should hold."""
-        row_bytes = sum(way.words for way in self.ways) * (self.classes - 1) * 8
-        return slices(rows, min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes)))
+        """The rows in parts of nearly the same size, each of which has a key of its own."""
+        most = min(_MOST_ROWS, most_rows(self.width, self._answers))
+        return slices(rows, max(1, -(-rows // -(-rows // most)) if rows else 1))
 
-    def parts(self, rows: int) -> Iterator[tuple[Asking, slice]]:
-        """Every attribute's way with its transfers among those of this many rows."""
-        at = 0
-        for way in self.ways:
-            yield way, slice(at, at + way.transfers * rows)
-            at += way.transfers * rows
+    def polynomials(self, rows: int) -> PolynomialLayout:
+        """Where the table and the rows of one piece stand."""
+        return _cheapest(self.words, self.classes - 1, self.width, rows, self._answers)
+
+    def volume(self, rows: int) -> int:
+        """The bytes that the hospital exchanges with one mixer about so many rows, apart from headers."""
+        parts = (piece.stop - piece.start for piece in self.pieces(rows))
+        return sum(self.polynomials(part).bytes + 2 * SEED_BYTES for part in parts)
+
+    def named(self, codes: Values) -> Values:
+        """(few, n): the words that rows (columns, n) name; `words` where there is no more."""
+        parts, first = [], 0
+        for way, (_, own) in zip(self.ways, self.layout.cells(codes), strict=True):
+            named = way.named(own)
+            parts.append(np.where(named < way.named_words, named + first, self.words))
+            first += way.named_words
+        return np.concatenate(parts)
+
+    def table(self, model: Model) -> Words:
+        """A mixer's share (words, K − 1) of all words that rows can name."""
+        return np.concatenate([own[: way.named_words] for way, own in zip(self.ways, model.tables, strict=True)])
+
+    @property
+    def _answers(self) -> int:
+        """With `unsure`, which not every recipe knows."""
+        return self.classes + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Line(Generic[Pool]):
-    """Between the asking hospital and one mixer: where they talk, and the random transfers they share.
+@lru_cache(maxsize=256)
+def _cheapest(words: int, classes: int, width: int, rows: int, answers: int) -> PolynomialLayout:
+    return cheapest(words, classes, width, rows, answers)
 
-    Transfers are made on a channel of the pool's own, so that making them ahead never meets an answer.
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Offered:
+    """A mixer's table that a hospital has, encrypted, for the rows of one piece."""
+
+    form: Form
+    layout: PolynomialLayout
+    key: Key
+    prior: Words
+
+    @property
+    def rows(self) -> int:
+        return self.layout.rows
+
+
+def offer(form: Form, asker: Channel, model: Model, random: Randomness, rows: int) -> Offered:
+    """A mixer encrypts its table for so many rows, and sends it."""
+    layout = form.polynomials(rows)
+    key = Key(layout.parameters, random)
+    encrypted = key.encrypt(layout.table(form.table(model)), form.width, random)
+    asker.send(_TABLE, encrypted.seed + to_bytes(encrypted.bodies).tobytes())
+    return Offered(form, layout, key, model.prior)
+
+
+def offered(form: Form, asker: Channel, asked: Iterable[tuple[Model, int]], random: Randomness) -> Iterator[Offered]:
+    """Offers for one piece after the other, of these models and numbers of rows.
+
+    The table for the next piece leaves before the caller waits for the sums of this one, so that the hospital always
+    has work.
     """
-
-    channel: Channel
-    pool: Pool
-
-
-class Selection:
-    """The asking hospital's side towards one mixer, for one piece of its rows, as codes (columns, n)."""
-
-    def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values) -> None:
-        self._form = form
-        self._line = line
-        self._codes = codes
-
-    @property
-    def rows(self) -> int:
-        return int(self._codes.shape[1])
-
-    def prepare(self) -> None:
-        """Begin making the random transfers this question needs."""
-        self._line.pool.prepare(self._form.transfers * self.rows)
-
-    def announce(self) -> AnnouncedSelection:
-        """Tell the mixer, under the pool's random choices, which entries are wanted."""
-        received = self._line.pool.take(self._form.transfers * self.rows)
-        cells = (own for _, own in self._form.layout.cells(self._codes))
-        wanted = np.concatenate([way.wanted(own).reshape(-1) for way, own in zip(self._form.ways, cells, strict=True)])
-        flips = wanted ^ received.choices
-        self._line.channel.send(_ANNOUNCE, pack_bits(flips))
-        return AnnouncedSelection(self._form, self._line, self._codes, received, flips)
+    offers = (offer(form, asker, model, random, rows) for model, rows in asked)
+    ready = next(offers, None)
+    while ready:
+        following = next(offers, None)
+        yield ready
+        ready = following
 
 
-class AnnouncedSelection:
-    """A question whose answer is due."""
-
-    def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values, received: Received, flips: Bits) -> None:
-        self._form = form
-        self._line = line
-        self._codes = codes
-        self._received = received
-        self._flips = flips
-
-    @property
-    def rows(self) -> int:
-        return int(self._codes.shape[1])
-
-    def receive_and_add_up(self) -> Words:
-        """Take the chosen entries of the mixer's tables and add them up: (K − 1, n), masked by the mixer's Σρ."""
-        total = np.zeros((self._form.classes - 1, self.rows), np.uint64)
-        parts = self._form.parts(self.rows)
-        for (way, part), (_, codes) in zip(parts, self._form.layout.cells(self._codes), strict=True):
-            offered = partial(self._receive, way.words)
-            total += way.take(self._part(way, part), codes, self._form.classes - 1, offered)
-        return total & mask(self._form.width)
-
-    def _part(self, way: Asking, part: slice) -> asking.Received:
-        shape = way.transfers, self.rows
-        choices, flips = (bits[part].reshape(shape) for bits in (self._received.choices, self._flips))
-        return asking.Received(self._line.pool.hash, choices, flips, self._received.pads[part])
-
-    def _receive(self, words: int) -> Words:
-        """A mixer's words for one attribute, (entries or features, K − 1, n)."""
-        channel, shape = self._line.channel, (words, self._form.classes - 1, self.rows)
-        count = int(np.prod(shape))
-        raw = channel.receive(_TABLES, words_bytes(count, self._form.width))
-        return unpack_words(raw, count, self._form.width, channel.peer, _TABLES).reshape(shape)
+def answered(form: Form, asker: Channel, asked: Iterable[tuple[Model, int]], random: Randomness) -> Iterator[Words]:
+    """A mixer's shares (K, n) of the scores, piece by piece: its own sums, and the masks of the other one's."""
+    for one in offered(form, asker, asked, random):
+        masks = receive_masks(asker, form, one.rows)
+        yield scores_from(form, receive_sums(asker, one) + masks)
 
 
-def answer(form: Form, line: Line[SentPool], model: Model, random: Randomness, rows: int) -> Words:
-    """A mixer's side: offer the tables; returns Σρ (K − 1, n)."""
-    channel, count = line.channel, form.transfers * rows
-    sent = line.pool.take(count)
-    flips = unpack_bits(channel.receive(_ANNOUNCE, bits_bytes(count)), count, channel.peer, _ANNOUNCE)
-    hidden = np.zeros((form.classes - 1, rows), np.uint64)
-    for (way, part), table in zip(form.parts(rows), model.tables, strict=True):
-        own = asking.Sent(line.pool.hash, flips[part].reshape(way.transfers, rows), sent.pads[:, part])
-        offered, rho = way.offer(own, table, random)
-        channel.send(_TABLES, pack_words(offered & mask(form.width), form.width))
-        hidden += rho
-    return hidden & mask(form.width)
+def receive_sums(asker: Channel, offered: Offered) -> Words:
+    """A mixer's share (K − 1, n) of prior and sums of its own table. The masks are the other share."""
+    layout, width = offered.layout, offered.form.width
+    total = np.empty((layout.classes, layout.rows), np.uint64)
+    for part in layout.products():
+        rows = part.stop - part.start
+        c1, c0 = _sums_from(layout, rows, asker.receive(_SUMS, layout.sum_bytes(rows)))
+        total[:, part] = offered.key.shares(c1, c0, layout.places(rows), width).reshape(layout.classes, rows)
+    return (total + offered.prior[:, None]) & mask(width)
 
 
-def hand_over(mixer: Channel, sums: Words, width: int) -> None:
-    """The hospital gives one mixer the sums it had from the other."""
-    mixer.send(_SUMS, pack_words(sums, width))
+def receive_masks(asker: Channel, form: Form, rows: int) -> Words:
+    """A mixer's share (K − 1, n) of the sums of the other one's table."""
+    return masks_of(form, asker.receive(_MASKS, SEED_BYTES).tobytes(), rows)
 
 
-def take_over(asker: Channel, form: Form, model: Model, hidden: Words) -> Words:
-    """A mixer's share (K, n) of the scores relative to the first class: the other's sums, less its own Σρ."""
-    count = hidden.size
-    raw = asker.receive(_SUMS, words_bytes(count, form.width))
-    sums = unpack_words(raw, count, form.width, asker.peer, _SUMS).reshape(hidden.shape)
-    scores = np.zeros((form.classes, hidden.shape[1]), np.uint64)
-    scores[1:] = (sums - hidden + model.prior[:, None]) & mask(form.width)
-    return scores
+def masks_of(form: Form, seed: bytes, rows: int) -> Words:
+    """The shares (K − 1, n) that complete those of the holder of a key."""
+    layout = form.polynomials(rows)
+    shares = shares_of_masks(layout.parameters, seed, layout.classes * rows, form.width)
+    return shares.reshape(layout.classes, rows)
+
+
+def scores_from(form: Form, share: Words) -> Words:
+    """Shares (K, n) of the scores, of which that of the first class is zero."""
+    return np.concatenate([np.zeros_like(share[:1]), share & mask(form.width)])
+
+
+def send_sums(
+    form: Form, holders: Sequence[Channel], codes: Values, seeds: Sequence[bytes], random: Randomness
+) -> None:
+    """The hospital takes the encrypted table of each holder, and sends it the masked sums for these rows.
+
+    The seeds are those of the masks, one for each holder.
+    """
+    rows = codes.shape[1]
+    layout, named = form.polynomials(rows), form.named(codes)
+    tables = [Table.of(layout.parameters, _receive_table(layout, holder)) for holder in holders]
+    hidden = [_masks(layout, seed) for seed in seeds]
+    for part in layout.products():
+        factors, places = spectrum(layout.row_polynomials(named[:, part])), layout.places(part.stop - part.start)
+        for holder, table, mine in zip(holders, tables, hidden, strict=True):
+            own = mine[:, :, part].reshape(len(mine), -1)
+            c1, c0 = table.masked_sum(factors, places, own, random)
+            holder.send(_SUMS, np.concatenate([to_bytes(c1), to_bytes(c0)]))
+
+
+def send_masks(mixer: Channel, seed: bytes) -> None:
+    """The hospital gives one mixer the masks of the other one's sums."""
+    mixer.send(_MASKS, seed)
+
+
+def carry_over(mixers: tuple[Channel, Channel], form: Form, codes: Values, random: Randomness) -> None:
+    """The hospital's part towards both mixers, for the rows of one piece."""
+    of_a, of_b = random.bytes(SEED_BYTES), random.bytes(SEED_BYTES)
+    send_masks(mixers[0], of_b)
+    send_masks(mixers[1], of_a)
+    send_sums(form, mixers, codes, (of_a, of_b), random)
+
+
+def _masks(layout: PolynomialLayout, seed: bytes) -> Limbs:
+    """(L, classes, rows)."""
+    drawn = masks(layout.parameters, seed, layout.classes * layout.rows)
+    return drawn.reshape(-1, layout.classes, layout.rows)
+
+
+def _receive_table(layout: PolynomialLayout, holder: Channel) -> Encrypted:
+    raw, of = holder.receive(_TABLE, SEED_BYTES + layout.table_bytes), layout.parameters
+    bodies = from_bytes(raw[SEED_BYTES:], layout.polynomials + 1, of.limbs, of.dimension)
+    return Encrypted(raw[:SEED_BYTES].tobytes(), bodies)
+
+
+def _sums_from(layout: PolynomialLayout, rows: int, raw: np.ndarray) -> tuple[Limbs, Limbs]:
+    of = layout.parameters
+    c1, c0 = np.split(raw, [of.polynomial_bytes])
+    return from_bytes(c1, of.limbs, of.dimension), from_bytes(c0, of.limbs, layout.classes * rows)
