@@ -26,6 +26,7 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, answer_public
 from mixbayes.protocol.bayes.evaluation import Sheet, blinded, judge, send_totals, train_folds
 from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.question import TableHolder
 from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.channel import Channel
@@ -40,6 +41,7 @@ class _Desk:
 
     me: ComputingParty
     asker: Channel
+    holder: TableHolder
     layout: Layout
     ledger: Ledger[Model]
     personal: Personal
@@ -60,7 +62,7 @@ def converse(
 ) -> None:
     """Answer until the hospital asks no more. `other` are the channels to the other mixer, for now and ahead."""
     me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
-    desk = _Desk(me, asker, layout, ledger, personal, joint_test, label.common_blinding(me))
+    desk = _Desk(me, asker, TableHolder(asker, random), layout, ledger, personal, joint_test, label.common_blinding(me))
     while (question := questions.receive(asker)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
             with same_announcement(me.channel, asker):
@@ -111,7 +113,7 @@ def _classify(desk: _Desk, question: Question) -> None:
 
     pad = label.blinding_for(question.id, desk.blinding)
     if question.private:
-        answer_private(desk.me, asker, desk.layout, model, question.rows, pad, release)
+        answer_private(desk.me, desk.holder, desk.layout, model, question.rows, pad, release, question.model)
     else:
         answer_public(desk.me, asker, desk.layout, model, question.rows, pad, release)
 

@@ -22,7 +22,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.training import train, train_each
 from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, see_partner, show_partner
@@ -120,12 +120,12 @@ class Shares(Engine):
 
     def ask(self, me: ComputingParty, line: AskingLine | None, codes: Values) -> Labels:
         if line:
-            return ask_partner(me, line.channel, self._layout, self._model, codes)
+            return ask_partner(me, TableReader([line.channel], me.random), self._layout, self._model, codes)
         return show_partner(me, self._layout, self._model, codes)
 
     def answer(self, me: ComputingParty, line: AnsweringLine | None, count: int) -> None:
         if line:
-            answer_partner(me, line.channel, self._layout, self._model, count)
+            answer_partner(me, TableHolder(line.channel, me.random), self._layout, self._model, count)
         else:
             see_partner(me, self._layout, self._model, count)
 

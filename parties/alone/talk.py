@@ -21,6 +21,7 @@ from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.noise import blurred
+from mixbayes.protocol.bayes.question import TableHolder, TableReader
 from mixbayes.protocol.bayes.two_hospitals import answer_partner_totals, ask_partner_totals
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
@@ -120,7 +121,8 @@ class Asker:
         """The totals of an evaluation that was announced; the conversation is over if this raises."""
         with self._final_on_failure():
             models = self._store.without_each_fold(self._me, question, self._store.name)
-            return ask_partner_totals(self._me, self._line.channel, sheet, models, codes, groups)
+            partner = TableReader([self._line.channel], self._me.random)
+            return ask_partner_totals(self._me, partner, sheet, models, codes, groups)
 
     def warm(self) -> None:
         """Make random transfers ahead, while nobody asks."""
@@ -204,7 +206,8 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
         ledger.begin(question)
         if question.kind is Kind.EVALUATION:
             models = store.without_each_fold(me, question, store.other)
-            answer_partner_totals(me, line.channel, Sheet(store.layout, question.recipe, question.rows), models)
+            sheet = Sheet(store.layout, question.recipe, question.rows)
+            answer_partner_totals(me, TableHolder(line.channel, random), sheet, models)
         else:
             its_own = store.of_recipe(me, engine, question, store.other)
             its_own.answer(me, line if question.private else None, question.rows)

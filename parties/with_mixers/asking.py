@@ -25,7 +25,7 @@ from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals, announce
 from mixbayes.protocol.bayes.joint_test import joint_sheet, receive_figures
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.bayes.question import Form, TableReader
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.repeats import Repeated, as_they_are, with_repeats
 from mixbayes.protocol.channel import Channel
@@ -47,6 +47,7 @@ class _Lines:
 
     held: ExitStack
     channels: tuple[Channel, Channel]
+    asker: TableReader
     random: Randomness
 
 
@@ -188,7 +189,7 @@ class Asking:
             private = question.private
             return fetch(lines.channels, layout, form.width, question.rows, private=private, answers=answers)
         if question.private:
-            return ask_private(lines.channels, layout, form.width, codes, lines.random, answers)
+            return ask_private(lines.channels, layout, form.width, codes, lines.asker, answers, question.model)
         return ask_public(lines.channels, layout, form.width, codes, answers)
 
     def _totals(self, sheet: Sheet, codes: Values, groups: Integers, verdict: Verdict, question: Question) -> Totals:
@@ -222,7 +223,8 @@ class Asking:
         if self._lines is None:
             with ExitStack() as opening:
                 channels = opening.enter_context(self._mixers.conversation())
-                self._lines = _Lines(opening.pop_all(), channels, Randomness.from_system())
+                random = Randomness.from_system()
+                self._lines = _Lines(opening.pop_all(), channels, TableReader(channels, random), random)
         return self._lines
 
     def _announce_to_both(self, lines: _Lines, question: Question) -> None:

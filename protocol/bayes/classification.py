@@ -23,7 +23,7 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.label import Labels, Release, joined
 from mixbayes.protocol.bayes.model import Model, scores
-from mixbayes.protocol.bayes.question import Form, answered, carry_over
+from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
@@ -62,17 +62,18 @@ def ask_public(
 
 def answer_private(
     me: ComputingParty,
-    asker: Channel,
+    holder: TableHolder,
     layout: Layout,
     model: Model,
     count: int,
     blinding: Randomness,
     release: Release | None = None,
+    about: bytes = b"",
 ) -> None:
-    """A mixer's part for rows that it does not see."""
-    form, release = Form.of(layout, model.width), release or partial(label.send, asker)
-    asked = ((model, piece.stop - piece.start) for piece in form.pieces(count))
-    for share in answered(form, asker, asked, me.random):
+    """A mixer's part for rows that it does not see. `about` names the model, if it may be asked for again."""
+    form, release = Form.of(layout, model.width), release or partial(label.send, holder.asker)
+    asked = [(model, piece.stop - piece.start) for piece in form.pieces(count)]
+    for share in holder.answered(form, asked, about):
         release(label.blinded(label.decided(me, share, model), model.answers, blinding))
 
 
@@ -81,13 +82,15 @@ def ask_private(
     layout: Layout,
     width: int,
     codes: Values,
-    random: Randomness,
+    asker: TableReader,
     answers: int | None = None,
+    about: bytes = b"",
 ) -> Labels:
     """The hospital's part: add up what its rows name of each mixer's encrypted table; give each the other's masks."""
     form, labels = Form.of(layout, width), _Waiting(mixers, answers or layout.classes)
-    for piece in form.pieces(codes.shape[1]):
-        carry_over(mixers, form, codes[:, piece], random)
+    pieces = list(form.pieces(codes.shape[1]))
+    for piece in pieces:
+        asker.ask_both(form, codes[:, piece], about if len(pieces) == 1 else b"")
         # Each mixer has sent its table for the next piece before the labels of the last one.
         labels.collect()
         labels.expect(piece.stop - piece.start)
@@ -155,7 +158,7 @@ def run_classification(
         blinding = label.blinding_for(b"the only question", label.common_blinding(me))
         if private:
             # Each sends the hospital its table, encrypted, and decrypts masked sums. It has the masks of the other's.
-            answer_private(me, asker, layout, models[role], count, blinding)
+            answer_private(me, TableHolder(asker, random), layout, models[role], count, blinding)
         else:
             # Each reads the rows and adds up its shares of the scores.
             answer_public(me, asker, layout, models[role], count, blinding)
@@ -165,8 +168,8 @@ def run_classification(
         width = models[0].width
         if not private:
             return ask_public((asker_to_a, asker_to_b), layout, width, codes, models[0].answers)
-        random = Randomness(seeds[0])
-        return ask_private((asker_to_a, asker_to_b), layout, width, codes, random, models[0].answers)
+        mixers = asker_to_a, asker_to_b
+        return ask_private(mixers, layout, width, codes, TableReader(mixers, Randomness(seeds[0])), models[0].answers)
 
     labels, _, _ = memory.together(
         hospital,

@@ -34,7 +34,7 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import as_in_noisy
 from mixbayes.protocol.bayes.precision import MOST_THRESHOLD, precision_for
-from mixbayes.protocol.bayes.question import Form, answered, carry_over
+from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader
 from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_scores
 from mixbayes.protocol.bayes.training import train_each
@@ -160,8 +160,8 @@ def train_folds(me: ComputingParty, layout: Layout, recipe: Recipe, joint: Words
 def judge(me: ComputingParty, asker: Channel, sheet: Sheet, models: Sequence[Model]) -> Words:
     """A mixer's part: its share of the totals, one after the other. There is a model for each fold."""
     groups = _receive_groups(asker, sheet)
-    asked = ((models[sheet.fold_of(piece)], piece.stop - piece.start) for piece in sheet.pieces())
-    scores = list(answered(sheet.form, asker, asked, me.random))
+    asked = [(models[sheet.fold_of(piece)], piece.stop - piece.start) for piece in sheet.pieces()]
+    scores = list(TableHolder(asker, me.random).answered(sheet.form, asked))
     # The rows of all folds go through each circuit together: what is left takes as many rounds as one fold.
     return tally(me, sheet, models[0], np.concatenate(scores, axis=1), groups)
 
@@ -190,8 +190,9 @@ def announce(
     pad = random.bits(*bits.shape)
     for mixer, share in zip(mixers, (pad, bits ^ pad), strict=True):
         mixer.send(_GROUPS, pack_bits(share))
+    asker = TableReader(mixers, random)
     for piece in sheet.pieces():
-        carry_over(mixers, sheet.form, codes[:, piece], random)
+        asker.ask_both(sheet.form, codes[:, piece])
 
 
 def receive_totals(mixers: tuple[Channel, Channel], sheet: Sheet, groups: Integers) -> Totals:

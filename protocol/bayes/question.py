@@ -6,6 +6,9 @@ words of its rows under the encryption, masks the sums, and sends them back to t
 mixer gets the seed of the masks. So both have shares of each sum: a mixer adds what it decrypts, its share of the masks
 of the other one's sums, and its prior. These are shares of the scores.
 
+A table whose key has rows left is not sent again: in one conversation, questions of a few rows about the same model are
+asked of a standing table.
+
 The hospital sees ciphertexts alone. A mixer sees sums under masks that it does not know, and masks of sums that it does
 not see. This hides the rows from a mixer also if it departs from the protocol, and a mixer's table from the hospital
 also if the other mixer helps it.
@@ -13,13 +16,14 @@ also if the other mixer helps it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Values, Words, mask, slices
+from mixbayes.protocol.arrays import Bytes, Values, Words, mask, slices
 from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model
@@ -31,6 +35,9 @@ from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 
 _TABLE, _MASKS, _SUMS = "encrypted table", "masks of the other sums", "masked sums"
 _MOST_ROWS = 1 << 12
+_MOST_STANDING = 8
+
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,24 @@ class Form:
         """Where the table and the rows of one piece stand."""
         return _cheapest(self.words, self.classes - 1, self.width, rows, self._answers)
 
+    @property
+    def standing(self) -> PolynomialLayout:
+        """The same of a table that stands for questions of a few rows."""
+        return self.polynomials(1)
+
+    @property
+    def standing_rows(self) -> int:
+        """Rows that a standing table serves."""
+        return self.standing.parameters.rows(self._answers)
+
+    def stands(self, rows: int, about: bytes) -> bool:
+        """Whether a question of so many rows is asked of a standing table: where the sums of all fit one product."""
+        return bool(about) and rows <= self.standing.rows_together
+
     def volume(self, rows: int) -> int:
         """The bytes that the hospital exchanges with one mixer about so many rows, apart from headers."""
-        parts = (piece.stop - piece.start for piece in self.pieces(rows))
-        return sum(self.polynomials(part).bytes + 2 * SEED_BYTES for part in parts)
+        parts = [piece.stop - piece.start for piece in self.pieces(rows)]
+        return sum(self.polynomials(part).bytes(part) + 2 * SEED_BYTES for part in parts)
 
     def named(self, codes: Values) -> Values:
         """(few, n): the words that rows (columns, n) name; `words` where there is no more."""
@@ -98,69 +119,139 @@ def _cheapest(words: int, classes: int, width: int, rows: int, answers: int) -> 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Offered:
-    """A mixer's table that a hospital has, encrypted, for the rows of one piece."""
+    """A mixer's table that a hospital has, encrypted, and how many rows of it are asked about next."""
 
     form: Form
     layout: PolynomialLayout
     key: Key
     prior: Words
-
-    @property
-    def rows(self) -> int:
-        return self.layout.rows
+    rows: int
 
 
-def offer(form: Form, asker: Channel, model: Model, random: Randomness, rows: int) -> Offered:
-    """A mixer encrypts its table for so many rows, and sends it."""
-    layout = form.polynomials(rows)
-    key = Key(layout.parameters, random)
-    encrypted = key.encrypt(layout.table(form.table(model)), form.width, random)
-    asker.send(_TABLE, encrypted.seed + to_bytes(encrypted.bodies).tobytes())
-    return Offered(form, layout, key, model.prior)
+class TableHolder:
+    """A mixer's part in one conversation: it encrypts its tables, and decrypts masked sums of their words."""
+
+    def __init__(self, asker: Channel, random: Randomness) -> None:
+        self.asker = asker
+        self._random = random
+        self._standing = Standing[Offered]()
+
+    def answered(self, form: Form, asked: Sequence[tuple[Model, int]], about: bytes = b"") -> Iterator[Words]:
+        """Shares (K, n) of the scores, piece by piece: the own sums, and the masks of the other mixer's."""
+        for one in self.offered(form, asked, about):
+            masks = receive_masks(self.asker, one)
+            yield scores_from(form, receive_sums(self.asker, one) + masks)
+
+    def offered(self, form: Form, asked: Sequence[tuple[Model, int]], about: bytes = b"") -> Iterator[Offered]:
+        """Offers for one piece after the other, of these models and numbers of rows.
+
+        `about` names the model in this conversation, if the same one may be asked for again. The table for the next
+        piece leaves before the caller waits for the sums of this one, so that the hospital always has work.
+        """
+        offers = (self._offer(form, model, rows, about if len(asked) == 1 else b"") for model, rows in asked)
+        ready = next(offers, None)
+        while ready:
+            following = next(offers, None)
+            yield ready
+            ready = following
+
+    def _offer(self, form: Form, model: Model, rows: int, about: bytes) -> Offered:
+        if not form.stands(rows, about):
+            return self._sent(form, form.polynomials(rows), model, rows)
+        standing = self._standing.take(about, rows)
+        if standing is None:
+            standing = self._sent(form, form.standing, model, rows)
+            self._standing.put(about, standing, form.standing_rows - rows)
+        return replace(standing, rows=rows)
+
+    def _sent(self, form: Form, layout: PolynomialLayout, model: Model, rows: int) -> Offered:
+        key = Key(layout.parameters, self._random)
+        encrypted = key.encrypt(layout.table(form.table(model)), form.width, self._random)
+        self.asker.send(_TABLE, encrypted.seed + to_bytes(encrypted.bodies).tobytes())
+        return Offered(form, layout, key, model.prior, rows)
 
 
-def offered(form: Form, asker: Channel, asked: Iterable[tuple[Model, int]], random: Randomness) -> Iterator[Offered]:
-    """Offers for one piece after the other, of these models and numbers of rows.
+class TableReader:
+    """The hospital's part in one conversation, towards every holder of a table: both mixers, or the other hospital."""
 
-    The table for the next piece leaves before the caller waits for the sums of this one, so that the hospital always
-    has work.
-    """
-    offers = (offer(form, asker, model, random, rows) for model, rows in asked)
-    ready = next(offers, None)
-    while ready:
-        following = next(offers, None)
-        yield ready
-        ready = following
+    def __init__(self, holders: Sequence[Channel], random: Randomness) -> None:
+        self._holders = holders
+        self._random = random
+        self._standing = Standing[list[Table]]()
+
+    def ask_both(self, form: Form, codes: Values, about: bytes = b"") -> None:
+        """Ask two mixers about the rows of one piece: each gets the masks of the other one's sums."""
+        of_a, of_b = self._random.bytes(SEED_BYTES), self._random.bytes(SEED_BYTES)
+        for mixer, seed in zip(self._holders, (of_b, of_a), strict=True):
+            mixer.send(_MASKS, seed)
+        self._send_sums(form, codes, [of_a, of_b], about)
+
+    def ask_partner(self, form: Form, codes: Values, about: bytes = b"") -> Words:
+        """Ask the only holder about the rows of one piece; returns the shares (K − 1, n) that the masks are."""
+        seed = self._random.bytes(SEED_BYTES)
+        self._send_sums(form, codes, [seed], about)
+        return _shares_of_masks(self._layout(form, codes.shape[1], about), form, seed, codes.shape[1])
+
+    def _send_sums(self, form: Form, codes: Values, seeds: Sequence[bytes], about: bytes) -> None:
+        """Take the table of each holder if it is not there, and send it the masked sums for these rows."""
+        rows, named = codes.shape[1], form.named(codes)
+        layout, tables = self._layout(form, rows, about), self._tables(form, rows, about)
+        hidden = [_masks(layout, seed, rows) for seed in seeds]
+        for part in layout.products(rows):
+            factors, places = spectrum(layout.row_polynomials(named[:, part])), layout.places(part.stop - part.start)
+            for holder, table, own in zip(self._holders, tables, hidden, strict=True):
+                c1, c0 = table.masked_sum(factors, places, own[:, :, part].reshape(len(own), -1), self._random)
+                holder.send(_SUMS, np.concatenate([to_bytes(c1), to_bytes(c0)]))
+
+    def _tables(self, form: Form, rows: int, about: bytes) -> list[Table]:
+        layout, stands = self._layout(form, rows, about), form.stands(rows, about)
+        if stands and (standing := self._standing.take(about, rows)):
+            return standing
+        tables = [Table.of(layout.parameters, _receive_table(layout, holder)) for holder in self._holders]
+        if stands:
+            self._standing.put(about, tables, form.standing_rows - rows)
+        return tables
+
+    def _layout(self, form: Form, rows: int, about: bytes) -> PolynomialLayout:
+        return form.standing if form.stands(rows, about) else form.polynomials(rows)
 
 
-def answered(form: Form, asker: Channel, asked: Iterable[tuple[Model, int]], random: Randomness) -> Iterator[Words]:
-    """A mixer's shares (K, n) of the scores, piece by piece: its own sums, and the masks of the other one's."""
-    for one in offered(form, asker, asked, random):
-        masks = receive_masks(asker, form, one.rows)
-        yield scores_from(form, receive_sums(asker, one) + masks)
+class Standing(Generic[Kept]):
+    """Tables whose keys have rows left, by the model that they are about. Both ends count alike."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, tuple[Kept, int]] = {}
+
+    def take(self, about: bytes, rows: int) -> Kept | None:
+        """The table, for so many rows more; none if there is none, or if its key has fewer left."""
+        kept, left = self._kept.pop(about, (None, 0))
+        if kept is None or left < rows:
+            return None
+        self.put(about, kept, left - rows)
+        return kept
+
+    def put(self, about: bytes, kept: Kept, left: int) -> None:
+        """Keep this table. The one that was not asked for longest is forgotten if there are many."""
+        self._kept[about] = kept, left
+        if len(self._kept) > _MOST_STANDING:
+            del self._kept[next(iter(self._kept))]
 
 
 def receive_sums(asker: Channel, offered: Offered) -> Words:
-    """A mixer's share (K − 1, n) of prior and sums of its own table. The masks are the other share."""
+    """A share (K − 1, n) of prior and sums of the own table. The masks are the other share."""
     layout, width = offered.layout, offered.form.width
-    total = np.empty((layout.classes, layout.rows), np.uint64)
-    for part in layout.products():
+    total = np.empty((layout.classes, offered.rows), np.uint64)
+    for part in layout.products(offered.rows):
         rows = part.stop - part.start
         c1, c0 = _sums_from(layout, rows, asker.receive(_SUMS, layout.sum_bytes(rows)))
         total[:, part] = offered.key.shares(c1, c0, layout.places(rows), width).reshape(layout.classes, rows)
     return (total + offered.prior[:, None]) & mask(width)
 
 
-def receive_masks(asker: Channel, form: Form, rows: int) -> Words:
+def receive_masks(asker: Channel, offered: Offered) -> Words:
     """A mixer's share (K − 1, n) of the sums of the other one's table."""
-    return masks_of(form, asker.receive(_MASKS, SEED_BYTES).tobytes(), rows)
-
-
-def masks_of(form: Form, seed: bytes, rows: int) -> Words:
-    """The shares (K − 1, n) that complete those of the holder of a key."""
-    layout = form.polynomials(rows)
-    shares = shares_of_masks(layout.parameters, seed, layout.classes * rows, form.width)
-    return shares.reshape(layout.classes, rows)
+    seed = asker.receive(_MASKS, SEED_BYTES).tobytes()
+    return _shares_of_masks(offered.layout, offered.form, seed, offered.rows)
 
 
 def scores_from(form: Form, share: Words) -> Words:
@@ -168,42 +259,14 @@ def scores_from(form: Form, share: Words) -> Words:
     return np.concatenate([np.zeros_like(share[:1]), share & mask(form.width)])
 
 
-def send_sums(
-    form: Form, holders: Sequence[Channel], codes: Values, seeds: Sequence[bytes], random: Randomness
-) -> None:
-    """The hospital takes the encrypted table of each holder, and sends it the masked sums for these rows.
-
-    The seeds are those of the masks, one for each holder.
-    """
-    rows = codes.shape[1]
-    layout, named = form.polynomials(rows), form.named(codes)
-    tables = [Table.of(layout.parameters, _receive_table(layout, holder)) for holder in holders]
-    hidden = [_masks(layout, seed) for seed in seeds]
-    for part in layout.products():
-        factors, places = spectrum(layout.row_polynomials(named[:, part])), layout.places(part.stop - part.start)
-        for holder, table, mine in zip(holders, tables, hidden, strict=True):
-            own = mine[:, :, part].reshape(len(mine), -1)
-            c1, c0 = table.masked_sum(factors, places, own, random)
-            holder.send(_SUMS, np.concatenate([to_bytes(c1), to_bytes(c0)]))
+def _shares_of_masks(layout: PolynomialLayout, form: Form, seed: bytes, rows: int) -> Words:
+    shares = shares_of_masks(layout.parameters, seed, layout.classes * rows, form.width)
+    return shares.reshape(layout.classes, rows)
 
 
-def send_masks(mixer: Channel, seed: bytes) -> None:
-    """The hospital gives one mixer the masks of the other one's sums."""
-    mixer.send(_MASKS, seed)
-
-
-def carry_over(mixers: tuple[Channel, Channel], form: Form, codes: Values, random: Randomness) -> None:
-    """The hospital's part towards both mixers, for the rows of one piece."""
-    of_a, of_b = random.bytes(SEED_BYTES), random.bytes(SEED_BYTES)
-    send_masks(mixers[0], of_b)
-    send_masks(mixers[1], of_a)
-    send_sums(form, mixers, codes, (of_a, of_b), random)
-
-
-def _masks(layout: PolynomialLayout, seed: bytes) -> Limbs:
+def _masks(layout: PolynomialLayout, seed: bytes, rows: int) -> Limbs:
     """(L, classes, rows)."""
-    drawn = masks(layout.parameters, seed, layout.classes * layout.rows)
-    return drawn.reshape(-1, layout.classes, layout.rows)
+    return masks(layout.parameters, seed, layout.classes * rows).reshape(-1, layout.classes, rows)
 
 
 def _receive_table(layout: PolynomialLayout, holder: Channel) -> Encrypted:
@@ -212,7 +275,7 @@ def _receive_table(layout: PolynomialLayout, holder: Channel) -> Encrypted:
     return Encrypted(raw[:SEED_BYTES].tobytes(), bodies)
 
 
-def _sums_from(layout: PolynomialLayout, rows: int, raw: np.ndarray) -> tuple[Limbs, Limbs]:
+def _sums_from(layout: PolynomialLayout, rows: int, raw: Bytes) -> tuple[Limbs, Limbs]:
     of = layout.parameters
     c1, c0 = np.split(raw, [of.polynomial_bytes])
     return from_bytes(c1, of.limbs, of.dimension), from_bytes(c0, of.limbs, layout.classes * rows)

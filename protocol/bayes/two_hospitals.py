@@ -38,56 +38,47 @@ from mixbayes.protocol.bayes.evaluation import (
 )
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.model import Model, scores
-from mixbayes.protocol.bayes.question import (
-    Form,
-    Offered,
-    masks_of,
-    offered,
-    receive_sums,
-    scores_from,
-    send_sums,
-)
+from mixbayes.protocol.bayes.question import Form, Offered, TableHolder, TableReader, receive_sums, scores_from
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.randomness import SEED_BYTES, Randomness
+from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
 
 
-def ask_partner(me: ComputingParty, partner: Channel, layout: Layout, model: Model, codes: Values) -> Labels:
+def ask_partner(me: ComputingParty, partner: TableReader, layout: Layout, model: Model, codes: Values) -> Labels:
     """Two hospitals alone, the asking one: it reads its own table, and masks sums of the other's."""
     form = Form.of(layout, model.width)
     labels = []
     for piece in form.pieces(codes.shape[1]):
-        share = _asked(me, form, partner, model, codes[:, piece])
+        share = _asked(form, partner, model, codes[:, piece])
         labels.append(label.from_partner(me, label.decided(me, share, model), model.answers))
     return joined(labels)
 
 
-def answer_partner(me: ComputingParty, partner: Channel, layout: Layout, model: Model, count: int) -> None:
+def answer_partner(me: ComputingParty, partner: TableHolder, layout: Layout, model: Model, count: int) -> None:
     """Two hospitals alone, the other one."""
     form = Form.of(layout, model.width)
-    asked = ((model, piece.stop - piece.start) for piece in form.pieces(count))
-    for one in offered(form, partner, asked, me.random):
+    asked = [(model, piece.stop - piece.start) for piece in form.pieces(count)]
+    for one in partner.offered(form, asked):
         share = _answered(form, partner, one)
         label.to_partner(me, label.decided(me, share, model), model.answers)
 
 
-def _asked(me: ComputingParty, form: Form, partner: Channel, model: Model, codes: Values) -> Words:
+def _asked(form: Form, partner: TableReader, model: Model, codes: Values) -> Words:
     """The asking hospital's share of the scores (K, n): what its own table says, less the masks of the other's sums."""
-    seed, share = me.random.bytes(SEED_BYTES), scores(form.layout, model, codes)
-    send_sums(form, [partner], codes, [seed], me.random)
-    share[1:] = (share[1:] + masks_of(form, seed, codes.shape[1])) & mask(form.width)
+    share = scores(form.layout, model, codes)
+    share[1:] = (share[1:] + partner.ask_partner(form, codes)) & mask(form.width)
     return share
 
 
-def _answered(form: Form, partner: Channel, one: Offered) -> Words:
+def _answered(form: Form, partner: TableHolder, one: Offered) -> Words:
     """The other hospital's share of the scores (K, n): its prior, and the sums of its table under masks."""
-    return scores_from(form, receive_sums(partner, one))
+    return scores_from(form, receive_sums(partner.asker, one))
 
 
 def ask_partner_totals(
     me: ComputingParty,
-    partner: Channel,
+    partner: TableReader,
     sheet: Sheet,
     models: Sequence[Model],
     codes: Values,
@@ -100,16 +91,16 @@ def ask_partner_totals(
     bits, total = group_bits(sheet, groups), np.zeros(sheet.size, np.uint64)
     for piece in sheet.pieces():
         model = models[sheet.fold_of(piece)]
-        share = _asked(me, sheet.form, partner, model, codes[:, piece])
+        share = _asked(sheet.form, partner, model, codes[:, piece])
         total += tally(me, sheet, model, share, bits[:, piece])
     return receive_partner_totals(me.channel, sheet, total, groups)
 
 
-def answer_partner_totals(me: ComputingParty, partner: Channel, sheet: Sheet, models: Sequence[Model]) -> None:
+def answer_partner_totals(me: ComputingParty, partner: TableHolder, sheet: Sheet, models: Sequence[Model]) -> None:
     """An evaluation, the other hospital. It learns nothing but how many rows there are."""
     total = np.zeros(sheet.size, np.uint64)
-    asked = ((models[sheet.fold_of(piece)], piece.stop - piece.start) for piece in sheet.pieces())
-    for one in offered(sheet.form, partner, asked, me.random):
+    asked = [(models[sheet.fold_of(piece)], piece.stop - piece.start) for piece in sheet.pieces()]
+    for one in partner.offered(sheet.form, asked):
         share = _answered(sheet.form, partner, one)
         total += tally(me, sheet, models[0], share, np.zeros((sheet.groups, one.rows), np.uint8))
     send_partner_totals(me.channel, total)
@@ -160,10 +151,10 @@ def run_partner_classification(
         elif role == asker:
             # The other one sends its table encrypted. The asker adds up, masks the sums, and adds what its own table
             # says.
-            return ask_partner(me, question, layout, model, codes)
+            return ask_partner(me, TableReader([question], random), layout, model, codes)
         else:
             # What it decrypts, the sums under masks, is its own share.
-            answer_partner(me, question, layout, model, count)
+            answer_partner(me, TableHolder(question, random), layout, model, count)
         # In all cases both then compare on shares, and the other one sends its share of the label.
         return None
 
@@ -201,8 +192,8 @@ def run_partner_evaluation(
         models = train_folds(me, sheet.layout, sheet.recipe, joint[role], own)
         if role == asker:
             # The asker takes scores as in a question, and both count the answers of every group on shares.
-            return ask_partner_totals(me, question, sheet, models, codes, groups)
-        answer_partner_totals(me, question, sheet, models)
+            return ask_partner_totals(me, TableReader([question], random), sheet, models, codes, groups)
+        answer_partner_totals(me, TableHolder(question, random), sheet, models)
         # Only then the other one sends its share of the totals.
         return None
 

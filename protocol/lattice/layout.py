@@ -23,13 +23,12 @@ from mixbayes.protocol.lattice.polynomials import LIMB_BYTES, Integers
 
 @dataclass(frozen=True, slots=True)
 class PolynomialLayout:
-    """Of a table of words (words, classes), and of so many rows that are asked about under one key."""
+    """Of a table of words (words, classes), and of the rows that are asked about."""
 
     parameters: Parameters
     words: int
     classes: int
     run: int
-    rows: int
 
     @property
     def polynomials(self) -> int:
@@ -49,13 +48,13 @@ class PolynomialLayout:
         """Of the masked sums of the rows of one product."""
         return self.parameters.polynomial_bytes + LIMB_BYTES * self.parameters.limbs * rows * self.classes
 
-    @property
-    def bytes(self) -> int:
-        return self.table_bytes + sum(self.sum_bytes(part.stop - part.start) for part in self.products())
+    def bytes(self, rows: int) -> int:
+        """Of the table, and of the masked sums of so many rows."""
+        return self.table_bytes + sum(self.sum_bytes(part.stop - part.start) for part in self.products(rows))
 
-    def products(self) -> Iterator[slice]:
-        """The rows of each product."""
-        return slices(self.rows, self.rows_together)
+    def products(self, rows: int) -> Iterator[slice]:
+        """So many rows, product by product."""
+        return slices(rows, self.rows_together)
 
     def table(self, words: Words) -> Words:
         """The polynomials (polynomials, N) of a table (words, classes)."""
@@ -91,8 +90,8 @@ def cheapest(words: int, classes: int, width: int, rows: int, answers: int) -> P
     """The layout with the fewest bytes. Both ends choose alike, by public numbers."""
     sizes = [size for size in SIZES if size.holds(width) and size.rows(answers) >= rows]
     layouts = (
-        PolynomialLayout(size, words, classes, 1 << power, rows)
+        PolynomialLayout(size, words, classes, 1 << power)
         for size in sizes
         for power in range((size.dimension // classes).bit_length())
     )
-    return min(layouts, key=lambda layout: layout.bytes)
+    return min(layouts, key=lambda layout: layout.bytes(rows))

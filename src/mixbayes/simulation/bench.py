@@ -27,6 +27,7 @@ from mixbayes.protocol.bayes.classification import answer_private, answer_public
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.question import TableHolder, TableReader
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.circuits.logarithm import shared_log2
 from mixbayes.protocol.computing_party import A, B, ComputingParty
@@ -145,6 +146,7 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
     to_asker = asking.channel(ASKER, DEADLINE)
     me = ComputingParty(role, to_other, connect_pair(role, ahead, random), random)
     blinding = label.blinding_for(b"benchmark", label.common_blinding(me))
+    holder = TableHolder(to_asker, random)
     models: dict[Dictionary, Model] = {}
     while True:
         task, prepared = report.recv()
@@ -163,13 +165,14 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
             elif task.kind == "public":
                 answer_public(me, to_asker, layout, models[layout.dictionary], task.size, blinding)
             else:
-                answer_private(me, to_asker, layout, models[layout.dictionary], task.size, blinding)
+                answer_private(me, holder, layout, models[layout.dictionary], task.size, blinding, about=_about(task))
 
 
 def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
     """The hospital that asks."""
     random = Randomness.from_system()
     to_a, to_b = to_mixer_a.channel(MIXERS[A], DEADLINE), to_mixer_b.channel(MIXERS[B], DEADLINE)
+    asking = TableReader((to_a, to_b), random)
     while True:
         task, _ = report.recv()
         layout = Layout(dictionary(task))
@@ -179,7 +182,12 @@ def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
             if task.kind == "public":
                 ask_public((to_a, to_b), layout, precision.width, codes)
             elif task.kind == "private":
-                ask_private((to_a, to_b), layout, precision.width, codes, random)
+                ask_private((to_a, to_b), layout, precision.width, codes, asking, about=_about(task))
+
+
+def _about(task: Task) -> bytes:
+    """What names the model that a question is about."""
+    return f"{task.classes} {task.gaussian}".encode()
 
 
 def dictionary(task: Task) -> Dictionary:
