@@ -13,7 +13,7 @@ from math import e, log2, pi
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.arrays import Bytes, Values
 from mixbayes.protocol.lattice.encryption import SIZES, Key, Table, masks, shares_of_masks
 from mixbayes.protocol.lattice.layout import PolynomialLayout, cheapest, most_rows
 from mixbayes.protocol.lattice.polynomials import LIMB, from_bytes, spectrum, to_bytes
@@ -75,7 +75,7 @@ def milliseconds(work: Callable[[], object], repeats: int = 5) -> float:
 
 def asked(
     layout: PolynomialLayout, tables: list[Table], named: Values, random: Randomness
-) -> list[tuple[Words, Words]]:
+) -> list[tuple[Bytes, Bytes]]:
     """The hospital's part towards two mixers: for each product and mixer c1 and c0, as bytes."""
     sent = []
     for part in layout.products(named.shape[1]):
@@ -87,7 +87,7 @@ def asked(
     return sent
 
 
-def opened(layout: PolynomialLayout, key: Key, sent: list[tuple[Words, Words]], rows: int, width: int) -> None:
+def opened(layout: PolynomialLayout, key: Key, sent: list[tuple[Bytes, Bytes]], rows: int, width: int) -> None:
     """A mixer's part."""
     of = layout.parameters
     for part, (c1, c0) in zip(layout.products(rows), sent, strict=True):
