@@ -12,7 +12,7 @@ from mixbayes.protocol.transfer.lpn import USUAL, LpnSizes
 
 KindName = Literal["extended", "silent"]
 STEP = "kind of transfers"
-NAME_BYTES = 64
+NAME_BYTES = 96
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mixbayes.protocol.transfer.extension import UNIT
 from mixbayes.protocol.transfer.field import BITS
 
 
@@ -42,8 +43,8 @@ class LpnSizes:
 
     @property
     def gained(self) -> int:
-        """The transfers that are handed out. As many as the next iteration takes are kept."""
-        return self.outputs - self.taken
+        """The transfers that are handed out. As many as the next iteration takes are kept, and less than a unit lost."""
+        return (self.outputs - self.taken) // UNIT * UNIT
 
     def __str__(self) -> str:
         return f"LPN n={self.outputs} k={self.secret} t={self.trees} d={self.weight}"

@@ -36,7 +36,7 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import CheatingSender, LocalError
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import A
-from mixbayes.protocol.transfer.extension import ReceiverExtension, SenderExtension, column_hashes
+from mixbayes.protocol.transfer.extension import UNIT, ReceiverExtension, SenderExtension, column_hashes
 from mixbayes.protocol.transfer.field import (
     BLOCK_BYTES,
     ONE,
@@ -212,13 +212,14 @@ class SilentPair:
 
     def _bootstrap(self, channel: Channel) -> tuple[Words, Words]:
         sender, receiver = self._extensions
-        started = receiver.start(self._sizes.taken)
+        taken, made = self._sizes.taken, -(-self._sizes.taken // UNIT) * UNIT
+        started = receiver.start(made)
         started.send(channel)
         choices, t = receiver.correlated(started)
-        q = sender.correlated(channel, self._sizes.taken)
+        q = sender.correlated(channel, made)
         q[:, 0] &= ~_BIT
         t[:, 0] = (t[:, 0] & ~_BIT) | choices
-        return q, t
+        return q[:taken], t[:taken]
 
     def _grow(self, channel: Channel, q: Words, t: Words) -> None:
         masked = self._sender.open(q, self._random)
