@@ -6,8 +6,8 @@ q = t ⊕ choice·Δ. This is a correlated OT. A hash of the rows breaks the cor
 H(q ⊕ Δ), and the receiver's H(t) is the one of its choice.
 
 The 128 columns are taken in groups of equal size (`Grouping`). For each group of g columns the receiver holds 2^g
-seeds r_x. The sender holds all of them except the one whose number is the group's part of Δ (small-field VOLE, figure 7 of
-the paper). In the next line Δ is that part, sums are over all x, and addition is XOR:
+seeds r_x. The sender holds all of them except the one whose number is the group's part of Δ (small-field VOLE, figure 7
+of the paper). In the next line Δ is that part, sums are over all x, and addition is XOR:
 
     receiver:  t  = Σ x·r_x,  u = Σ r_x ⊕ choice         sender:  q = Σ (x ⊕ Δ)·r_x ⊕ Δ·u = t ⊕ choice·Δ
 

@@ -43,7 +43,7 @@ class LpnSizes:
 
     @property
     def gained(self) -> int:
-        """The transfers that are handed out. As many as the next iteration takes are kept, and less than a unit lost."""
+        """The transfers that are handed out, in whole units. The next iteration takes as many as this one took."""
         return (self.outputs - self.taken) // UNIT * UNIT
 
     def __str__(self) -> str:
@@ -51,4 +51,4 @@ class LpnSizes:
 
 
 USUAL = LpnSizes(secret=40_960, trees=1024, depth=9)
-"""At least 128 bits against all attacks of docs/transfers.md, which takes more than published sets of this size."""
+"""Every attack that is known to us takes more than 2^128 operations, with a margin (benchmarks/lpn.py)."""
