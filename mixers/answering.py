@@ -32,6 +32,7 @@ from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind
 from mixbayes.protocol.transfer.pool import connect_pair
 
 
@@ -59,9 +60,10 @@ def converse(
     personal: Personal,
     joint_test: JointTest,
     random: Randomness,
+    kind: TransferKind = EXTENDED,
 ) -> None:
     """Answer until the hospital asks no more. `other` are the channels to the other mixer, for now and ahead."""
-    me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
+    me = ComputingParty(role, other[0], connect_pair(role, other[1], random, kind=kind), random)
     desk = _Desk(me, asker, TableHolder(asker, random), layout, ledger, personal, joint_test, label.common_blinding(me))
     while (question := questions.receive(asker)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:

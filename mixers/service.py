@@ -108,4 +108,5 @@ class MixerService(MixerServicer, ABC):
         """Answer one hospital's questions until it has no more."""
         store = self.reception.store
         page, personal, joint_test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
-        converse(store.role, other, asker[NOW], store.layout, page, personal, joint_test, Randomness.from_system())
+        random, kind = Randomness.from_system(), store.federation.transfers
+        converse(store.role, other, asker[NOW], store.layout, page, personal, joint_test, random, kind)
