@@ -30,8 +30,8 @@ _GRACE = 2.0
 HANDSHAKE = 5.0
 """Seconds for a handshake, unless less is agreed for every wait."""
 _OF_SITE, _OF_ALL = 128, 1024
-"""Connections that have led to no admitted call yet: of one address, from which a hundred hospitals may dial at once;
-and of all."""
+"""Connections that have led to no admitted call yet, of one address and of all. All members together may stand behind
+one address and dial at once, so there are more for a federation that has more members."""
 _SERVES = "_serve"
 """In the name of gRPC's thread that takes calls. Without it a server listens, and answers nobody."""
 _OPTIONS = (
@@ -115,7 +115,9 @@ class Server:
             listed = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(listed, self._server)
         self.port = self._bind(address, for_server(partial(_knocking, admission.guests, current)))
-        rules = HouseRules(of_site=_OF_SITE, of_all=min(_OF_ALL, connections // 2), seconds=2 * handshake)
+        at_once = max(_OF_SITE, admission.hospitals, admission.room.connections)
+        of_all = min(max(_OF_ALL, 2 * at_once), connections // 2)
+        rules = HouseRules(of_site=min(at_once, of_all), of_all=of_all, seconds=2 * handshake)
         self._doorkeeper = Doorkeeper(self.port, admission.guests, rules, admission.log)
         before = set(threading.enumerate())
         self._server.start()
