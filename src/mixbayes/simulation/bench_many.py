@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,8 @@ class Answered:
     slowest: float
     """The 99th percentile of the seconds from a row to its label."""
     megabytes: tuple[float, ...]
+    processor: tuple[float, ...]
+    """Seconds of a processor that the node and each mixer took for a row."""
 
 
 def measure_applications(loads: list[Load]) -> Iterator[Answered]:
@@ -57,11 +60,20 @@ def measure_applications(loads: list[Load]) -> Iterator[Answered]:
         nodes = serve(crew, set_up)
         crew.start(ASKER, applications, set_up)
         for load in loads:
+            processes = [crew.process_of(node) for node in nodes]
+            before = np.array([processor_seconds(process) for process in processes])
             crew.tell(ASKER, load)
-            found: list[float] = crew.hear(ASKER)
-            used = tuple(peak_megabytes(crew.process_of(node)) for node in nodes)
+            rows, found = crew.hear(ASKER)
+            after = np.array([processor_seconds(process) for process in processes])
             half, last = np.quantile(found, [0.5, 0.99])
-            yield Answered(load, len(found) / load.seconds, float(half), float(last), used)
+            yield Answered(
+                load,
+                len(found) / load.seconds,
+                float(half),
+                float(last),
+                tuple(map(peak_megabytes, processes)),
+                tuple(((after - before) / rows).tolist()),
+            )
 
 
 def serve(crew: Crew, set_up: Stage) -> tuple[str, str, str]:
@@ -94,21 +106,23 @@ def applications(report: Connection, set_up: Stage) -> None:
         begin = time.perf_counter() + 1.0 + load.applications / 50
         with ThreadPoolExecutor(load.applications) as pool:
             work = partial(_ask_on, set_up, name, load, begin)
-            report.send([seconds for found in pool.map(work, range(load.applications)) for seconds in found])
+            found = list(pool.map(work, range(load.applications)))
+            report.send((sum(rows for rows, _ in found), [seconds for _, counted in found for seconds in counted]))
 
 
-def _ask_on(set_up: Stage, name: str, load: Load, begin: float, number: int) -> list[float]:
-    """One row after the other, from a moment on. Returns the seconds that each took, the first ones left out."""
-    message, found = _message(set_up, load, number), list[float]()
+def _ask_on(set_up: Stage, name: str, load: Load, begin: float, number: int) -> tuple[int, list[float]]:
+    """One row after the other, from a moment on. How many, and the seconds that each took, the first ones left out."""
+    message, rows, found = _message(set_up, load, number), 0, list[float]()
     counted = begin + _WARM_UP * load.seconds
     with application(set_up, name) as desk:
         desk.status()
         time.sleep(max(0.0, begin - time.perf_counter()))
-        while (start := time.perf_counter()) < counted + load.seconds:
+        while (start := time.perf_counter()) < counted + load.seconds or not found:
             list(desk.classified(iter([message])))
+            rows += 1
             if start >= counted:
                 found.append(time.perf_counter() - start)
-    return found
+    return rows, found
 
 
 def _message(set_up: Stage, load: Load, number: int) -> Rows:
@@ -123,3 +137,9 @@ def peak_megabytes(process: int | None) -> float:
     """The most memory that a process of this machine had so far."""
     status = Path(f"/proc/{process}/status").read_text()
     return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+
+
+def processor_seconds(process: int | None) -> float:
+    """What a process of this machine has used of its processors so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -137,11 +137,6 @@ class Admission(grpc.ServerInterceptor):
         return self._federation.policy.timeout
 
     @property
-    def hospitals(self) -> int:
-        """Those that are agreed."""
-        return len(self._federation.names)
-
-    @property
     def log(self) -> Log:
         return self._log
 
