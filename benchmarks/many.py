@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from nodes import contribute, play, until_serving, with_cells
+from nodes import contribute, play, with_cells
 
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.simulation.bench_many import Load, measure_applications, peak_megabytes, processor_seconds
+from mixbayes.simulation.bench_many import Load, measure_applications, peak_megabytes, processor_seconds, until_serving
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.stage import Stage
 

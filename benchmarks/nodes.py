@@ -17,7 +17,6 @@ import numpy as np
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.node.rounds.state import SERVING
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers
@@ -29,6 +28,7 @@ from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.simulation import roles
 from mixbayes.simulation.bench import dictionary, measure, questions
+from mixbayes.simulation.bench_many import until_serving
 from mixbayes.simulation.bench_nodes import TASKS, measure_nodes
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.stage import Stage, stage
@@ -117,12 +117,6 @@ def contribute(set_up: Stage, name: str) -> None:
     with both_mixers(federation, identity(set_up, name), Watch()) as mixers:
         mixers.contribute("a", made.to_a)
         mixers.contribute("b", made.to_b)
-
-
-def until_serving(set_up: Stage) -> None:
-    with both_mixers(set_up.federation, identity(set_up, set_up.federation.names[0]), Watch()) as mixers:
-        while mixers.status().state != SERVING:
-            time.sleep(0.05)
 
 
 def identity(set_up: Stage, name: str) -> Identity:

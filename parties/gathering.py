@@ -22,6 +22,7 @@ Every other error is one of the question, and each of its applications gets it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -36,6 +37,11 @@ from mixbayes.transport.errors import OverBudget
 
 MOST_ROWS = 512
 """Rows of one gathered question. Nobody waits much longer for their labels than for those of a single row."""
+TABLE_ALONE, TABLE_AMONG_OTHERS = 4096, 1024
+"""Rows of a larger table in one question, for whose end others have to wait: while nobody asks about few rows, and
+otherwise."""
+_LATELY = 1.0
+"""Seconds after which it counts as if nobody asked."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +78,20 @@ class Gathering:
         self._turn = turn
         self._note = note
         self._ask = ask
+        self._asked = -_LATELY
 
     def labels(self, how: How, codes: Values) -> Labels:
         """The labels of at most `MOST_ROWS` rows."""
+        self._asked = time.monotonic()
         mine = Part(how, codes)
         with self._turn.mine_or_taken_along(mine) as has_turn:
             if has_turn:
                 self._settle([mine, *self._turn.take_along(room_beside(mine))])
         return mine.labels.result()
+
+    def most_at_once(self) -> int:
+        """Rows of a larger table that one question may have now."""
+        return TABLE_AMONG_OTHERS if time.monotonic() - self._asked < _LATELY else TABLE_ALONE
 
     def _settle(self, parts: Sequence[Part]) -> None:
         """Every part gets its labels or an error, whatever happens."""

@@ -80,19 +80,42 @@ class Hospital:
 
         A few rows without an id are asked about together with those of other applications.
         """
-        if not id and 0 < codes.shape[1] <= MOST_ROWS:
-            yield self._gathering.labels(How(private, recipe), codes)
-            return
-        with self._turn.mine():
-            number = self._number()
-        self._outbox.asked(number, codes.shape[1], recipe, shown=not private)
-        parts = self._asking.labels(number, codes, private=private, id=id, renew=renew, recipe=recipe)
+        how = How(private, recipe)
+        if id:
+            return self._under_id(how, codes, id, renew=renew)
+        return self._table(how, codes) if codes.shape[1] > MOST_ROWS else self._few(how, codes)
+
+    def _few(self, how: How, codes: Values) -> Iterator[Labels]:
+        if codes.size:
+            yield self._gathering.labels(how, codes)
+
+    def _table(self, how: How, codes: Values) -> Iterator[Labels]:
+        """Each question is as large as those allow who ask about few rows meanwhile."""
+        number, start = self._begun(how, codes), 0
+        while start < codes.shape[1]:
+            with self._turn.mine(), self._looking_again():
+                rows = codes[:, start : start + self._gathering.most_at_once()]
+                part = next(self._asking.labels(number, rows, private=how.private, recipe=how.recipe))
+            start += len(part)
+            yield part
+
+    def _under_id(self, how: How, codes: Values, id: bytes, *, renew: bool) -> Iterator[Labels]:
+        """The questions are the same ones whenever the rows come again under this id."""
+        number = self._begun(how, codes)
+        parts = self._asking.labels(number, codes, private=how.private, id=id, renew=renew, recipe=how.recipe)
         while True:
             with self._turn.mine(), self._looking_again():
                 part = next(parts, None)
             if part is None:
                 return
             yield part
+
+    def _begun(self, how: How, codes: Values) -> int:
+        """Write down that an application asks, and give the round for all its questions."""
+        with self._turn.mine():
+            number = self._number()
+        self._outbox.asked(number, codes.shape[1], how.recipe, shown=not how.private)
+        return number
 
     def _note(self, how: How, rows: int, applications: int) -> None:
         """For whoever has the turn: write down what so many applications are about to ask."""

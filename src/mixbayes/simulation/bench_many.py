@@ -14,13 +14,18 @@ from pathlib import Path
 import numpy as np
 
 from mixbayes.mixers.node import Settings as MixerSettings
+from mixbayes.node.identity import Identity
+from mixbayes.node.log import logger
+from mixbayes.node.rounds.state import SERVING
 from mixbayes.parties.settings import Settings as PartySettings
+from mixbayes.parties.with_mixers.both_mixers import both_mixers
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.simulation import roles
 from mixbayes.simulation.applications import application
 from mixbayes.simulation.bench import VALUES, Task, dictionary, questions
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.stage import Stage, stage
+from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Column, Rows
 
 HOSPITALS = "north", "south"
@@ -91,8 +96,18 @@ def serve(crew: Crew, set_up: Stage) -> tuple[str, str, str]:
         crew.tell(name, "contribute")
     for name in federation.names:
         crew.hear(name)
+    until_serving(set_up)
     first, second = (federation.title(mixer.name) for mixer in federation.mixers)
     return federation.names[0], first, second
+
+
+def until_serving(set_up: Stage) -> None:
+    """Until both mixers answer questions."""
+    name = set_up.federation.names[0]
+    identity = Identity(set_up.keys(name), name, logger("benchmark"))
+    with both_mixers(set_up.federation, identity, Watch()) as mixers:
+        while mixers.status().state != SERVING:
+            time.sleep(0.05)
 
 
 def applications(report: Connection, set_up: Stage) -> None:
