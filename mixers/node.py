@@ -93,6 +93,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             names,
             reflected=settings.reflection,
             streams=part.streams,
+            behind_one_address=len(federation.names),
         )
         stack.enter_context(server)
         refuse_silent(address, server.port, identity)

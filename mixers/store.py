@@ -74,7 +74,7 @@ class Store:
 
     def model(self, number: int) -> tuple[bytes, Model]:
         """Which training the round's model comes from, and the model, which is read from the disk once."""
-        run = self.rounds.current().run
+        run = self.rounds.last_state().run
         with self._lock:
             if self._loaded is None or self._loaded[:2] != (number, run):
                 run, raw = self.rounds.model(number)

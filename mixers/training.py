@@ -61,7 +61,8 @@ def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str,
 
 def longest(role: int, layout: Layout, hospitals: Iterable[str]) -> int:
     """The length in bytes of the longest contribution that one of these hospitals can send."""
-    return max(encoded_size(name, 2**32 - 1, None if role == A else layout.contributed) for name in hospitals)
+    name = max(hospitals, key=lambda name: len(name.encode()))
+    return encoded_size(name, 2**32 - 1, None if role == A else layout.contributed)
 
 
 def train_round(

@@ -11,6 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
@@ -407,7 +408,7 @@ class Federation(_Frozen):
         """How the two computing parties make their oblivious transfers."""
         return KINDS[self.policy.transfers]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The hospitals, in the agreement's order."""
         return tuple(party.name for party in self.parties)
@@ -427,16 +428,19 @@ class Federation(_Frozen):
 
     def role_of(self, name: str) -> Role | None:
         """What the node of this name is, or None for a stranger."""
-        if name in self.names:
-            return "party"
-        return "mixer" if any(mixer.name == name for mixer in self.mixers) else None
+        return self._roles.get(name)
+
+    @cached_property
+    def _roles(self) -> dict[str, Role]:
+        mixers: dict[str, Role] = {mixer.name: "mixer" for mixer in self.mixers}
+        return mixers | dict.fromkeys(self.names, "party")
 
     def title(self, name: str) -> str:
         """How messages call a node: `party va`, `mixer a`."""
         role = self.role_of(name)
         return f"{role} {name}" if role else f"{name!r}, who is not listed"
 
-    @property
+    @cached_property
     def first_keys(self) -> dict[str, str | None]:
         """By name, the fingerprint of the key that each member began with, where one is agreed."""
         return {party.name: party.key for party in self.parties} | {mixer.name: mixer.key for mixer in self.mixers}
@@ -451,12 +455,20 @@ class Federation(_Frozen):
         computing = self.mixers or self.parties
         return tuple(member.name for member in computing if member.key is None)
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Checked like any agreement. The copy must not have the digest that this one has computed."""
+        return type(self).model_validate(self.model_dump() | dict(update or {}))
+
     def canonical(self) -> str:
         """Its one JSON text: sorted keys, no spaces, ASCII, numbers as Python writes them. No key that came later."""
         return _canonical(self.model_dump(mode="json", exclude={"changes"}))
 
     def digest(self) -> str:
-        """SHA-256 of the canonical text, in hex."""
+        """SHA-256 of the canonical text, in hex. Every call of another node is checked against it."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         return _sha256(self.canonical())
 
     def sections(self) -> dict[str, str]:
