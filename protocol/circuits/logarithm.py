@@ -28,7 +28,7 @@ from mixbayes.protocol.circuits.addition import to_bits
 from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.look_up import Table, one_hot
 from mixbayes.protocol.circuits.normal import Normal, normalise
-from mixbayes.protocol.circuits.products import product_of_bits, scale, times_number, weighted
+from mixbayes.protocol.circuits.products import narrow_product_of_bits, narrow_weighted, scale, times_number
 from mixbayes.protocol.computing_party import ComputingParty
 
 FRACTION = 31
@@ -131,7 +131,7 @@ def _coefficients(me: ComputingParty, rows: Bits, form: _Form) -> tuple[Words, W
     """B2A of the looked-up rows: additive shares of q0 and q1, at their places in the polynomial, and of q2."""
     starts = _SCALE - _Q0 - form.spare, min(form.lowest, form.slope), 0
     weights = [1 << start + i for size, start in zip(_SIZES, starts, strict=True) for i in range(size)]
-    parts = np.split(weighted(me, rows, weights, form.width), np.cumsum(_SIZES)[:-1])
+    parts = np.split(narrow_weighted(me, rows, weights, form.width), np.cumsum(_SIZES)[:-1])
     q0, q1, q2 = (ring.total(part, form.width) for part in parts)
     return q0, q1, q2
 
@@ -168,7 +168,7 @@ def _truncate(me: ComputingParty, total: Words, exponent: Bits, form: _Form, wid
     wrap = 1 << form.width - drop
     alone = [1, *(1 << FRACTION + i for i in range(len(exponent))), -wrap]
     together = [*(-2 * weight for weight in alone[:-1]), wrap]
-    parts = bits * ring.constant(alone, width)[:, None] + product_of_bits(me, bits, together, width)
+    parts = bits * ring.constant(alone, width)[:, None] + narrow_product_of_bits(me, bits, together, width)
     return ((total >> np.uint64(drop)) + ring.total(parts, width)) & mask(width)
 
 

@@ -94,15 +94,26 @@ def scale(me: ComputingParty, bit: Bits, word: Words, width: int, needed: Sequen
 def product_of_bits(me: ComputingParty, bits: Bits, factors: Sequence[int], width: int) -> Words:
     """Additive shares of a·b·factor: A's private bit, B's private bit, and a public factor for each row of `bits`.
 
-    It takes one transfer for each product, because each party is the sender for half of them. Of a factor 2^k·f, the
-    product with f is shared modulo 2^(width − k).
+    It takes one transfer for each product, because A is the sender for the first half of them, counted row by row, and
+    B for the second.
+    """
+    sends, asks = me.halves(bits.reshape(-1))
+    words = ring.limbed(ring.constant(factors, width), width)
+    factor, _ = me.halves(np.repeat(words, bits.size // len(factors), axis=1))
+    as_sender, as_receiver = cross(me, asks, sends * factor, width)
+    return me.whole(as_sender, as_receiver, bits.size).reshape(_shape(bits, width))
+
+
+def narrow_product_of_bits(me: ComputingParty, bits: Bits, factors: Sequence[int], width: int) -> Words:
+    """The same of bits (rows, n) in fewer bytes: a factor 2^k·f sends its multiples of f modulo 2^(width − k).
+
+    So that both directions have rows of the same widths, A is the sender for the first half of every row.
     """
     zeros = [min(_zeros_below(factor), width - 1) for factor in factors]
     odd = ring.constant([factor >> places for factor, places in zip(factors, zeros, strict=True)], width)
-    sends, asks = me.halves(bits.reshape(len(factors), -1))
+    sends, asks = me.halves(bits)
     as_sender, as_receiver = cross(me, asks, sends * odd[..., None], width, [width - places for places in zeros])
-    products = me.whole(as_sender, as_receiver, bits.size // max(1, len(factors)))
-    return ring.shifted_each(products, zeros, width).reshape(_shape(bits, width))
+    return ring.shifted_each(me.whole(as_sender, as_receiver, bits.shape[1]), zeros, width)
 
 
 def weighted(me: ComputingParty, bits: Bits, weights: Sequence[int], width: int) -> Words:
@@ -113,6 +124,12 @@ def weighted(me: ComputingParty, bits: Bits, weights: Sequence[int], width: int)
     products = product_of_bits(me, bits, [-2 * weight for weight in weights], width)
     words = ring.limbed(ring.constant(weights, width), width).repeat(bits.size // len(weights), axis=1)
     return ring.add((bits.reshape(-1) * words).reshape(products.shape), products, width)
+
+
+def narrow_weighted(me: ComputingParty, bits: Bits, weights: Sequence[int], width: int) -> Words:
+    """The same of bits (rows, n) in fewer bytes, by `narrow_product_of_bits`."""
+    products = narrow_product_of_bits(me, bits, [-2 * weight for weight in weights], width)
+    return ring.add(bits * ring.constant(weights, width)[..., None], products, width)
 
 
 def times_number(me: ComputingParty, bits: Bits, word: Words, width: int) -> Words:
@@ -128,16 +145,6 @@ def times_number(me: ComputingParty, bits: Bits, word: Words, width: int) -> Wor
 def to_arithmetic(me: ComputingParty, bits: Bits, width: int) -> Words:
     """B2A: additive shares of XOR-shared bits."""
     return weighted(me, bits, [1], width)
-
-
-def multiply(me: ComputingParty, x: Words, y: Words, width: int) -> Words:
-    """Additive shares of x · y, both (n,) additively shared (Gilboa, CRYPTO 1999)."""
-    # (x_A + x_B)(y_A + y_B): each party computes the product of its own shares alone. In a cross term, bit i of the
-    # receiver's y chooses the sender's 2^i·x.
-    shifts = np.stack([ring.shifted(x, i, width) for i in range(width)], axis=x.ndim - 1)
-    as_sender, as_receiver = cross(me, ring.bits(y, width), shifts, width)
-    own = ring.multiply(x, y, width)
-    return ring.add(own, ring.total(ring.add(as_sender, as_receiver, width), width), width)
 
 
 def opened(me: ComputingParty, step: str, bits: Bits) -> Bits:

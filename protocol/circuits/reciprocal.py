@@ -26,7 +26,7 @@ from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut_small, times, widened
 from mixbayes.protocol.circuits.look_up import Table
 from mixbayes.protocol.circuits.normal import PRECISE, Normal
-from mixbayes.protocol.circuits.products import times_number, weighted
+from mixbayes.protocol.circuits.products import narrow_weighted, times_number
 from mixbayes.protocol.computing_party import ComputingParty
 
 FRACTION = 60
@@ -75,7 +75,7 @@ def _quadratic(me: ComputingParty, normal: Normal, index: Words) -> Words:
     """q0 − (q1 − q2·t)·t with `_SCALE` fraction bits, modulo 2^64."""
     starts = _SCALE - _Q0, _STEEP - _Q1, 0
     weights = [1 << start + i for size, start in zip(_SIZES, starts, strict=True) for i in range(size)]
-    parts = np.split(weighted(me, _table().at(index), weights, ring.WORD), np.cumsum(_SIZES)[:-1])
+    parts = np.split(narrow_weighted(me, _table().at(index), weights, ring.WORD), np.cumsum(_SIZES)[:-1])
     q0, q1, q2 = (ring.total(part, ring.WORD) for part in parts)
     t = ring.bits(normal.top >> np.uint64(63 - INDEX - PLACE), PLACE)
     steep = q1 - times_number(me, t[PLACE - UPPER :], q2, ring.WORD)
