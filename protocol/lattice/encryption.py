@@ -12,8 +12,8 @@ where (a', b') is an encryption of zero, u and e' are fresh and small, and R is 
 of the key gets c1 and some coefficients of c0. There it finds c0 + c1·s = (q / 2^width)·Σ p_k·m_k + small + R. Its
 share is the highest bits of that, and the other share is the highest bits of −R, which a third role may be given as a
 seed. The shares add up to Σ p_k·m_k modulo 2^width, unless the small part carries into the highest bits. Then they are
-off by one. The small part has a standard deviation below 2^10, and R is uniform below it, so the probability is below
-2^10 · 2^width / q. `Parameters` keeps it below 2^-`GAP`.
+off by one. The small part has a standard deviation below 2^11, and R is uniform below it, so the probability is below
+2^11 · 2^width / q. `Parameters` keeps it below 2^-`GAP`.
 
 **What is hidden.** From whoever has no key: m_k, as far as ring-LWE is hard. From the holder of the key: p_k, also if
 it departs from the protocol. c0 is uniform because of R. c1 looks uniform because (a', u·a' + e') is a ring-LWE sample
@@ -56,8 +56,8 @@ from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 
 GAP = 39
 """A sum is off by one with a probability below 2^-GAP."""
-_SMALL = 10
-"""Bits of the standard deviation of what is small."""
+_SMALL = 11
+"""Bits of the standard deviation of what is small, √(10.5 · (4N/3 + the words that the rows of a product name))."""
 _BITS_A_DIMENSION = 27 / 1024
 """Of q, at 128 bits of security."""
 _COINS = 21
