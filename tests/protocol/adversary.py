@@ -232,7 +232,9 @@ def share_model(model: Model, number: int) -> tuple[Model, Model]:
     random, low = random_for(number), mask(model.width)
 
     def of_a(cells: Words) -> Words:
-        return random.words(*cells.shape) & low
+        # The words of a missing cell are zero at both, as training leaves them.
+        named = cells.any(axis=-1, keepdims=True)
+        return random.words(*cells.shape) & np.where(named, low, np.uint64(0))
 
     first = replace(model, prior=of_a(model.prior), tables=tuple(map(of_a, model.tables)))
     rest = tuple((whole - part) & low for whole, part in zip(model.tables, first.tables, strict=True))

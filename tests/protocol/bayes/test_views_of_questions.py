@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol.arrays import Bits, Bytes, Values, mask
+from mixbayes.protocol.arrays import Bytes, Values, mask
 from mixbayes.protocol.attributes.gaussian_density import FEATURES
 from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
 from mixbayes.protocol.bayes import label, question
@@ -28,7 +28,6 @@ from tests.protocol.adversary import (
     Tap,
     TappedEnds,
     bias,
-    bits_heard,
     bound_together,
     difference,
     model_shares,
@@ -37,28 +36,18 @@ from tests.protocol.adversary import (
     varying,
 )
 from tests.protocol.pairs import converse, random_for, seed
-from tests.protocol.views import LIMIT, RUNS, TOP, WIDTH, dealt, tells_nothing, words
+from tests.protocol.views import LIMIT, RUNS, TOP, WIDTH, dealt, some_bits, tells_nothing, words
 
 QUESTION = Form.of(LAYOUT, WIDTH)
 MISSING = np.array([[2] * 4, [3] * 4, [ABSENT_CODE] * 4], np.int32)
 FIRST = np.zeros((3, 4), np.int32)
 EXTREMES = (0, TOP)
-_LONG = 1 << 11
 
 
 def flat_model(value: int) -> Model:
     """A share of a model in which every entry is the same, but for `missing`."""
     tables = [np.append(words(value, rows - 1, 2), words(0, 1, 2), axis=0) for rows in PLAIN.rows]
     return Model(WIDTH, words(value, 2), (*tables, words(value, FEATURES, 2)))
-
-
-def some_bits(messages: list[tuple[str, Bytes]]) -> Bits:
-    """All bits of short messages. Of a long one those of every 61st byte: of every limb, at every place in it."""
-    return bits_heard([(step, raw[::61] if raw.size > _LONG else raw) for step, raw in messages])
-
-
-def named(messages: list[tuple[str, Bytes]], *steps: str) -> list[tuple[str, Bytes]]:
-    return [(step, raw) for step, raw in messages if step in steps]
 
 
 @dataclass(frozen=True)
