@@ -12,8 +12,9 @@ where (a', b') is an encryption of zero, u and e' are fresh and small, and R is 
 of the key gets c1 and some coefficients of c0. There it finds c0 + c1·s = (q / 2^width)·Σ p_k·m_k + small + R. Its
 share is the highest bits of that, and the other share is the highest bits of −R, which a third role may be given as a
 seed. The shares add up to Σ p_k·m_k modulo 2^width, unless the small part carries into the highest bits. Then they are
-off by one. The small part has a standard deviation below 2^11, and R is uniform below it, so the probability is below
-2^11 · 2^width / q. `Parameters` keeps it below 2^-`GAP`.
+off by one. R is uniform, so the probability is the size of the small part times 2^width / q. The standard deviation of
+the small part is √(10.5·(4N/3 + w)) if the p_k have w coefficients that are not 0: below 2^11 for up to 47 polynomials,
+and for more where rows name few of the words. `Parameters` keeps the probability below 2^-`GAP`.
 
 **What is hidden.** From whoever has no key: m_k, as far as ring-LWE is hard. From the holder of the key: p_k, also if
 it departs from the protocol. c0 is uniform because of R. c1 looks uniform because (a', u·a' + e') is a ring-LWE sample
@@ -54,10 +55,10 @@ from mixbayes.protocol.lattice.polynomials import (
 )
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 
-GAP = 39
+GAP = 38
 """A sum is off by one with a probability below 2^-GAP."""
 _SMALL = 11
-"""Bits of the standard deviation of what is small, √(10.5 · (4N/3 + the words that the rows of a product name))."""
+"""Bits of the standard deviation of what is small."""
 _BITS_A_DIMENSION = 27 / 1024
 """Of q, at 128 bits of security."""
 _COINS = 21
@@ -112,10 +113,13 @@ class Key:
         sums[:-1] += from_words(polynomials, LIMB * of.limbs - width, of.limbs)
         return Encrypted(seed, carried(sums))
 
+    def opened(self, c1: Limbs, c0: Limbs, places: Integers) -> Limbs:
+        """c0 + c1·s (L, m) of masked sums, from their c1 (L, N), and their c0 (L, m) at these places."""
+        return carried(integers(spectrum(c1) * self._secret)[:, places] + c0)
+
     def shares(self, c1: Limbs, c0: Limbs, places: Integers, width: int) -> Words:
-        """The shares of masked sums: their c1 (L, N), and c0 (L, m) at these places."""
-        opened = integers(spectrum(c1) * self._secret)[:, places] + c0
-        return top_bits(carried(opened), width)
+        """The shares of masked sums, at these places."""
+        return top_bits(self.opened(c1, c0, places), width)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -18,7 +18,7 @@ from mixbayes.protocol.bayes.classification import answer_private, ask_private, 
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Form, Offered, TableHolder, TableReader, receive_masks
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.lattice.polynomials import carried, integers, spectrum, to_bytes
+from mixbayes.protocol.lattice.polynomials import to_bytes
 from mixbayes.protocol.packing import pack_words, unpack_words
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
@@ -80,8 +80,7 @@ def opened(asker: Any, offered: Offered) -> Bytes:
     layout, rows = offered.layout, offered.rows
     assert rows <= layout.rows_together
     c1, c0 = question._sums_from(layout, rows, asker.receive("masked sums", layout.sum_bytes(rows)))
-    found = integers(spectrum(c1) * offered.key._secret)[:, layout.places(rows)] + c0
-    return to_bytes(carried(found))
+    return to_bytes(offered.key.opened(c1, c0, layout.places(rows)))
 
 
 @lru_cache
