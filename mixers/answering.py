@@ -13,9 +13,10 @@ from itertools import count
 
 import numpy as np
 
-from mixbayes.mixers.comparing import common_verdict, give_back, same_announcement
+from mixbayes.mixers.comparing import common_verdict, give_back
 from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
+from mixbayes.mixers.supply import NO_SUPPLY, Supply
 from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import Kind, Question, Verdict
@@ -32,7 +33,8 @@ from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import SentPool, connect_answerer, connect_pair
+from mixbayes.protocol.transfer.pool import SentPool, connect_answerer
+from mixbayes.protocol.transfer.supplied import connect_supplied
 
 
 @dataclass(frozen=True)
@@ -58,20 +60,21 @@ def converse(
     personal: Personal,
     joint_test: JointTest,
     random: Randomness,
+    supply: Supply = NO_SUPPLY,
 ) -> None:
     """Answer until the hospital asks no more. `other` and `asker` are the channels to both, each for now and ahead."""
-    me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
+    me = ComputingParty(role, other[0], connect_supplied(role, other[1], random, supply), random)
     line = Line(asker[0], connect_answerer(asker[1], random))
     desk = _Desk(me, line, layout, ledger, personal, joint_test, label.common_blinding(me))
     while (question := questions.receive(line.channel)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
-            with same_announcement(me.channel, line.channel):
-                me.pool.top_up()
+            me.pool.top_up()
             line.pool.top_up()
         elif question.kind is Kind.BROKEN:
             give_back(me, line.channel, ledger, question)
         else:
-            _answer(desk, question)
+            with supply.at_work():
+                _answer(desk, question)
 
 
 def _answer(desk: _Desk, question: Question) -> None:

@@ -109,4 +109,5 @@ class MixerService(MixerServicer, ABC):
         store = self.reception.store
         both = asker[NOW], asker[AHEAD]
         page, personal, joint_test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
-        converse(store.role, other, both, store.layout, page, personal, joint_test, Randomness.from_system())
+        random, supply = Randomness.from_system(), store.supply
+        converse(store.role, other, both, store.layout, page, personal, joint_test, random, supply)

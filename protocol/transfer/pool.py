@@ -240,13 +240,34 @@ class ReceivedPool(_Pool):
         self._stock.add(started.count)
 
 
-class PairPool(_Pool):
+class BothWays(_Pool):
     """Transfers in both directions, as the two computing parties use them: `take(n)` hands out n each way."""
+
+    def __init__(self, channel: Channel, marks: Marks) -> None:
+        self._sent, self._received = SentStock(), ReceivedStock()
+        super().__init__(channel, marks, self._sent, self._received)
+
+    @property
+    @abstractmethod
+    def sent_hash(self) -> FixedKeyHash:
+        """For long masks of what this party sends."""
+
+    @property
+    @abstractmethod
+    def received_hash(self) -> FixedKeyHash:
+        """For long masks of what this party receives."""
+
+    def take(self, count: int) -> tuple[Sent, Received]:
+        self.reserve(count)
+        return self._sent.hand_out(count), self._received.hand_out(count)
+
+
+class PairPool(BothWays):
+    """Transfers that the two computing parties make by extensions of their own."""
 
     def __init__(self, sender: SenderExtension, receiver: ReceiverExtension, channel: Channel, marks: Marks) -> None:
         self._sender, self._receiver = sender, receiver
-        self._sent, self._received = SentStock(), ReceivedStock()
-        super().__init__(channel, marks, self._sent, self._received)
+        super().__init__(channel, marks)
 
     @property
     def sent_hash(self) -> FixedKeyHash:
@@ -255,10 +276,6 @@ class PairPool(_Pool):
     @property
     def received_hash(self) -> FixedKeyHash:
         return self._receiver.long_hash
-
-    def take(self, count: int) -> tuple[Sent, Received]:
-        self.reserve(count)
-        return self._sent.hand_out(count), self._received.hand_out(count)
 
     def _stretch(self, count: int) -> None:
         started = self._receiver.start(count)

@@ -18,9 +18,11 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -51,6 +53,7 @@ MOST_RECIPES = 100
 LONGEST_COLLECTION = 24 * 366  # hours
 LONGEST_WAIT = 24 * 3600  # seconds
 MOST_ROUNDS = 10**6
+MOST_AHEAD, USUAL_AHEAD = 1 << 26, 1 << 20
 SHORT_DIGEST = 16
 
 MOST_EPSILON = 100.0
@@ -107,6 +110,14 @@ class Policy(_Frozen):
     """Into how many parts every hospital divides its patients, to be judged by those that did not count."""
     test_share: Annotated[float, Field(strict=True, ge=0, le=MOST_ASIDE, allow_inf_nan=False)] = 0.0
     """The share of its patients that every hospital keeps out of the counts, to judge the joint classifier by."""
+    ahead: Annotated[int, Field(strict=True, ge=0, le=MOST_AHEAD)] = USUAL_AHEAD
+    """Random transfers that the mixers keep in memory for questions to come; 0 for none."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_came_later(self, content: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """An agreement that says nothing about `ahead` keeps the digest that it had before there was such a field."""
+        found: dict[str, object] = content(self)
+        return {key: value for key, value in found.items() if (key, value) != ("ahead", USUAL_AHEAD)}
 
 
 Member = TypeVar("Member", Party, Mixer)

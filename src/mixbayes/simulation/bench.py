@@ -33,7 +33,7 @@ from mixbayes.protocol.circuits.logarithm import shared_log2
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import (
-    PairPool,
+    BothWays,
     ReceivedPool,
     SentPool,
     connect_answerer,
@@ -226,7 +226,7 @@ def questions(layout: Layout, rows: int) -> Values:
     return np.concatenate(columns).astype(np.int32)
 
 
-def _stock(pool: PairPool | SentPool | ReceivedPool, count: int) -> None:
+def _stock(pool: BothWays | SentPool | ReceivedPool, count: int) -> None:
     """Bring a pool to so many, or to none."""
     if count:
         pool.reserve(count)
