@@ -45,12 +45,11 @@ class Mixers:
         clocks = Clock(self.asker.now), Clock(self.asker.now)
         names = ("mixer a", clocks[A]), ("mixer b", clocks[B])
         between = [link(*names) for _ in range(2)]
-        asked = [[link(("party north", self.asker), name) for _ in range(2)] for name in names]
+        asked = [link(("party north", self.asker), name) for name in names]
 
         def mixer(role):
             other = [pair[role] for pair in between]
-            asker = [pair[1] for pair in asked[role]]
-            converse(role, other, asker, self.layout, self.books[role], cast("Personal", None), cast("JointTest", None),
+            converse(role, other, asked[role][1], self.layout, self.books[role], cast("Personal", None), cast("JointTest", None),
                      Randomness.from_system(), self.supplies[role])
 
         with self.supplies[A].session("s") as a, self.supplies[B].session("s") as b:
@@ -59,7 +58,7 @@ class Mixers:
             threads = [threading.Thread(target=mixer, args=(role,)) for role in (A, B)]
             for thread in threads:
                 thread.start()
-            yield tuple(tuple(pair[0] for pair in ends) for ends in asked)
+            yield tuple(pair[0] for pair in asked)
             for thread in threads:
                 thread.join(PATIENCE)
 
