@@ -166,9 +166,9 @@ class Simulated(Channel):
         self.heard.append((step, said))
         return said.copy()
 
-    def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
+    def start_swap(self, step: str, payload: Buffer, size: int | None = None) -> Callable[[], Bytes]:
         sending = payload.nbytes if isinstance(payload, np.ndarray | memoryview) else len(payload)
-        return self.receive(step, sending if size is None else size)
+        return lambda: self.receive(step, sending if size is None else size)
 
 
 class IdealPool(PairPool):

@@ -158,8 +158,7 @@ def question(both: Stores, link: SlowLink, rows: int, *, private: bool) -> Cost:
 
     def answer(store: Store, other: Sequence[Channel], asker: Channel) -> None:
         page, personal, test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
-        random, kind = Randomness.from_system(), store.federation.transfers
-        converse(store.role, other, asker, layout, page, personal, test, random, kind)
+        converse(store.role, other, asker, layout, page, personal, test, Randomness.from_system(), store.supply)
 
     cost: Cost = memory.together(
         ask, lambda: answer(both[0], a_other, a_asker), lambda: answer(both[1], b_other, b_asker)
