@@ -191,7 +191,10 @@ def _swap(me: ComputingParty, step: str, bits: Bits, words: Bits | Words, runs: 
         for i, run in enumerate(runs)
         if run.width > ring.WORD * limb
     ]
-    packed = [pack_bits(bits), *(pack_words(words[limb, part] & words.dtype.type(mask(size)), size) for limb, part, size in parts)]
+    packed = [
+        pack_bits(bits),
+        *(pack_words(words[limb, part] & words.dtype.type(mask(size)), size) for limb, part, size in parts),
+    ]
     theirs = np.split(me.channel.swap(step, np.concatenate(packed)), np.cumsum([part.size for part in packed])[:-1])
     peer, found = me.channel.peer, np.zeros(words.shape, np.uint64)
     for (limb, part, size), raw in zip(parts, theirs[1:], strict=True):

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut_small, times, widened
 from mixbayes.protocol.circuits.look_up import Table

@@ -133,7 +133,7 @@ def test_what_a_question_will_cost_is_known_before_it_is_asked(shape: str) -> No
         run_classification(layout, models, codes, (seed(1), seed(2), seed(3)))
     of_hospital = [sum(length for part in one[:2] for _, length in part) for one in sizes(taps)]
     expected = Form.of(layout, models[0].width).volume(rows)
-    assert any(0.8 < found / expected < 1.2 for found in of_hospital), (of_hospital, expected)
+    assert any(0.7 < found / expected < 1.3 for found in of_hospital), (of_hospital, expected)
 
 
 @pytest.mark.parametrize("values", [1, 7, 40])

@@ -177,10 +177,11 @@ def test_opened_scaled_difference_shows_its_size_and_nothing_of_ours_does() -> N
     assert abs(difference(compared[0][:, coins], compared[1][:, coins])) < 8
 
 
-def label_messages(blinding: Callable[[int], Randomness], runs: int = 64) -> Bytes:
-    """What a mixer sends for the same share of a label, run after run."""
+def label_messages(blinding: Callable[[int], Randomness], runs: int = 64) -> Words:
+    """The words that a mixer sends for the same share of a label, run after run."""
     share = np.full(8, 0b101, np.uint64)
-    return np.stack([label.blinded(share, 3, blinding(run)) for run in range(runs)])
+    messages = (label.blinded(share, 3, blinding(run)) for run in range(runs))
+    return np.stack([unpack_words(message, 8, 3, "", "") for message in messages])
 
 
 class NoPad(Randomness):
@@ -192,7 +193,7 @@ def test_unblinded_label_shows_the_mixers_share_and_a_blinded_one_does_not() -> 
     broken = label_messages(lambda run: NoPad(seed(run)))
     assert (broken == 0b101).all()
     blinded = label_messages(random_for)
-    counts = np.bincount(blinded.reshape(-1), minlength=8)
+    counts = np.bincount(blinded.reshape(-1).astype(np.intp), minlength=8)
     assert counts.sum() == 512
     assert counts.min() > 32  # 64 expected
     assert counts.max() < 96
