@@ -67,7 +67,7 @@ def one_hot(me: ComputingParty, index: Words, digits: int) -> Words:
     return hot
 
 
-def _hot_digits(me: ComputingParty, digits: Words) -> Words:
+def _hot_digits(me: ComputingParty, digits: Bits) -> Words:
     """XOR shares of the one-hot bytes of digits (count, n)."""
     sends, asks = me.halves(digits)
     share = me.random.words(*sends.shape) & mask(_HOT)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
+from mixbayes.protocol.arrays import Bits, Values, Words, mask
 from mixbayes.protocol.bayes import label, question
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader, receive_masks, receive_sums
@@ -258,10 +258,11 @@ def test_opened_scaled_difference_shows_its_size_and_nothing_of_ours_does() -> N
     assert abs(difference(compared[0][:, coins], compared[1][:, coins])) < 8
 
 
-def label_messages(blinding: Callable[[int], Randomness], runs: int = 64) -> Bytes:
-    """What a mixer sends for the same share of a label, run after run."""
+def label_messages(blinding: Callable[[int], Randomness], runs: int = 64) -> Words:
+    """The words that a mixer sends for the same share of a label, run after run."""
     share = np.full(8, 0b101, np.uint64)
-    return np.stack([label.blinded(share, 3, blinding(run)) for run in range(runs)])
+    messages = (label.blinded(share, 3, blinding(run)) for run in range(runs))
+    return np.stack([unpack_words(message, 8, 3, "", "") for message in messages])
 
 
 class NoPad(Randomness):
@@ -273,7 +274,7 @@ def test_unblinded_label_shows_the_mixers_share_and_a_blinded_one_does_not() -> 
     broken = label_messages(lambda run: NoPad(seed(run)))
     assert (broken == 0b101).all()
     blinded = label_messages(random_for)
-    counts = np.bincount(blinded.reshape(-1), minlength=8)
+    counts = np.bincount(blinded.reshape(-1).astype(np.intp), minlength=8)
     assert counts.sum() == 512
     assert counts.min() > 32  # 64 expected
     assert counts.max() < 96

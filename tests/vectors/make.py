@@ -233,7 +233,7 @@ TAMPERED_TALK = [
     {"why": "its last byte is missing", "stream": "talk", "at": -1, "code": "E211"},
 ]
 PADDING = {"why": "padding of the bits is set", "stream": "talk", "at": 16, "flip": 1, "code": "E203"}
-TOO_LONG = {"why": "a word has a bit too many", "stream": "talk", "at": -1, "flip": 0x80, "code": "E203"}
+PADDED = {"why": "padding of the words is set", "stream": "talk", "at": -1, "flip": 1, "code": "E203"}
 
 
 def gate_inputs(width: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -258,7 +258,7 @@ def triples() -> Content:
 def _triple(width: int) -> Content:
     of_a, of_b = gate_inputs(width)
     done = run(*gate_roles(width))
-    cases = [*TAMPERED_TALK, PADDING, *([TOO_LONG] if width == 20 else [])]
+    cases = [*TAMPERED_TALK, PADDING, *([PADDED] if width == 20 else [])]
     return {
         "width": width,
         "seed_a": seed(3).hex(),
