@@ -139,7 +139,7 @@ class OneSeed(Randomness):
 
 
 def test_one_seed_for_both_mixers_shows_each_the_sums_of_its_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a mixer would have to know the masks of its own sums: those that it is given are the other one's."""
+    """So a mixer is given the masks of the other one's sums, which are of another seed."""
     model = random_model(8)
     secret = sums_of(model, CODES)
     of_a, of_b = ask(model, CODES)
@@ -158,10 +158,7 @@ SMALL = Parameters(4096, 4)
 
 
 def rows_read(c1: Limbs, encrypted: Encrypted) -> Integers:
-    """The attack of a mixer that knows every a: if c1 is Σ p_k·a_k and nothing else, p_1 is c1 divided by a_1.
-
-    It tries whether a row that asks for word v of a table of one polynomial explains c1, for all v.
-    """
+    """The attack of a mixer, which knows every a: the rows p for which c1 is p·a_1 and nothing else, of some rows."""
     a = spectrum(uniform(SMALL, encrypted.seed, 2))[:1]
     candidates = np.zeros((8, SMALL.dimension), np.int64)
     candidates[np.arange(8), np.arange(8)] = 1
