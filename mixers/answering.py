@@ -1,7 +1,7 @@
 """A mixer at work in one conversation: the asking hospital, the other mixer, and question after question.
 
 For every question the mixers first compare the question that each received and the verdict of each ledger. Both charge
-the question before the first transfer, and each writes its share of the labels down before it sends it.
+the question before anything is computed, and each writes its share of the labels down before it sends it.
 """
 
 from __future__ import annotations
