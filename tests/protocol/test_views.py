@@ -20,7 +20,7 @@ from mixbayes.protocol.circuits.argmax import all_pairs, tournament
 from mixbayes.protocol.circuits.choice import Slots, choose_slots, look_up
 from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.logarithm import leading_one
-from mixbayes.protocol.circuits.products import cross, gate, scale
+from mixbayes.protocol.circuits.products import cross, gate, nested, scale, select
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.extension import Received, Sent
@@ -54,9 +54,17 @@ class Step:
 TABLE = random_for(5).words(16, 2) & mask(WIDTH)
 
 STEPS = {
-    # Three levels of a tree over eight digits, 7 gates an instance, two bits of a byte each.
-    "carry": Step(lambda me, w: carry(me, w, WIDTH), (words(0),), (words(TOP),), 7 * N * 6),
+    "carry": Step(lambda me, w: carry(me, w, WIDTH), (words(0),), (words(TOP),), 0),
     "gate": Step(lambda me, b, w: gate(me, b, w, 8), (bits(0), bits(0)), (bits(1), bits(255)), 0),
+    "nested": Step(
+        lambda me, b, w: nested(me, b, w, 2), (bits(0, 3, N), bits(0, 4, N)), (bits(1, 3, N), bits(3, 4, N)), 0
+    ),
+    "select": Step(
+        lambda me, b, w, h: select(me, b, w, WIDTH, h, 8),
+        (bits(0), words(0), words(0)),
+        (bits(1), words(TOP), words(255)),
+        0,
+    ),
     "and": Step(lambda me, b, w: gate(me, b, w, 1), (bits(0), bits(0)), (bits(1), bits(1)), 0),
     "cross": Step(lambda me, b, w: cross(me, b, w, WIDTH), (bits(0), words(0)), (bits(1), words(TOP)), 0),
     "wide cross": Step(
@@ -166,9 +174,9 @@ class Simulated(Channel):
         self.heard.append((step, said))
         return said.copy()
 
-    def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
+    def start_swap(self, step: str, payload: Buffer, size: int | None = None) -> Callable[[], Bytes]:
         sending = payload.nbytes if isinstance(payload, np.ndarray | memoryview) else len(payload)
-        return self.receive(step, sending if size is None else size)
+        return lambda: self.receive(step, sending if size is None else size)
 
 
 class IdealPool(PairPool):
