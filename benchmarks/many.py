@@ -3,8 +3,8 @@
 python benchmarks/many.py [--hospitals 100 300 1000] [--cells 5000] [--at-once 32]
                           [--connected 100 200 400] [--applications 1 16 50 200] [--seconds 10]
 
-An empty list leaves a measurement out. All hospitals are in this process. Each connects, contributes and hangs up; `--at-once` of them do so at a time. Their
-keys are made before.
+An empty list leaves a measurement out. All hospitals are in this process, and their keys are made before. Each
+connects, contributes and hangs up, so many of them at a time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import partial
 
 from nodes import contribute, identity, play, with_cells
 
+from mixbayes.agreement.files import written
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers
@@ -36,8 +37,9 @@ def hospitals(numbers: Sequence[int], cells: int, at_once: int) -> None:
     """How long the contributions of so many hospitals take, and the training, and what it takes of each mixer."""
     size = Layout(with_cells(cells)).size
     print(f"hospitals that contribute {size:,} cells each, {at_once} at a time")
-    print(f"{'':9} {'seconds':>23}  {'processor, s':>13}  {'memory, MB':>13}  {'disk, MB':>13}")
-    print(f"{'hospitals':>9} {'contribute':>11} {'train':>11}  {'a':>6} {'b':>6}  {'a':>6} {'b':>6}  {'a':>6} {'b':>6}")
+    print(f"{'':9} {'seconds':>23}  {'processor, s':>13}  {'memory, MB':>13}  {'disk, MB':>13}  {'file, kB':>9}")
+    pairs = "  ".join([f"{'a':>6} {'b':>6}"] * 3)
+    print(f"{'hospitals':>9} {'contribute':>11} {'train':>11}  {pairs}  {'agreement':>9}")
     for number in numbers:
         names = [f"hospital-{one}" for one in range(1, number + 1)]
         with play(names, with_cells(cells)) as (set_up, crew):
@@ -49,7 +51,9 @@ def hospitals(numbers: Sequence[int], cells: int, at_once: int) -> None:
             until_serving(set_up)
             trained = time.perf_counter() - start - contributed
             used = [of_both(crew, set_up, measure) for measure in (processor_seconds, peak_megabytes)]
-        print(f"{number:9} {contributed:11.1f} {trained:11.1f}  {'  '.join(map(columns, [*used, disk]))}", flush=True)
+        size = len(written(set_up.federation)) / 1e3
+        took = f"{number:9} {contributed:11.1f} {trained:11.1f}"
+        print(f"{took}  {'  '.join(map(columns, [*used, disk]))}  {size:9.1f}", flush=True)
 
 
 def connected(numbers: Sequence[int]) -> None:
