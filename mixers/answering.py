@@ -26,13 +26,14 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import answer_private, answer_public
 from mixbayes.protocol.bayes.evaluation import Sheet, blinded, judge, send_totals, train_folds
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.question import TableHolder
 from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import SentPool, connect_answerer, connect_pair
+from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind
+from mixbayes.protocol.transfer.pool import connect_pair
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class _Desk:
     """One conversation at this mixer, and what the mixer has for the hospital that asks."""
 
     me: ComputingParty
-    line: Line[SentPool]
+    asker: Channel
+    holder: TableHolder
     layout: Layout
     ledger: Ledger[Model]
     personal: Personal
@@ -52,50 +54,49 @@ class _Desk:
 def converse(
     role: int,
     other: Sequence[Channel],
-    asker: Sequence[Channel],
+    asker: Channel,
     layout: Layout,
     ledger: Ledger[Model],
     personal: Personal,
     joint_test: JointTest,
     random: Randomness,
+    kind: TransferKind = EXTENDED,
 ) -> None:
-    """Answer until the hospital asks no more. `other` and `asker` are the channels to both, each for now and ahead."""
-    me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
-    line = Line(asker[0], connect_answerer(asker[1], random))
-    desk = _Desk(me, line, layout, ledger, personal, joint_test, label.common_blinding(me))
-    while (question := questions.receive(line.channel)).kind is not Kind.END:
+    """Answer until the hospital asks no more. `other` are the channels to the other mixer, for now and ahead."""
+    me = ComputingParty(role, other[0], connect_pair(role, other[1], random, kind=kind), random)
+    desk = _Desk(me, asker, TableHolder(asker, random), layout, ledger, personal, joint_test, label.common_blinding(me))
+    while (question := questions.receive(asker)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
-            with same_announcement(me.channel, line.channel):
+            with same_announcement(me.channel, asker):
                 me.pool.top_up()
-            line.pool.top_up()
         elif question.kind is Kind.BROKEN:
-            give_back(me, line.channel, ledger, question)
+            give_back(me, asker, ledger, question)
         else:
             _answer(desk, question)
 
 
 def _answer(desk: _Desk, question: Question) -> None:
     """Answer one question, after its announcement, with this mixer's share of the labels or totals."""
-    me, line, ledger, joint_test = desk.me, desk.line, desk.ledger, desk.joint_test
-    verdict = common_verdict(me, line.channel, ledger, question)
+    me, asker, ledger, joint_test = desk.me, desk.asker, desk.ledger, desk.joint_test
+    verdict = common_verdict(me, asker, ledger, question)
     if verdict is Verdict.GO and question.kind is Kind.ASIDE and joint_test.given_to_both(me, question):
         verdict = Verdict.STORED
     joint = verdict is Verdict.GO and question.kind is Kind.JOINT_TEST
     own = joint_test.prepare(me, question) if joint else me.random
-    if refused := refusal(verdict, line.channel.peer, question):
+    if refused := refusal(verdict, asker.peer, question):
         raise refused
     if verdict is Verdict.GO:
         ledger.charge(question)
         me.channel.swap(questions.CHARGED, question.id)
-    questions.send_verdict(line.channel, verdict)
+    questions.send_verdict(asker, verdict)
     if verdict is Verdict.STORED:
         shares = ledger.kept(question)
         if question.kind is not Kind.ASIDE:
             ledger.release(question, len(shares) - 1)
         for share in shares:
-            _send(question, line.channel, share)
+            _send(question, asker, share)
     elif verdict is Verdict.GO and question.kind is Kind.ASIDE:
-        joint_test.give(me, line, question, ledger.trained(question.round)[1])
+        joint_test.give(me, asker, question, ledger.trained(question.round)[1])
     elif joint:
         _open(desk, question, joint_test.figures(me, question, own))
     elif verdict is Verdict.GO and question.kind is Kind.EVALUATION:
@@ -105,18 +106,18 @@ def _answer(desk: _Desk, question: Question) -> None:
 
 
 def _classify(desk: _Desk, question: Question) -> None:
-    model, line = _model(desk, question), desk.line
+    model, asker = _model(desk, question), desk.asker
     numbers = count()
 
     def release(share: Bytes) -> None:
         _release(desk, question, next(numbers), share)
-        label.send(line.channel, share)
+        label.send(asker, share)
 
     pad = label.blinding_for(question.id, desk.blinding)
     if question.private:
-        answer_private(desk.me, line, desk.layout, model, question.rows, pad, release)
+        answer_private(desk.me, desk.holder, desk.layout, model, question.rows, pad, release, question.model)
     else:
-        answer_public(desk.me, line.channel, desk.layout, model, question.rows, pad, release)
+        answer_public(desk.me, asker, desk.layout, model, question.rows, pad, release)
 
 
 def _model(desk: _Desk, question: Question) -> Model:
@@ -139,14 +140,14 @@ def _evaluate(desk: _Desk, question: Question) -> None:
     joint, folds = desk.personal.joint(question.round), desk.personal.folds(question.round)
     models = train_folds(desk.me, desk.layout, question.recipe, joint, folds)
     sheet = Sheet(desk.layout, question.recipe, question.rows)
-    _open(desk, question, judge(desk.me, desk.line, sheet, models))
+    _open(desk, question, judge(desk.me, desk.asker, sheet, models))
 
 
 def _open(desk: _Desk, question: Question, found: Words) -> None:
     """Send this mixer's share of totals under its pad."""
     share = blinded(desk.me, found, label.blinding_for(question.id, desk.blinding))
     _release(desk, question, 0, share)
-    send_totals(desk.line.channel, share)
+    send_totals(desk.asker, share)
 
 
 def _release(desk: _Desk, question: Question, piece: int, share: Bytes) -> None:

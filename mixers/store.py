@@ -62,7 +62,9 @@ class Store:
         minimum, random = self.federation.policy.minimum, Randomness.from_system()
         charge = partial(self.rounds.charge_noise, number)
         found, bins = self.contributions(number), self.federation.bins_to_find
-        return train_round(self.role, other, self.layout, number, found, minimum, random, charge, bins)
+        return train_round(
+            self.role, other, self.layout, number, found, minimum, random, charge, bins, self.federation.transfers
+        )
 
     def keep(self, number: int, trained: Trained) -> None:
         model = model_bytes(self.layout, trained.model) if trained.model else b""

@@ -25,14 +25,13 @@ from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals, announce
 from mixbayes.protocol.bayes.joint_test import joint_sheet, receive_figures
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.question import Form, Line
+from mixbayes.protocol.bayes.question import Form, TableReader
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.repeats import Repeated, as_they_are, with_repeats
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import ReceivedPool, connect_asker
 from mixbayes.transport.errors import QuestionSpent
 
 Answer = TypeVar("Answer")
@@ -47,12 +46,9 @@ class _Lines:
     """An open conversation."""
 
     held: ExitStack
-    to_a: Line[ReceivedPool]
-    to_b: Line[ReceivedPool]
-
-    @property
-    def channels(self) -> tuple[Channel, Channel]:
-        return self.to_a.channel, self.to_b.channel
+    channels: tuple[Channel, Channel]
+    asker: TableReader
+    random: Randomness
 
 
 class Asking:
@@ -116,12 +112,10 @@ class Asking:
         return self._one(question, partial(self._figures, coins), renew=True)
 
     def warm(self) -> None:
-        """Connect if there is no conversation, and make random transfers ahead."""
+        """Connect if there is no conversation, and have the mixers make random transfers ahead."""
         lines = self._connected()
         try:
             self._announce_to_both(lines, Question(Kind.TOP_UP))
-            lines.to_a.pool.top_up()
-            lines.to_b.pool.top_up()
         except BaseException:
             self._break_off()
             raise
@@ -195,20 +189,20 @@ class Asking:
             private = question.private
             return fetch(lines.channels, layout, form.width, question.rows, private=private, answers=answers)
         if question.private:
-            return ask_private((lines.to_a, lines.to_b), layout, form.width, codes, answers)
+            return ask_private(lines.channels, layout, form.width, codes, lines.asker, answers, question.model)
         return ask_public(lines.channels, layout, form.width, codes, answers)
 
     def _totals(self, sheet: Sheet, codes: Values, groups: Integers, verdict: Verdict, question: Question) -> Totals:
         lines = self._connected()
         if verdict is not Verdict.STORED:
-            announce((lines.to_a, lines.to_b), sheet, codes, groups, Randomness.from_system())
+            announce(lines.channels, sheet, codes, groups, lines.random)
         return receive_totals(lines.channels, sheet, groups)
 
     def _give_aside(self, sheet: Sheet, codes: Values, classes: Integers, verdict: Verdict, question: Question) -> None:
         if verdict is Verdict.STORED:
             return
         lines = self._connected()
-        announce((lines.to_a, lines.to_b), sheet, codes, classes, Randomness.from_system())
+        announce(lines.channels, sheet, codes, classes, lines.random)
         for channel in lines.channels:
             questions.receive_written(channel)
 
@@ -227,12 +221,10 @@ class Asking:
 
     def _connected(self) -> _Lines:
         if self._lines is None:
-            random = Randomness.from_system()
             with ExitStack() as opening:
-                (now_a, ahead_a), (now_b, ahead_b) = opening.enter_context(self._mixers.conversation())
-                to_a = Line(now_a, connect_asker(ahead_a, random))
-                to_b = Line(now_b, connect_asker(ahead_b, random))
-                self._lines = _Lines(opening.pop_all(), to_a, to_b)
+                channels = opening.enter_context(self._mixers.conversation())
+                random = Randomness.from_system()
+                self._lines = _Lines(opening.pop_all(), channels, TableReader(channels, random), random)
         return self._lines
 
     def _announce_to_both(self, lines: _Lines, question: Question) -> None:

@@ -1,32 +1,25 @@
-"""1-of-N oblivious transfer among the entries of tables: `choose_slots` among short entries, `look_up` among long ones.
+"""1-of-N oblivious transfer among the short entries of small tables.
 
-An index of k bits chooses one of 2^k entries, and costs k random transfers (after Naor and Pinkas, STOC 1999). Both
-functions take two rounds: the receiver announces its index, masked by the random choices of its transfers; then the
-sender sends the whole table, every entry under a mask that the receiver can compute for the entry it chose and for no
-other. The two functions differ in the masks. For entries of a few bits the pads themselves are the masks: entry v
-stands in slot v of a word and is masked by slot v of every pad that v's bits name, and the receiver lacks at least one
-of these pads for every other entry. For entries of whole words the mask of entry v is a hash (`transfer/pads.py`).
+An index of k bits chooses one of 2^k entries, and costs k random transfers (after Naor and Pinkas, STOC 1999). It takes
+two rounds: the receiver announces its index, masked by the random choices of its transfers; then the sender sends the
+whole table, every entry under a mask that the receiver can compute for the entry it chose and for no other. The pads
+themselves are the masks: entry v stands in slot v of a word and is masked by slot v of every pad that v's bits name, and
+the receiver lacks at least one of these pads for every other entry.
 
 Each party is the sender for half of the elements, so that both work and both directions of the pool are used alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixbayes.protocol.arrays import Bits, Words, mask, slices
+from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.packing import pack_bits, pack_words, unpack_bits, unpack_words
-from mixbayes.protocol.transfer.pads import all_masks, chosen_masks
-
-_PIECE = 1 << 15
-"""Entries masked at a time: half a megabyte of blocks."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,59 +112,3 @@ def _swap_tables(me: ComputingParty, parts: list[Slots], masked: list[Words]) ->
         unpack_words(raw, part.tables.size, part.slot << part.bits, me.channel.peer, step).reshape(part.tables.shape)
         for part, raw in zip(parts, theirs, strict=True)
     ]
-
-
-def look_up(me: ComputingParty, index: Words, table: Words, widths: Sequence[int]) -> Words:
-    """XOR shares (n, words) of a public table (2^k, words) at an XOR-shared index (n,).
-
-    For its half of the elements a party sends the table with its rows renumbered by its own share s of the index: row v
-    of what it sends is row v ⊕ s of the public table. All rows are XORed with one random row, which the party keeps as
-    its share of the result. The other party asks for the row that its share of the index names. `widths` are the bits
-    of the words of a row.
-    """
-    entries, words = table.shape
-    bits = entries.bit_length() - 1
-    sends, asks = me.halves(index)
-    half = sends.size
-    sent, received = me.pool.take(bits * half)
-    flips = _announce(me, asks, bits, received.choices)
-    kept = me.random.words(half, words)
-    offered = _offered(me, sends, table, kept, sent.pads.reshape(2, bits, half, 2), flips)
-    answer = _swap_entries(me, offered, widths, asks.astype(np.intp))
-    masks = chosen_masks(me.pool.received_hash, received.pads.reshape(bits, half, 2), asks, words)
-    # Now answer ⊕ masks is the asked-for row of the public table under the other party's random row.
-    share = me.whole(kept.T, (answer ^ masks).T, index.size).T
-    return share & np.array([mask(width) for width in widths])
-
-
-def _offered(me: ComputingParty, index: Words, table: Words, kept: Words, pads: Words, flips: Bits) -> Words:
-    """(words, n, entries): the table renumbered by this party's share of the index, under its random row and masks."""
-    entries, words = table.shape
-    offered = np.empty((words, index.size, entries), np.uint64)
-    numbers = np.arange(entries, dtype=np.uint64)
-    for piece in slices(index.size, max(1, _PIECE // entries)):
-        masks = all_masks(me.pool.sent_hash, pads[:, :, piece], flips[:, piece], entries, words)
-        rows = numbers ^ index[piece, None]
-        for word in range(words):
-            offered[word, piece] = table[:, word].take(rows) ^ kept[piece, word, None] ^ masks[:, :, word].T
-    return offered
-
-
-def _swap_entries(me: ComputingParty, offered: Words, widths: Sequence[int], asks: NDArray[np.intp]) -> Words:
-    """Swap the offered tables, and return the masked entries that this party asked for, (n, words)."""
-    step = "table look-up"
-    packed = [pack_words(words & mask(width), width) for words, width in zip(offered, widths, strict=True)]
-    theirs = me.channel.swap(step, np.concatenate(packed))
-    rows, at = [], 0
-    for width, part in zip(widths, packed, strict=True):
-        words = unpack_words(theirs[at : at + part.size], offered[0].size, width, me.channel.peer, step)
-        rows.append(words.reshape(offered[0].shape)[np.arange(asks.size), asks])
-        at += part.size
-    return np.stack(rows, axis=1)
-
-
-def _announce(me: ComputingParty, asks: Words, bits: int, choices: Bits) -> Bits:
-    step = "announce table look-up"
-    announced = ring.bits(asks, bits).reshape(-1) ^ choices
-    theirs = me.channel.swap(step, pack_bits(announced))
-    return unpack_bits(theirs, announced.size, me.channel.peer, step).reshape(bits, -1)

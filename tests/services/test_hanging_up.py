@@ -27,7 +27,6 @@ from mixbayes.transport.errors import RefusedByPolicy
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 from tests.services.helpers import HASTE, PATIENCE, Site, at_work, descriptors, hurry, make_site, wait_until
 
-Channels = Sequence[Channel]
 SOON = 6.0
 """Seconds that a mixer waits for the other one, where a hospital spoke to one of them alone before it died."""
 
@@ -68,10 +67,10 @@ class Dying:
         self.steps = itertools.count()
 
     @contextmanager
-    def conversation(self) -> Iterator[tuple[Channels, Channels]]:
+    def conversation(self) -> Iterator[tuple[Channel, Channel]]:
         with ExitStack() as stack:
             both = stack.enter_context(self._mixers.conversation())
-            for channel in itertools.chain(*both):
+            for channel in both:
                 channel._wire = Counting(channel._wire, self.steps, self._last)
             try:
                 yield both
@@ -108,7 +107,8 @@ def test_in_every_step_of_a_question(
         whole = Dying(both)
         ask(serving, whole, private=private)
         steps = next(whole.steps)
-        assert steps > 15
+        print("STEPS", private, steps)
+        assert steps > 10
         before, files = threads(), descriptors()
         for last in range(0, steps, 17 if politely else 3):
             with pytest.raises(HungUp):

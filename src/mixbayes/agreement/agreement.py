@@ -19,9 +19,11 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -42,6 +44,7 @@ from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.privacy.loss import Release
+from mixbayes.protocol.transfer.kinds import KINDS, KindName, TransferKind
 
 LONGEST_TITLE = 100
 MOST_FOLDS = 20
@@ -108,6 +111,16 @@ class Policy(_Frozen):
     """Into how many parts every hospital divides its patients, to be judged by those that did not count."""
     test_share: Annotated[float, Field(strict=True, ge=0, le=MOST_ASIDE, allow_inf_nan=False)] = 0.0
     """The share of its patients that every hospital keeps out of the counts, to judge the joint classifier by."""
+    transfers: KindName = "extended"
+    """How the two computing parties make their oblivious transfers."""
+
+    @model_serializer(mode="wrap")
+    def _content(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without `transfers` where they are extended: such agreements keep the digest that they always had."""
+        content: dict[str, Any] = written(self)
+        if self.transfers == "extended":
+            content.pop("transfers", None)
+        return content
 
 
 Member = TypeVar("Member", Party, Mixer)
@@ -389,6 +402,11 @@ class Federation(_Frozen):
     def gives_model(self) -> bool:
         """Whether hospitals get the noisy counts themselves."""
         return self.privacy is not None and self.privacy.release == "model"
+
+    @property
+    def transfers(self) -> TransferKind:
+        """How the two computing parties make their oblivious transfers."""
+        return KINDS[self.policy.transfers]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
