@@ -165,9 +165,9 @@ def question(both: Stores, link: SlowLink, rows: int, *, private: bool) -> Cost:
         converse(store.role, other, asker, layout, page, personal, test, Randomness.from_system(), store.supply)
 
     cost: Cost = memory.together(
-        _closing(ask, *asker_a, *asker_b),
-        _closing(lambda: answer(both[0], a_other, a_asker), *a_other, *a_asker),
-        _closing(lambda: answer(both[1], b_other, b_asker), *b_other, *b_asker),
+        _closing(ask, asker_a, asker_b),
+        _closing(lambda: answer(both[0], a_other, a_asker), *a_other, a_asker),
+        _closing(lambda: answer(both[1], b_other, b_asker), *b_other, b_asker),
     )[0]
     return cost
 
