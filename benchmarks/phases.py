@@ -73,6 +73,7 @@ def extended() -> None:
     room = np.empty((BLOCK + 1, 2), np.uint64)
     packed = MATRIX[0, :BLOCK_WORDS]
     key, corrections = bytes(16), MATRIX[: PAIRS.count].reshape(-1).view(np.uint8)
+    challenges = Challenges(key, corrections[:16])
     phases = {
         "PRG, receiver": nanoseconds(streams(PAIRS.count * PAIRS.leaves), STRETCH),
         "PRG, sender": nanoseconds(streams(PAIRS.count * (PAIRS.leaves - 1)), STRETCH),
@@ -80,7 +81,7 @@ def extended() -> None:
         "transpose": nanoseconds(lambda: transposer.block(rows, blocks[:-1]), BLOCK),
         "hash, one pad": nanoseconds(lambda: hashing.absorb([(blocks, room)]), BLOCK),
         "choices in order": nanoseconds(lambda: choices_in_order(packed), BLOCK),
-        "key of the check": nanoseconds(lambda: Challenges(key, corrections).next(corrections), STRETCH),
+        "key of the check": nanoseconds(lambda: challenges.next(corrections), STRETCH),
         "check": nanoseconds(lambda: extension.column_hashes(key, MATRIX), STRETCH),
     }
     once = 2 * (phases["sums of columns"] + phases["transpose"]) + 3 * phases["hash, one pad"]
@@ -103,10 +104,10 @@ def silently() -> None:
     receiver.grow(rows, masked)
     question = np.frombuffer(receiver.question(check, random), np.uint8)
     phases = {
-        "trees, sender": nanoseconds(lambda: sender.open(rows, random), USUAL.gained, 5),
-        "trees, receiver": nanoseconds(lambda: receiver.grow(rows, masked), USUAL.gained, 5),
-        "check, receiver": nanoseconds(lambda: receiver.question(check, random), USUAL.gained, 5),
-        "check, sender": nanoseconds(lambda: sender.answer(question, check), USUAL.gained, 5),
+        "trees, sender": nanoseconds(lambda: sender.open(rows, random), USUAL.gained),
+        "trees, receiver": nanoseconds(lambda: receiver.grow(rows, masked), USUAL.gained),
+        "check, receiver": nanoseconds(lambda: receiver.question(check, random), USUAL.gained),
+        "check, sender": nanoseconds(lambda: sender.answer(question, check), USUAL.gained),
         "matrix, both roles": nanoseconds(lambda: code.add(secret, block), ROWS),
         "pads, sender": nanoseconds(lambda: sender.finish(block[:, 0], pads), ROWS),
         "pads, receiver": nanoseconds(lambda: receiver.finish(block[:, 1], choices, pads[0]), ROWS),
@@ -116,6 +117,8 @@ def silently() -> None:
     first = sent + FOURS.correction_bytes(USUAL.taken)
     for title, size in {"first iteration": first, "later iterations": sent}.items():
         print(f"{title:22} {8 * size / USUAL.gained:6.2f} bits a transfer")
+    held = sender.leaves.nbytes + receiver.leaves.nbytes + secret.nbytes
+    print(f"{'held by a session':22} {held / 1e6:6.1f} MB besides its stock")
     print(f"iterations of {USUAL.gained:,} transfers, {USUAL}")
 
 
