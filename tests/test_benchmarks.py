@@ -113,6 +113,14 @@ def test_counts(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> No
     assert [line.split(":")[0] for line in lines()] == ["infer", "count, 1415 cells", "count lists of 5, 5015 cells"]
 
 
+def test_lpn(load: Load, lines: Lines) -> None:
+    lpn = load("lpn")
+    lpn.main()
+    found = lines()
+    assert len(found) == (1 + len(lpn.PUBLISHED)) * (1 + len(lpn.ATTACKS))
+    assert found[0].startswith("in use: LPN n=524288")
+
+
 def test_cuts(load: Load, lines: Lines) -> None:
     load("cuts").main([16], [400], 2)
     cost, _, *noise = lines()
@@ -349,7 +357,9 @@ def test_perturbation_tree(load: Load, lines: Lines) -> None:
 
 def test_phases(load: Load, lines: Lines) -> None:
     load("phases").main()
-    assert lines()[-2].startswith("both roles together")
+    found = lines()
+    assert sum(line.startswith("both roles together") for line in found) == 2
+    assert found[-1].startswith("iterations of 473,984 transfers")
 
 
 def test_validity(load: Load, lines: Lines) -> None:

@@ -13,6 +13,7 @@ together with the offer and the answer. Points that a peer sends are checked to 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,11 +44,19 @@ class BaseReceived:
     keys: Words
 
 
-def send_base(channel: Channel, random: Randomness) -> BaseSent:
-    """The sender's side. It ends with two random keys for every transfer."""
+def _nothing() -> None:
+    pass
+
+
+def send_base(channel: Channel, random: Randomness, meanwhile: Callable[[], None] = _nothing) -> BaseSent:
+    """The sender's side. It ends with two random keys for every transfer.
+
+    `meanwhile` receives what the other end sends before its answers, once the offer is on its way.
+    """
     secret = _scalar(random)
     offer = group.crypto_scalarmult_ed25519_base_noclamp(secret)
     channel.send("base OT: offer", offer)
+    meanwhile()
     answers = _points(channel, "base OT: answers", COUNT)
     offset = group.crypto_scalarmult_ed25519_noclamp(secret, offer)  # s·S
     keys = np.empty((2, COUNT, 2), np.uint64)

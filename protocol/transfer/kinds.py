@@ -38,14 +38,22 @@ SILENT = TransferKind(FOURS, USUAL, 1 << 16)
 KINDS: dict[KindName, TransferKind] = {"extended": EXTENDED, "silent": SILENT}
 
 
-def agree(channel: Channel, kind: TransferKind) -> None:
-    """Tell the other end how transfers are made, and refuse an end that makes them otherwise."""
-    ours = str(kind).encode().ljust(NAME_BYTES)
-    theirs = channel.swap(STEP, ours).tobytes()
-    if theirs != ours:
+def tell(channel: Channel, kind: TransferKind) -> None:
+    """Tell the other end how this one makes transfers."""
+    channel.send(STEP, _name(kind))
+
+
+def hear(channel: Channel, kind: TransferKind) -> None:
+    """Refuse an end that makes transfers otherwise."""
+    theirs = channel.receive(STEP, NAME_BYTES).tobytes()
+    if theirs != _name(kind):
         raise DifferentTransfers(
             channel.peer, STEP, f"it makes transfers in another way ({_readable(theirs)}), and this node: {kind}"
         )
+
+
+def _name(kind: TransferKind) -> bytes:
+    return str(kind).encode().ljust(NAME_BYTES)
 
 
 def _readable(name: bytes) -> str:

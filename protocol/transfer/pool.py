@@ -26,14 +26,13 @@ from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent, recei
 from mixbayes.protocol.transfer.extension import (
     STRETCH,
     UNIT,
-    Grouping,
     Received,
     ReceiverExtension,
     SenderExtension,
     Sent,
     StartedStretch,
 )
-from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind, agree
+from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind, hear, tell
 from mixbayes.protocol.transfer.pads import FixedKeyHash
 from mixbayes.protocol.transfer.silent import SilentPair
 
@@ -323,26 +322,29 @@ def connect_pair(
 ) -> PairPool:
     """The two computing parties' pool."""
     random = random.branch()
-    agree(channel, kind)
-    sender, receiver = _extensions(role, channel, random, kind.grouping)
+    tell(channel, kind)
+    sender, receiver = _extensions(role, channel, random, kind)
     silent = SilentPair(role, sender, receiver, random, kind.sizes) if kind.sizes else None
     return PairPool(sender, receiver, channel, marks, silent, kind.extended)
 
 
 def _extensions(
-    role: int, channel: Channel, random: Randomness, grouping: Grouping
+    role: int, channel: Channel, random: Randomness, kind: TransferKind
 ) -> tuple[SenderExtension, ReceiverExtension]:
-    """Both directions of the extension.
+    """Both directions of the extension, once each party has heard how the other makes transfers.
 
     Base transfers are made in one direction. The first 128 extended transfers of that direction serve as the base
     transfers of the other one.
     """
+    grouping = kind.grouping
     if role == A:
+        hear(channel, kind)
         sender = SenderExtension(receive_base(channel, random), channel, random, grouping)
         pads = np.empty((2, COUNT + 1, 2), np.uint64)
         sender.make(channel, COUNT, pads)
         return sender, ReceiverExtension(BaseSent(pads[:, :COUNT].copy()), channel, random, grouping)
-    receiver = ReceiverExtension(send_base(channel, random), channel, random, grouping)
+    base = send_base(channel, random, lambda: hear(channel, kind))
+    receiver = ReceiverExtension(base, channel, random, grouping)
     choices, chosen = np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64)
     receiver.make(channel, COUNT, choices, chosen)
     return SenderExtension(BaseReceived(choices, chosen[:COUNT].copy()), channel, random, grouping), receiver

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.protocol.bayes.recipe import OWN, read_recipe
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
+from mixbayes.protocol.transfer.kinds import EXTENDED, SILENT
 from tests.keys.helpers import HEART, PAIR, PRIVACY, Place, changed
 
 
@@ -80,8 +81,18 @@ CHANGES: list[tuple[str, Place, object]] = [
     ("members", ("mixers", 1, "address"), "[::1]:4003"),
     ("policy", ("policy", "minimum"), 3),
     ("policy", ("policy", "timeout"), 30),
+    ("policy", ("policy", "transfers"), "silent"),
     ("dictionary", ("dictionary", "classes"), ["present", "absent"]),
 ]
+
+
+def test_transfers_are_extended_unless_said_and_such_an_agreement_keeps_its_digest() -> None:
+    unsaid, said = federation_from(HEART), federation_from(changed(HEART, (("policy", "transfers"), "extended")))
+    silent = federation_from(changed(HEART, (("policy", "transfers"), "silent")))
+    assert "transfers" not in unsaid.canonical()
+    assert unsaid.digest() == said.digest() != silent.digest()
+    assert (said.transfers, silent.transfers) == (EXTENDED, SILENT)
+    assert federation_from(silent.model_dump(mode="json")) == silent
 
 
 @pytest.mark.parametrize(("section", "place", "value"), CHANGES)
@@ -133,6 +144,7 @@ MISTAKES: list[tuple[Place, object, str]] = [
     (("policy", "budget"), True, "policy.budget: Input should be a valid integer"),
     (("policy", "collect_hours"), 0, "policy.collect_hours: Input should be greater than 0"),
     (("policy", "collect_hours"), 1e300, "policy.collect_hours: Input should be less than or equal to 8784"),
+    (("policy", "transfers"), "quiet", "policy.transfers: Input should be 'extended' or 'silent'"),
     (("policy", "timeout"), math.inf, "policy.timeout: Input should be"),
     (("policy", "timeout"), math.nan, "policy.timeout: Input should be"),
     (("policy", "timeout"), "60", "policy.timeout: Input should be a valid number"),

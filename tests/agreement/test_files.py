@@ -39,6 +39,7 @@ policies = st.builds(
     max_rows_each=st.none() | st.integers(1, 2**40),
     folds=st.integers(1, 20),
     test_share=st.floats(0, 0.5),
+    transfers=st.sampled_from(["extended", "silent"]),
 )
 recipes = st.lists(st.sampled_from(["own:unsure=1", "own", "own:unsure=0.125"]), unique=True)
 privacies = st.builds(

@@ -17,6 +17,7 @@ from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, DictionaryTooLarge, MixbayesError, Unsupported
 from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.transfer.kinds import SILENT
 
 THREE = ["--party", "cleveland", "--party", "hungarian", "--party", "va"]
 MIXERS = ["--mixer", "a=127.0.0.1:4001", "--mixer", "b=127.0.0.1:4002"]
@@ -104,6 +105,7 @@ def test_every_option_reaches_the_file(tmp_path: Path, table: Path) -> None:
         "--max-rows-each": 40,
         "--folds": 3,
         "--test-share": 0.1,
+        "--transfers": "silent",
         "--recipe": "personal:prior=mixed:weight=2",
         "--smoothing": "1/2",
         "--class-column": "sex",
@@ -123,8 +125,11 @@ def test_every_option_reaches_the_file(tmp_path: Path, table: Path) -> None:
         "max_rows_each": 40,
         "folds": 3,
         "test_share": 0.1,
+        "transfers": "silent",
     }
     assert agreed.recipes == ("personal:weight=2:prior=mixed",)
+    shown = federation("show", tmp_path / "heart" / "federation.toml").stdout
+    assert f"transfers:      {SILENT}\n" in shown
     dictionary = agreed.dictionary
     assert (str(dictionary.smoothing), dictionary.max_rows, dictionary.class_column) == ("1/2", 4096, "sex")
     assert [type(attribute) for attribute in dictionary.attributes] == [Binned, Nominal, Nominal]

@@ -33,17 +33,22 @@ from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.paillier.key import SecretKey
 from mixbayes.protocol.paillier.whole import run_paillier
 from mixbayes.protocol.privacy.coins import Coins
+<<<<<<< HEAD
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.lots import LOT
 from mixbayes.protocol.transfer.supplied import connect_supplied
+=======
+from mixbayes.protocol.transfer.pool import connect_pair
+>>>>>>> silent
 from tests.mixers import test_joint_test, test_recipes
 from tests.mixers.three_hospitals import HOSPITALS, NOISE, NOON, agreement, new_folder, one_hot
 from tests.protocol.bayes.test_cuts import SMALL
 from tests.protocol.bayes.test_cuts import tables_of as tables_on_grids
 from tests.protocol.bayes.test_cuts import together as together_on_grids
 from tests.protocol.bayes.test_whole import BUDGET, COINS, IDS, PAIR, SEEDS, layout_of, sent, some_codes, tables_of
+from tests.protocol.pairs import Marks, random_codes, random_counts, random_for, seed
 from tests.protocol.pairs import layout_of as nominal
-from tests.protocol.pairs import random_codes, random_counts, seed
+from tests.protocol.transfer.silent_pairs import SMALL_KIND
 
 NOISY = Coins((4, 2, 3))
 OF_TWO = seed(1), seed(2)
@@ -64,6 +69,17 @@ def with_mixers() -> None:
     run_evaluation(Sheet(layout, JOINT, 2), ((shares, folds), (shares, folds)), codes, np.arange(4), SEEDS)
     run_joint_test(layout, (shares, shares), [(codes, np.zeros(4, np.int64))] * 3, NOISY, COINS, SEEDS)
     cut_points()
+    silent_transfers()
+
+
+def silent_transfers() -> None:
+    """Between any two computing parties."""
+    ends = memory.channels("party A", "party B")
+    memory.together(*(partial(_take_silently, role, ends[role]) for role in (A, B)))
+
+
+def _take_silently(role: int, channel: Channel) -> None:
+    connect_pair(role, channel, random_for(role), Marks(), SMALL_KIND).take(SMALL_KIND.extended + 1)
 
 
 def cut_points() -> None:
@@ -123,6 +139,7 @@ def _joint_test(world: test_joint_test.Wards) -> None:
 def alone(asker: int, key: SecretKey) -> None:
     """Two hospitals, the protocol's own functions: on shares, an evaluation, cut points, by Paillier's encryption."""
     cut_points()
+    silent_transfers()
     layout, name = layout_of(NOISY, hospitals=2), PAIR[asker]
     codes = some_codes(layout, 3, 1)
     questions = [Asked(name, codes), Asked(name, codes, private=False)]

@@ -5,7 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+<<<<<<< HEAD
 from typing import Any, NamedTuple, cast
+=======
+from functools import partial
+from typing import Any, cast
+>>>>>>> silent
 
 import numpy as np
 import pytest
@@ -29,6 +34,7 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer import pool
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
 from mixbayes.transport.errors import OverBudget, QuestionSpent, RefusedByPolicy, RoundOver
+from tests.mixers.world import already_sent
 from tests.protocol.pairs import Ends, layout_of, random_codes, random_counts, seed
 
 LAYOUT = layout_of(2, [3, 2], max_rows=64)
@@ -171,7 +177,7 @@ class Stage:
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     random = Randomness(bytes(32))
     keys, choices = random.words(2, COUNT, 2), random.bits(COUNT)
-    monkeypatch.setattr(pool, "send_base", lambda channel, random: BaseSent(keys))
+    monkeypatch.setattr(pool, "send_base", partial(already_sent, BaseSent(keys)))
     chosen = keys[choices, np.arange(COUNT)]
     monkeypatch.setattr(pool, "receive_base", lambda channel, random: BaseReceived(choices, chosen))
 

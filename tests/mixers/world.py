@@ -420,5 +420,14 @@ def deal_base_transfers(monkeypatch: pytest.MonkeyPatch) -> None:
     random = Randomness(bytes(32))
     keys, choices = random.words(2, COUNT, 2), random.bits(COUNT)
     chosen = keys[choices, np.arange(COUNT)]
-    monkeypatch.setattr(pool, "send_base", lambda channel, random: BaseSent(keys))
+    monkeypatch.setattr(pool, "send_base", partial(already_sent, BaseSent(keys)))
     monkeypatch.setattr(pool, "receive_base", lambda channel, random: BaseReceived(choices, chosen))
+
+
+def already_sent(
+    dealt: BaseSent, channel: Channel, random: Randomness, meanwhile: Callable[[], None] | None = None
+) -> BaseSent:
+    """In place of `send_base`: nothing is sent but what goes on meanwhile."""
+    if meanwhile:
+        meanwhile()
+    return dealt

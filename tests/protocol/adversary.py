@@ -126,10 +126,11 @@ def _copied(payload: Buffer) -> Bytes:
     return np.frombuffer(raw, np.uint8)
 
 
-def dealt_send(channel: Channel, random: Randomness) -> BaseSent:
+def dealt_send(channel: Channel, random: Randomness, meanwhile: Callable[[], None] = lambda: None) -> BaseSent:
     """In place of `send_base` where what is built on base transfers is watched many times: no group, no secrecy."""
     keys = random.words(2, COUNT, 2)
     channel.send("dealt", keys.reshape(-1).view(np.uint8))
+    meanwhile()
     return BaseSent(keys)
 
 

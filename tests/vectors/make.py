@@ -32,11 +32,16 @@ from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import MixbayesError, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
+from mixbayes.protocol.transfer.extension import FOURS
+from mixbayes.protocol.transfer.kinds import NAME_BYTES, TransferKind
+from mixbayes.protocol.transfer.lpn import LpnSizes
 from mixbayes.protocol.transfer.pool import Marks, connect_answerer, connect_asker, connect_pair
 from mixbayes.research.records import one_a_line
 
 HERE = Path(__file__).parent
 MARKS = Marks(low=128, high=128)
+SILENT = TransferKind(FOURS, LpnSizes(secret=128, trees=16, depth=6))
+"""Silent transfers of small sizes, from the first one on."""
 DEADLINE = 30.0
 STREAMS = "ahead", "talk"
 """Random transfers are made on the first; the step itself talks on the second."""
@@ -177,23 +182,30 @@ def shares() -> Content:
 
 
 def transfer_roles() -> dict[str, tuple[Step, Step]]:
-    """Who makes 256 random transfers with whom: A and B in both directions, a mixer (as A) with an asking hospital."""
+    """Who makes 256 random transfers with whom: A and B in both directions, extended or silent, and a mixer (as A) with
+    an asking hospital.
+    """
 
     def taken(connect: Step, number: int) -> Step:
         return lambda ahead, talk: connect(ahead, Randomness(seed(number)), MARKS).take(256)
 
     return {
         "pair": (party(0, 1, _take, ()), party(1, 2, _take, ())),
+        "silent": (_silently(0, 1), _silently(1, 2)),
         "line": (taken(connect_answerer, 1), taken(connect_asker, 2)),
     }
+
+
+def _silently(role: int, number: int) -> Step:
+    return lambda ahead, talk: connect_pair(role, ahead, Randomness(seed(number)), MARKS, SILENT).take(256)
 
 
 def _take(me: ComputingParty) -> Any:
     return me.pool.take(256)
 
 
+NO_POINT = {"why": "the offer is no point", "stream": "ahead", "at": 20, "flip": 0x55, "code": "E205"}
 TAMPERED_TRANSFERS = [
-    {"why": "the offer is no point", "stream": "ahead", "at": 20, "flip": 0x55, "code": "E205"},
     {"why": "another step", "stream": "ahead", "at": 0, "flip": 1, "code": "E202"},
     {"why": "another number", "stream": "ahead", "at": 4, "flip": 1, "code": "E202"},
     {"why": "another length", "stream": "ahead", "at": 8, "flip": 1, "code": "E201"},
@@ -203,6 +215,18 @@ CHEATING = [
     {"why": "a flipped correction", "stream": "ahead", "at": -2500, "flip": 0xFF, "code": "E204"},
     {"why": "a flipped bit of the check", "stream": "ahead", "at": -1, "flip": 1, "code": "E204"},
 ]
+CHEATING_SILENTLY = [
+    {"why": "a flipped sum of the trees", "stream": "ahead", "at": -200, "flip": 1, "code": "E204"},
+    {"why": "a flipped bit of the check", "stream": "ahead", "at": -1, "flip": 1, "code": "E204"},
+]
+KIND = {"why": "another kind of transfers", "stream": "ahead", "at": 20, "flip": 1, "code": "E206"}
+AFTER_KIND = 16 + NAME_BYTES
+"""A and B begin with the name of the kind."""
+REFUSED: dict[str, list[Content]] = {
+    "pair": [KIND, NO_POINT | {"at": AFTER_KIND + 20}, *TAMPERED_TRANSFERS, *CHEATING],
+    "silent": [KIND, *TAMPERED_TRANSFERS, *CHEATING_SILENTLY],
+    "line": [NO_POINT, *TAMPERED_TRANSFERS, *CHEATING],
+}
 
 
 def transfers() -> Content:
@@ -211,7 +235,7 @@ def transfers() -> Content:
     for name, (role_a, role_b) in transfer_roles().items():
         done = run(role_a, role_b)
         of_a, of_b = done.results
-        directions = [(of_a[0], of_b[1]), (of_b[0], of_a[1])] if name == "pair" else [(of_a, of_b)]
+        directions = [(of_a[0], of_b[1]), (of_b[0], of_a[1])] if name != "line" else [(of_a, of_b)]
         content[name] = {
             "seed_a": seed(1).hex(),
             "seed_b": seed(2).hex(),
@@ -226,7 +250,7 @@ def transfers() -> Content:
             ],
             "wire_a": digest(done.of_a["ahead"]),
             "wire_b": digest(done.of_b["ahead"]),
-            "refused": TAMPERED_TRANSFERS + CHEATING,
+            "refused": REFUSED[name],
         }
     return content
 

@@ -65,7 +65,7 @@ def test_receiver_s_pads_are_those_of_its_choices() -> None:
     """The first four of each direction, from the made transfers; the files have digests of all."""
     for name, (role_a, role_b) in make.transfer_roles().items():
         of_a, of_b = make.run(role_a, role_b).results
-        ends = [(of_a[0], of_b[1]), (of_b[0], of_a[1])] if name == "pair" else [(of_a, of_b)]
+        ends = [(of_a[0], of_b[1]), (of_b[0], of_a[1])] if name != "line" else [(of_a, of_b)]
         for direction, (_, received) in zip(known("transfers.json")[name]["directions"], ends, strict=True):
             pads = [words(text) for text in direction["first_pads"]]
             for i, choice in enumerate(bits(direction["choices"][:4])):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.errors import CheatingSender, DifferentTransfers, PeerGone, Reuse
 from mixbayes.protocol.transfer.extension import CORRECTIONS, FOURS, PAIRS, UNIT, Received, Sent
-from mixbayes.protocol.transfer.kinds import EXTENDED, KINDS, NAME_BYTES, SILENT, STEP, TransferKind, agree
+from mixbayes.protocol.transfer.kinds import EXTENDED, KINDS, NAME_BYTES, SILENT, STEP, TransferKind, hear
 from mixbayes.protocol.transfer.lpn import LpnSizes
 from mixbayes.protocol.transfer.pool import Marks, PairPool, connect_pair
 from mixbayes.protocol.transfer.silent import SUMS
@@ -152,7 +152,7 @@ def test_a_name_that_cannot_be_read_is_not_shown() -> None:
     ends = Ends()
     ends.second.send(STEP, b"\x1b[2J".ljust(NAME_BYTES))
     with pytest.raises(DifferentTransfers, match="a name that cannot be read") as caught:
-        agree(ends.first, EXTENDED)
+        hear(ends.first, EXTENDED)
     assert "\x1b" not in str(caught.value)
 
 

@@ -10,8 +10,10 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.base import COUNT, receive_base, send_base
 from mixbayes.protocol.transfer.extension import CHECK, CORRECTIONS, TREES, ReceiverExtension, SenderExtension
+from mixbayes.protocol.transfer.silent import ANSWER, QUESTION, SUMS
 from tests.protocol.adversary import TappedEnds, dealt_receive, dealt_send
 from tests.protocol.pairs import converse, random_for, seed
+from tests.protocol.transfer.silent_pairs import SMALL, SilentEnds
 from tests.protocol.views import RUNS, tells_nothing
 
 TRANSFERS = 256
@@ -95,3 +97,33 @@ def test_the_sender_s_key_is_all_that_the_receiver_hears() -> None:
 
     converse([ends], sender, receiver)
     assert [(step, raw.size) for step, raw in ends.second.heard] == [("OT extension: hash key", 16)]
+
+
+class ChoosingFirst(Randomness):
+    """Its first stretch of choices, from which silent transfers grow, is all the same but for those of the checks."""
+
+    def __init__(self, number: int, choice: int) -> None:
+        super().__init__(seed(number))
+        self._choice = choice
+
+    def words(self, *shape: int) -> Words:
+        words = super().words(*shape)
+        alike = (SMALL.secret + SMALL.levels) // 64
+        if len(shape) == 1 and words.size > alike:
+            words[:alike] = np.uint64(2**64 - 1 if self._choice else 0)
+        return words
+
+
+def silent_view(choice: int, run: int) -> list[tuple[str, Bits]]:
+    """What A hears of B's and B's sender hears: all messages of B, whose secret and noise are the same in every run."""
+    ends = SilentEnds(number=1, draws={1: ChoosingFirst(4000 + 100 * choice + run, choice)})
+    ends.ends.first.forget()
+    ends.begin()
+    return [(step, np.unpackbits(raw)) for step, raw in ends.ends.first.heard if step in (SUMS, QUESTION, ANSWER)]
+
+
+def test_messages_of_silent_transfers_are_uniform_whatever_is_chosen() -> None:
+    """A's seed is fixed. B's choices are all zeros or all ones, the rest of its seed varies."""
+    runs = [[silent_view(choice, run) for run in range(RUNS)] for choice in (0, 1)]
+    assert [step for step, _ in runs[0][0]] == [SUMS, QUESTION, ANSWER]
+    tells_nothing([np.stack([np.concatenate([raw for _, raw in run]) for run in alike]) for alike in runs], 0)
