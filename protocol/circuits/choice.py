@@ -3,8 +3,8 @@
 An index of k bits chooses one of 2^k entries, and costs k random transfers (after Naor and Pinkas, STOC 1999). It takes
 two rounds: the receiver announces its index, masked by the random choices of its transfers; then the sender sends the
 whole table, every entry under a mask that the receiver can compute for the entry it chose and for no other. The pads
-themselves are the masks: entry v stands in slot v of a word and is masked by slot v of every pad that v's bits name, and
-the receiver lacks at least one of these pads for every other entry.
+themselves are the masks: entry v stands in slot v of a word and is masked by slot v of every pad that v's bits name,
+and the receiver lacks at least one of these pads for every other entry.
 
 Each party is the sender for half of the elements, so that both work and both directions of the pool are used alike.
 """

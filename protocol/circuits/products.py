@@ -44,8 +44,8 @@ def cross(
 ) -> tuple[Words, Words]:
     """This party's additive shares modulo 2^width of (their choice · my word) and of (my choice · their word).
 
-    Several words may be chosen by one bit: choices are (rows, n), and words (rows, n) or (words, rows, n). `needed` says
-    for each row how many low bits of the shares are right. Only these are sent.
+    Several words may be chosen by one bit: choices are (rows, n), and words (rows, n) or (words, rows, n). `needed`
+    says for each row how many low bits of the shares are right. Only these are sent.
     """
     bits, words = choice.reshape(-1), ring.limbed(word, width)
     each = words.shape[1] // bits.size if bits.size else 1
