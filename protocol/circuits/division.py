@@ -61,7 +61,7 @@ def divide(
 
 
 def _upper_bits(me: ComputingParty, numerators: Words, normal: Normal, quotient_bits: int) -> Words:
-    """The numerators on the scale on which the divisor is m, with `_GUARD` fraction bits; less by under two units."""
+    """The numerators on the scale on which the divisor is m, with `_GUARD` fraction bits; lower by under two units."""
     full = width(normal.width, quotient_bits)
     shifted = shifted_alike(me, normal, numerators, full)
     return widened(me, shifted, full, _room(quotient_bits), _filled(normal.width) - 1 - _GUARD)

@@ -33,13 +33,10 @@ from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.paillier.key import SecretKey
 from mixbayes.protocol.paillier.whole import run_paillier
 from mixbayes.protocol.privacy.coins import Coins
-<<<<<<< HEAD
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.lots import LOT
-from mixbayes.protocol.transfer.supplied import connect_supplied
-=======
 from mixbayes.protocol.transfer.pool import connect_pair
->>>>>>> silent
+from mixbayes.protocol.transfer.supplied import connect_supplied
 from tests.mixers import test_joint_test, test_recipes
 from tests.mixers.three_hospitals import HOSPITALS, NOISE, NOON, agreement, new_folder, one_hot
 from tests.protocol.bayes.test_cuts import SMALL

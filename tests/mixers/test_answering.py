@@ -5,12 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-<<<<<<< HEAD
-from typing import Any, NamedTuple, cast
-=======
 from functools import partial
-from typing import Any, cast
->>>>>>> silent
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest

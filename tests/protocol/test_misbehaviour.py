@@ -266,7 +266,6 @@ def test_false_contents_end_in_an_answer_or_in_an_error_of_ours(job: str, role: 
 
 CHECKED = {
     "announce choice of slots",
-    "choice of slots",
     "bit and word",
     "bit times word",
     "label",

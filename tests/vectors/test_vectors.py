@@ -83,7 +83,7 @@ def test_shares_of_a_gate_open_to_the_product() -> None:
 
 def test_wire_of_a_gate_is_a_header_and_a_bit_and_a_word_each() -> None:
     for case in known("triples.json")["cases"]:
-        payload = 1 + (1 if case["width"] == 1 else words_bytes(5, case["width"]))
+        payload = 1 + words_bytes(5, case["width"])
         for sent in (bytes.fromhex(case["wire_a"]), bytes.fromhex(case["wire_b"])):
             assert len(sent) == 16 + payload
             assert int.from_bytes(sent[4:8], "little") == 0
