@@ -74,10 +74,13 @@ def converse(
             give_back(me, asker, ledger, question)
         else:
             with supply.at_work():
-                _answer(desk, question)
+                verdict = _answer(desk, question)
+            if question.last and verdict is not Verdict.SPENT:
+                break
+    asker.close()  # the hospital need not wait for the end of the conversation between the mixers
 
 
-def _answer(desk: _Desk, question: Question) -> None:
+def _answer(desk: _Desk, question: Question) -> Verdict:
     """Answer one question, after its announcement, with this mixer's share of the labels or totals."""
     me, asker, ledger, joint_test = desk.me, desk.asker, desk.ledger, desk.joint_test
     verdict = common_verdict(me, asker, ledger, question)
@@ -109,6 +112,7 @@ def _answer(desk: _Desk, question: Question) -> None:
         _evaluate(desk, question)
     elif verdict is Verdict.GO:
         _classify(desk, question)
+    return verdict
 
 
 def _classify(desk: _Desk, question: Question) -> None:
