@@ -65,7 +65,8 @@ def converse(
     supply: Supply = NO_SUPPLY,
 ) -> None:
     """Answer until the hospital asks no more. `other` are the channels to the other mixer, for now and ahead."""
-    me = ComputingParty(role, other[0], connect_supplied(role, other[1], random, supply), random)
+    pool = connect_supplied(role, other[1], random, supply, kind=supply.kind)
+    me = ComputingParty(role, other[0], pool, random)
     desk = _Desk(me, asker, TableHolder(asker, random), layout, ledger, personal, joint_test, label.start_blinding(me))
     while (question := questions.receive(asker)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:

@@ -37,7 +37,7 @@ class Store:
         self.role = ROLES[name]
         self.layout = rounds.federation.layout
         policy, other = rounds.federation.policy, "b" if name == "a" else "a"
-        self.supply = Supply(policy.ahead, rounds.federation.title(other), policy.timeout)
+        self.supply = Supply(policy.ahead, rounds.federation.title(other), policy.timeout, rounds.federation.transfers)
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Model] | None = None
 
@@ -76,7 +76,7 @@ class Store:
 
     def model(self, number: int) -> tuple[bytes, Model]:
         """Which training the round's model comes from, and the model, which is read from the disk once."""
-        run = self.rounds.current().run
+        run = self.rounds.last_state().run
         with self._lock:
             if self._loaded is None or self._loaded[:2] != (number, run):
                 run, raw = self.rounds.model(number)

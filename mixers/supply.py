@@ -18,6 +18,7 @@ from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.extension import STRETCH
+from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind
 from mixbayes.protocol.transfer.lots import LOT, SESSION_BYTES, Lot, Lots, Shelf
 from mixbayes.protocol.transfer.pool import BothWays, connect_pair
 from mixbayes.protocol.transfer.supplied import STEP
@@ -34,8 +35,9 @@ _QUIET = 5.0
 class Supply:
     """One mixer's end. Its conversations promise and take lots, and one thread puts new ones there."""
 
-    def __init__(self, transfers: int, other: str, deadline: float) -> None:
+    def __init__(self, transfers: int, other: str, deadline: float, kind: TransferKind = EXTENDED) -> None:
         """`transfers` are kept ahead in each direction; with none there is no supply. `other` is whom to blame."""
+        self.kind = kind
         self._volume = -(-transfers // LOT)
         self._together = min(_TOGETHER, self._volume)
         self._other = other
@@ -157,7 +159,7 @@ NO_SUPPLY = Supply(0, "the other mixer", 0.0)
 def lead(supply: Supply, channels: Sequence[Channel], key: str) -> None:
     """Mixer a's part in one conversation about the supply, over its channels for now and ahead."""
     now, ahead = channels
-    pool = connect_pair(A, ahead, Randomness.from_system())
+    pool = connect_pair(A, ahead, Randomness.from_system(), kind=supply.kind)
     with supply.session(key) as shelf:
         while (count := supply.due(shelf)) is not None:
             now.send(ORDER, count.to_bytes(_ORDER_BYTES, "little"))
@@ -173,7 +175,7 @@ def follow(supply: Supply, channels: Sequence[Channel], key: str) -> None:
     now, ahead = channels
     try:
         with supply.session(key, now.close) as shelf:
-            pool = connect_pair(B, ahead, Randomness.from_system())
+            pool = connect_pair(B, ahead, Randomness.from_system(), kind=supply.kind)
             while (count := int.from_bytes(now.receive(ORDER, _ORDER_BYTES).tobytes(), "little")) != _END:
                 if count:
                     supply.make(shelf, pool, count)

@@ -61,7 +61,8 @@ def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str,
 
 def longest(role: int, layout: Layout, hospitals: Iterable[str]) -> int:
     """The length in bytes of the longest contribution that one of these hospitals can send."""
-    return max(encoded_size(name, 2**32 - 1, None if role == A else layout.contributed) for name in hospitals)
+    name = max(hospitals, key=lambda name: len(name.encode()))
+    return encoded_size(name, 2**32 - 1, None if role == A else layout.contributed)
 
 
 def train_round(
@@ -80,7 +81,8 @@ def train_round(
 
     With `bins` it finds the cut points for so many, in place of a model.
     """
-    me = ComputingParty(role, other[0], connect_supplied(role, other[1], random, supply), random)
+    pool = connect_supplied(role, other[1], random, supply, kind=supply.kind)
+    me = ComputingParty(role, other[0], pool, random)
     agree_on_set(me.channel, number, ((one.hospital, one.id) for one in contributions))
     accepted, lies = honest_ones(me, layout, contributions)
     if len(accepted) < minimum:

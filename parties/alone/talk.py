@@ -40,7 +40,7 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     store.refuse_training(number)
     now, ahead = channels
     random = Randomness.from_system()
-    me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
+    me = _computing_party(store, now, ahead, random)
     agree_on_set(now, number, ((name, one.id) for name, one in store.rounds.contributions(number).items()))
     store.begin_training(number)
     vector = store.vector(number)
@@ -68,6 +68,11 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
         raise
 
 
+def _computing_party(store: PartnerStore, now: Channel, ahead: Channel, random: Randomness) -> ComputingParty:
+    pool = connect_pair(store.role, ahead, random, kind=store.federation.transfers)
+    return ComputingParty(store.role, now, pool, random)
+
+
 def _opened(other: Channel, share: Words) -> Words:
     """Noisy counts that both hospitals may keep."""
     step = "noisy counts"
@@ -82,7 +87,7 @@ class Asker:
         now, ahead, question, question_ahead = channels
         random = Randomness.from_system()
         self._store = store
-        self._me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
+        self._me = _computing_party(store, now, ahead, random)
         self._line = AskingLine.connect(store.federation.protocol, question, question_ahead, random)
         self._over = threading.Event()
         self._failure: MixbayesError | None = None
@@ -177,7 +182,7 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
     """Answer the other hospital until it asks no more."""
     now, ahead, question_channel, question_ahead = channels
     random = Randomness.from_system()
-    me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
+    me = _computing_party(store, now, ahead, random)
     line = AnsweringLine.connect(store.federation.protocol, question_channel, question_ahead, random)
     ledger: Ledger[Engine] = store.page(store.other)
     while (question := questions.receive(line.channel)).kind is not Kind.END:

@@ -85,8 +85,8 @@ class Form:
         return self.standing.parameters.rows(self._answers)
 
     def stands(self, rows: int, about: bytes) -> bool:
-        """Whether a question of so many rows is asked of a standing table: where the sums of all fit one product."""
-        return bool(about) and rows <= self.standing.rows_together
+        """Whether a question of so many rows is asked of a standing table: where one product and one key serve all."""
+        return bool(about) and rows <= min(self.standing.rows_together, self.standing_rows)
 
     def volume(self, rows: int) -> int:
         """The bytes that the hospital exchanges with one mixer about so many rows, apart from headers."""

@@ -13,8 +13,8 @@ of the key gets c1 and some coefficients of c0. There it finds c0 + c1·s = (q /
 share is the highest bits of that, and the other share is the highest bits of −R, which a third role may be given as a
 seed. The shares add up to Σ p_k·m_k modulo 2^width, unless the small part carries into the highest bits. Then they are
 off by one. R is uniform, so the probability is the size of the small part times 2^width / q. The standard deviation of
-the small part is below 2^11 for up to 48 polynomials p_k, whatever their coefficients. `Parameters` keeps the
-probability below 2^-`GAP`.
+the small part is √(10.5·(4N/3 + w)) if the p_k have w coefficients that are not 0: below 2^11 for up to 47 polynomials,
+and for more where rows name few of the words. `Parameters` keeps the probability below 2^-`GAP`.
 
 **What is hidden.** From whoever has no key: m_k, as far as ring-LWE is hard. From the holder of the key: p_k, also if
 it departs from the protocol. c0 is uniform because of R. c1 looks uniform because (a', u·a' + e') is a ring-LWE sample

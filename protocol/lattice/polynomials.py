@@ -6,9 +6,10 @@ pointwise product is a product modulo X^N + 1 (the right-angle convolution of Cr
 
 The results are integers, so they are exact once rounding errors are below 1/2. For vectors x, y of N/2 = 2^n complex
 numbers the error of a convolution is below ‖x‖·‖y‖·ε·(3n + √5·(3n + 1) + 3n·β/ε), where ε = 2^-53 and β is the error
-of the roots of unity (Brent, Percival and Zimmermann, Mathematics of Computation 76, 2007). For N = 8192 and β = ε this
-is 1.9·10^-14 · ‖x‖·‖y‖. A limb polynomial has a norm of at most 2^24·√N. A polynomial with coefficients -1, 0 and 1 has
-a norm of at most √N. So a sum of `TOGETHER` = 64 such products is off by less than 0.17.
+of the roots of unity (Brent, Percival and Zimmermann, Mathematics of Computation 76, 2007). For N = 8192 and β = ε, and
+with n = 13 because of the multiplications before and after the transforms, this is 1.9·10^-14 · ‖x‖·‖y‖. Adding up
+`TOGETHER` = 64 products adds at most 64·ε to the factor. A limb polynomial has a norm of at most 2^24·√N, and a
+polynomial with coefficients -1, 0 and 1 has a norm of at most √N. So a sum of 64 products is off by less than 0.23.
 """
 
 from __future__ import annotations

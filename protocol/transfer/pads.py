@@ -59,10 +59,13 @@ class FixedKeyHash:
 
 
 class TransferHash:
-    """TMMO of the rows of one session's transfers. The tweak is the number of the transfer: no key meets it twice."""
+    """TMMO of the rows of one session's transfers. The tweak is the number of the transfer: no key meets it twice.
 
-    def __init__(self, key: bytes) -> None:
-        self._key = _derived("transfers", key)
+    Rows of the extension and of silent transfers have a key each.
+    """
+
+    def __init__(self, key: bytes, use: str = "transfers") -> None:
+        self._key = _derived(use, key)
         self._permute = _permutation(self._key)
         self._done = 0
         self._room = np.empty((1, 2), np.uint64)
@@ -106,6 +109,11 @@ def long_hash(key: bytes) -> FixedKeyHash:
 def tree_hash(key: bytes) -> FixedKeyHash:
     """The hash that makes the children of a tree's nodes."""
     return FixedKeyHash(_derived("trees", key))
+
+
+def silent_tree_hash(key: bytes) -> FixedKeyHash:
+    """The hash that makes the children of a node in the trees of silent transfers."""
+    return FixedKeyHash(_derived("silent trees", key))
 
 
 def _derived(use: str, key: bytes) -> bytes:

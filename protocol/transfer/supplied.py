@@ -19,6 +19,7 @@ from mixbayes.protocol.errors import OutOfRange, Reuse, WrongStep
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import A
 from mixbayes.protocol.transfer.extension import STRETCH, Received, Sent
+from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind
 from mixbayes.protocol.transfer.lots import LOT, NAMED_BYTES, NO_SESSION, Lot, Lots
 from mixbayes.protocol.transfer.pads import FixedKeyHash
 from mixbayes.protocol.transfer.pool import BothWays, Marks, PairPool, connect_pair
@@ -182,8 +183,13 @@ class FollowingPool(SuppliedPool):
 
 
 def connect_supplied(
-    role: int, channel: Channel, random: Randomness, source: Source, marks: Marks = USUAL
+    role: int,
+    channel: Channel,
+    random: Randomness,
+    source: Source,
+    marks: Marks = USUAL,
+    kind: TransferKind = EXTENDED,
 ) -> SuppliedPool:
     """A computing party's pool of one conversation. Where there are no lots, it connects when it first needs one."""
-    connect = partial(connect_pair, role, channel, random, marks)
+    connect = partial(connect_pair, role, channel, random, marks, kind)
     return (NamingPool if role == A else FollowingPool)(channel, source, connect, marks)

@@ -34,12 +34,11 @@ from tests.protocol.transfer.test_lots import ideal
 PATIENCE = 30.0
 ANNOUNCED, VERDICT, KEPT, LABEL = 1, 1, 1, 1
 """The announcement; what the mixers compare before a question, and before its answer leaves; the answer."""
-ROWS_COMPARED = 1
 TABLE, SUMS = 1, 1
 """Of a private question: the verdicts, with the tables where none stands yet, and the sums."""
-COMPARISON, ANOTHER_LEVEL = 6, 2
+COMPARISON, ANOTHER_LEVEL = 3, 1
 """Of the scores of two classes, and what a second level of the tournament adds to it."""
-PUBLIC = ANNOUNCED + VERDICT + ROWS_COMPARED + COMPARISON + KEPT + LABEL
+PUBLIC = ANNOUNCED + VERDICT + COMPARISON + KEPT + LABEL
 PRIVATE = ANNOUNCED + VERDICT + TABLE + SUMS + COMPARISON + KEPT + LABEL
 
 

@@ -141,6 +141,9 @@ def _policy_lines(policy: Policy) -> Iterator[str]:
     yield "# count; 1 for none. test_share is kept out of all counts, to judge the joint classifier by."
     yield f"folds = {policy.folds}"
     yield f"test_share = {policy.test_share!r}"
+    yield "# How the two computing parties make oblivious transfers: extended takes the least time on one machine,"
+    yield "# silent sends the fewest bytes between machines that are far apart."
+    yield f"transfers = {_text(policy.transfers)}"
 
 
 def _ahead_lines(ahead: int) -> Iterator[str]:

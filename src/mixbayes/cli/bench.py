@@ -12,8 +12,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from mixbayes.cli.slow_link import Delay, Rate, slow_link
+from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.bench import Result, measure
 from mixbayes.simulation.bench_nodes import NodeResult, measure_nodes
+from mixbayes.simulation.bench_slow_links import SlowResult, measure_slow_links
+from mixbayes.simulation.slow_link import SlowLink
 
 EXAMPLES = """Examples:
 
@@ -22,19 +26,29 @@ mixbayes bench
 mixbayes bench --repeats 3 --json
 
 mixbayes bench --nodes
+
+mixbayes bench --nodes --delay 25 --rate 100
 """
+AnyResult = Result | NodeResult | SlowResult
 
 
 def bench(
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Runs of every task; the median counts.")] = 7,
     nodes: Annotated[bool, typer.Option("--nodes", help="Ask the real nodes, over gRPC with TLS, instead.")] = False,
+    delay: Delay = None,
+    rate: Rate = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Measure the building blocks and whole jobs on this machine: 13 attributes of 10 values, or 30 Gaussian ones."""
+    """Measure the building blocks and whole jobs on this machine: 13 attributes of 10 values, or 30 Gaussian ones.
+
+    With --nodes and --delay, all that nodes say to mixers passes a proxy that delays and throttles it.
+    """
+    link = slow_link(delay, rate)
+    if link and not nodes:
+        raise Unsupported("--delay is for links between real nodes: add --nodes.")
     talk = Console(stderr=True, highlight=False)
-    measured: Iterator[NodeResult | Result] = measure_nodes(repeats) if nodes else measure(repeats)
     results = []
-    for result in measured:
+    for result in _measured(repeats, link, nodes=nodes):
         talk.print(f"measured: {result.task}", markup=False)
         results.append(result)
     if as_json:
@@ -42,6 +56,16 @@ def bench(
     else:
         _show([result for result in results if isinstance(result, Result)])
         _show_nodes([result for result in results if isinstance(result, NodeResult)])
+        _show_slow([result for result in results if isinstance(result, SlowResult)])
+
+
+def _measured(repeats: int, link: SlowLink | None, *, nodes: bool) -> Iterator[AnyResult]:
+    if link:
+        yield from measure_slow_links(link, repeats)
+    elif nodes:
+        yield from measure_nodes(repeats)
+    else:
+        yield from measure(repeats)
 
 
 def _show_nodes(results: list[NodeResult]) -> None:
@@ -52,6 +76,27 @@ def _show_nodes(results: list[NodeResult]) -> None:
         column.justify = "right"
     for result in results:
         table.add_row(result.task, f"{1000 * result.seconds:.1f}", f"{1000 * result.seconds_warm:.1f}")
+    Console(highlight=False, width=None if sys.stdout.isatty() else 120).print(table)
+
+
+def _show_slow(results: list[SlowResult]) -> None:
+    if not results:
+        return
+    title = f"two mixers and two hospitals, {results[0].delay_ms:g} ms one way, {results[0].mbit:g} Mbit/s each way"
+    columns = ("task", "seconds", "MB", "bytes a row", "made ahead, s", "MB")
+    table = Table(*columns, title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for result in results:
+        ahead = result.seconds_ahead, result.bytes_ahead
+        table.add_row(
+            result.task,
+            f"{result.seconds:.2f}",
+            f"{result.bytes / 1e6:.2f}",
+            f"{result.bytes / result.rows:,.0f}" if result.rows else "",
+            "" if ahead[0] is None else f"{ahead[0]:.2f}",
+            "" if ahead[1] is None else f"{ahead[1] / 1e6:.2f}",
+        )
     Console(highlight=False, width=None if sys.stdout.isatty() else 120).print(table)
 
 

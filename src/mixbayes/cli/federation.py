@@ -41,13 +41,14 @@ from mixbayes.cli.noise import (
     refuse_noise_for_nothing,
     tell_not_covered,
 )
-from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
+from mixbayes.cli.options import MostValues, Protocol, Several, Transfers, names_in, separators_in, smoothing_text
 from mixbayes.cli.output import write_whole
 from mixbayes.cli.pinning import MemberKeys, keys_in
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL as USUALLY
 from mixbayes.cli.reading import opened, reads_tables, tell_unmet
 from mixbayes.cli.recipes import Folds, Recipes, TestEpsilon, TestShare, agreed_test, usual_folds
+from mixbayes.cli.slow_link import Delay, Rate, slow_link
 from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -58,6 +59,7 @@ from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
+from mixbayes.simulation.cost import in_words, predicted, refuse_without_mixers
 from mixbayes.tables.doubts import all_dates, mostly_once, one_of_a_kind
 from mixbayes.tables.inference import class_of, infer, looks_numeric
 from mixbayes.tables.profile import ColumnProfile, Profile
@@ -175,6 +177,12 @@ def new(
     rounds: Annotated[
         int, typer.Option(metavar="N", min=1, max=MOST_ROUNDS, help="How many rounds there may be.")
     ] = USUAL.rounds,
+    transfers: Annotated[
+        Transfers,
+        typer.Option(help="How oblivious transfers are made: `silent` sends fewer bytes between distant machines."),
+    ] = Transfers.EXTENDED,
+    delay: Delay = None,
+    rate: Rate = None,
     how: How = USUALLY,
 ) -> None:
     """Write an agreement: DIR/federation.toml.
@@ -184,6 +192,7 @@ def new(
     _refuse_no_decision(epsilon, no_noise, protocol)
     refuse_noise_for_nothing(epsilon, total_epsilon, total_delta, release)
     _refuse_grid_without_bins(grid, bins)
+    link = slow_link(delay, rate)
     target = folder / "federation.toml"
     _refuse_to_overwrite(target)
     keys = keys_in(key or [])
@@ -238,6 +247,7 @@ def new(
                 "max_rows_each": max_rows_each,
                 "folds": folds or (1 if grid else usual_folds(protocol)),
                 "test_share": test_share,
+                "transfers": transfers.value,
             },
             "recipes": list(map(str, recipes)),
             "privacy": privacy.model_dump() if privacy else None,
@@ -247,12 +257,16 @@ def new(
     )
     _refuse_keys_of_strangers(keys)
     refuse_what_cannot_run(federation)
+    if link:
+        refuse_without_mixers(federation)
     _make(folder)
     write_whole(target, written(federation))
     if federation.privacy:
         tell_not_covered(dictionary, table.source)
     for line in next_steps(federation, target):
         typer.echo(line, err=True)
+    if link:
+        typer.echo(in_words(link, predicted(federation, link), private=True), err=True)
 
 
 @app.command(cls=Command, epilog=SHOW_EXAMPLES)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from mixbayes.agreement.agreement import MOST_FOLDS
+from mixbayes.agreement.agreement import MOST_FOLDS, Federation
 from mixbayes.agreement.noise import USUAL_DELTA
 from mixbayes.cli.doubts import tell_doubts, tell_predicted, tell_unknown
 from mixbayes.cli.noise import (
@@ -33,11 +33,13 @@ from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.cli.recipes import USUAL_FOLDS, TestShare
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.cli.simulate_text import show
+from mixbayes.cli.slow_link import Delay, Rate, slow_link
 from mixbayes.parties.applications import BEST
 from mixbayes.parties.own_patients import MOST_PADDED
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.several import USUAL_MOST
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.simulation.cost import in_words, predicted
 from mixbayes.simulation.outcome import Outcome
 from mixbayes.simulation.plan import USUAL_HOLDOUT, usual_share
 from mixbayes.simulation.run import simulate as run_simulation
@@ -59,6 +61,8 @@ mixbayes simulate north.csv south.csv --two-party --json
 mixbayes simulate patients.csv --hospitals 5 --report report
 
 mixbayes simulate patients.csv --bins 5 --epsilon 2
+
+mixbayes simulate patients.csv --bins 5 --delay 25 --rate 100
 
 mixbayes simulate north.csv south.csv west.csv --bins 5 --evaluate --report report
 
@@ -169,6 +173,8 @@ def simulate(
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Who holds which rows; never the protocol's randomness.")
     ] = 0,
+    delay: Delay = None,
+    rate: Rate = None,
     report: Report = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     how: How = USUAL,
@@ -176,6 +182,9 @@ def simulate(
     """Train and classify on this machine, every node in a process of its own, and compare with pooling."""
     refuse_exact_with_noise(epsilon, protocol)
     refuse_noise_for_nothing(epsilon, total_epsilon, total_delta, release)
+    link = slow_link(delay, rate)
+    if link and two_party:
+        raise Unsupported("--delay says what a federation with mixers costs: leave it out, or --two-party.")
     protections = _protections(protect or [])
     wishes(
         evaluate=evaluate,
@@ -204,6 +213,10 @@ def simulate(
                 typer.echo(_MANY_ROWS, err=True)
         if asked:
             tell_unknown(dictionary, asked)
+
+    def staged(federation: Federation) -> None:
+        if link:
+            typer.echo(in_words(link, predicted(federation, link, private=private), private=private), err=True)
 
     with Talk() as talk:
         outcome = run_simulation(
@@ -237,6 +250,7 @@ def simulate(
             compare=compare or [],
             seed=seed,
             agreed=agreed,
+            staged=staged,
             progress=talk,
         )
     if labels:

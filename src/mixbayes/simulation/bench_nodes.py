@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -21,7 +21,7 @@ from mixbayes.parties.asking import numbering
 from mixbayes.parties.settings import Settings as PartySettings
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers
-from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.simulation import roles
 from mixbayes.simulation.bench import Task, dictionary, questions
@@ -33,6 +33,18 @@ HOSPITALS = "north", "south"
 TASKS = tuple(Task(kind, size) for kind in ("public", "private") for size in (1, 10_000))
 _ROWS = 1000
 _ASKER = "asker"
+
+
+@dataclass(frozen=True)
+class Span:
+    """When something began and ended, in seconds of `time.time`: every process of this machine has the same."""
+
+    begin: float
+    end: float
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.begin
 
 
 @dataclass(frozen=True)
@@ -49,18 +61,17 @@ def measure_nodes(repeats: int = 7, tasks: tuple[Task, ...] = TASKS) -> Iterator
     """Ask two mixers, again and again, through one conversation."""
     agreed = dictionary(tasks[0])
     with stage(HOSPITALS, agreed, "shares", two_party=False, timeout=60.0) as set_up, Crew(preload=__name__) as crew:
-        _start(crew, set_up, agreed)
-        crew.start(_ASKER, asker, set_up)
-        crew.hear(_ASKER)
+        start_nodes(crew, set_up)
+        start_asker(crew, set_up)
         for task in tasks:
-            _ask(crew, task, warm=False)
-            cold = [_ask(crew, task, warm=False) for _ in range(repeats)]
-            warm = [_ask(crew, task, warm=True) for _ in range(repeats)]
+            ask(crew, task)
+            cold = [ask(crew, task).seconds for _ in range(repeats)]
+            warm = [ask_warm(crew, task).seconds for _ in range(repeats)]
             yield NodeResult(task.named(), task.size, statistics.median(cold), statistics.median(warm))
 
 
 def asker(report: Connection, set_up: Stage) -> None:
-    """A hospital that asks, and says how long it took."""
+    """A hospital that asks what it is told, and says when. Told nothing, it has transfers made ahead."""
     name = set_up.federation.names[0]
     layout = set_up.federation.layout
     identity = Identity(set_up.keys(name), name, logger("benchmark"))
@@ -71,36 +82,67 @@ def asker(report: Connection, set_up: Stage) -> None:
         report.send("ready")
         while True:
             try:
-                task, warm = report.recv()
+                task = report.recv()
             except EOFError:
                 break
-            if warm:
+            if task is None:
                 asking.warm()
+                report.send("warm")
+                continue
             codes = questions(layout, task.size)
-            start = time.perf_counter()
+            begin = time.time()
             for _ in asking.labels(status.round, codes, private=task.kind == "private"):
                 pass
-            report.send(time.perf_counter() - start)
+            report.send(Span(begin, time.time()))
         asking.close()
 
 
-def _start(crew: Crew, set_up: Stage, agreed: Dictionary) -> None:
-    federation, layout, random = set_up.federation, set_up.federation.layout, np.random.default_rng(3)
-    for mixer in federation.mixers:
-        settings = MixerSettings(federation, mixer.name, set_up.keys(mixer.name), set_up.state(mixer.name))
-        crew.start(federation.title(mixer.name), roles.mixer, settings)
-        crew.hear(federation.title(mixer.name))
+def start_nodes(crew: Crew, set_up: Stage, listen: Mapping[str, str] = {}) -> None:
+    """Both mixers, and hospitals that have contributed when this returns. `listen` says where mixers listen."""
+    federation = set_up.federation
+    for one in federation.mixers:
+        keys, state = set_up.keys(one.name), set_up.state(one.name)
+        crew.start(
+            federation.title(one.name),
+            roles.mixer,
+            MixerSettings(federation, one.name, keys, state, listen.get(one.name)),
+        )
+        crew.hear(federation.title(one.name))
     for name in federation.names:
-        rows = Codes(questions(layout, _ROWS), random.integers(0, layout.classes, _ROWS).astype(np.int32))
-        vector = count(layout, rows)
-        crew.start(name, roles.hospital, PartySettings(federation, name, set_up.keys(name), set_up.state(name), vector))
+        settings = PartySettings(federation, name, set_up.keys(name), set_up.state(name), _some_counts(set_up))
+        crew.start(name, roles.hospital, settings)
         crew.hear(name)
+    for name in federation.names:
         crew.tell(name, "contribute")
     for name in federation.names:
         crew.hear(name)
 
 
-def _ask(crew: Crew, task: Task, *, warm: bool) -> float:
-    crew.tell(_ASKER, (task, warm))
-    seconds: float = crew.hear(_ASKER)
-    return seconds
+def start_asker(crew: Crew, set_up: Stage) -> None:
+    """Returns once the round serves and the hospital is ready to ask."""
+    crew.start(_ASKER, asker, set_up)
+    crew.hear(_ASKER)
+
+
+def ask(crew: Crew, task: Task) -> Span:
+    """From the question to the last label."""
+    crew.tell(_ASKER, task)
+    span: Span = crew.hear(_ASKER)
+    return span
+
+
+def warm_up(crew: Crew) -> None:
+    """Have transfers made ahead. Mixers may still be at it when this returns."""
+    crew.tell(_ASKER, None)
+    crew.hear(_ASKER)
+
+
+def ask_warm(crew: Crew, task: Task) -> Span:
+    warm_up(crew)
+    return ask(crew, task)
+
+
+def _some_counts(set_up: Stage) -> Words:
+    layout, random = set_up.federation.layout, np.random.default_rng(3)
+    rows = Codes(questions(layout, _ROWS), random.integers(0, layout.classes, _ROWS).astype(np.int32))
+    return count(layout, rows)

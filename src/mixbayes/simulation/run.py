@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from mixbayes.agreement.agreement import Given, Privacy
+from mixbayes.agreement.agreement import Federation, Given, Privacy
 from mixbayes.agreement.noise import (
     USUAL_DELTA,
     document,
@@ -119,15 +119,17 @@ def simulate(
     seed: int = 0,
     deadline: float = DEADLINE,
     agreed: Callable[[Dictionary], None] = lambda dictionary: None,
+    staged: Callable[[Federation], None] = lambda federation: None,
     progress: Progress = lambda what, done, total: None,
 ) -> Outcome:
     """Train on the union of the hospitals' tables and classify, every node a process with TLS between them.
 
     `tables` are the hospitals' by name; a single one is split at random. `seed` fixes who holds which rows, never the
     randomness of the protocol, or of the noise; there is noise if `epsilon` is given. `agreed` is told the dictionary
-    before the nodes start. With `evaluate` every hospital judges the usual recipes, or those of `compare`, by its own
-    patients, who are dealt into `folds`. With a `recipe` every hospital asks about its own rows by it; `best` is what
-    its evaluation finds. Nodes are new processes: a script calls this under `if __name__ == "__main__"`.
+    before the nodes start, and `staged` the whole agreement. With `evaluate` every hospital judges the usual recipes,
+    or those of `compare`, by its own patients, who are dealt into `folds`. With a `recipe` every hospital asks about
+    its own rows by it; `best` is what its evaluation finds. Nodes are new processes: a script calls this under
+    `if __name__ == "__main__"`.
     """
     if protocol == PAILLIER and not two_party:
         raise Unsupported(
@@ -176,10 +178,15 @@ def simulate(
     prepared = prepare(planned, layout, protect, seed, progress, wished.test_share)
     agreed(dictionary)
     make_room(len(prepared.held) + (0 if two_party else 2))
+
+    def play(set_up: Stage) -> _Answers:
+        staged(set_up.federation)
+        return _answers(set_up, prepared, wished, private, progress)
+
     with ended_in_order():
         answers = _staged(
             partial(stage, list(prepared.held), dictionary, protocol, two_party, deadline, rules),
-            lambda set_up: _answers(set_up, prepared, wished, private, progress),
+            play,
         )
     return _outcome(prepared, protocol, answers, privacy, wished)
 
