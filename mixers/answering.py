@@ -96,9 +96,9 @@ def _answer(desk: _Desk, question: Question) -> Verdict:
         # The other mixer's word is received before its first message of the computation, so nothing is computed, and
         # nothing opened, that only one has charged. Nobody waits for this word alone.
         me.channel.start_swap(questions.CHARGED, question.id)
-    elif question.kind is Kind.PUBLIC:
-        rows.drop(asker, desk.layout, question.rows)
     questions.send_verdict(asker, verdict)
+    if question.kind is Kind.PUBLIC and verdict is not Verdict.GO:
+        rows.drop(asker, desk.layout, question.rows)
     if verdict is Verdict.STORED:
         shares = ledger.kept(question)
         if question.kind is not Kind.ASIDE:
