@@ -123,7 +123,7 @@ def nested(me: ComputingParty, bits: Bits, words: Xored, width: int) -> Xored:
         mine = np.concatenate([mine, mine * bit])
         factors = np.concatenate([factors * bit, factors])
         factors[0] ^= word
-    crossed = cross_xor(me, mine[1:], factors[1:], width)
+    crossed: Xored = cross_xor(me, mine[1:], factors[1:], width)
     return factors[0] ^ np.bitwise_xor.reduce(crossed, axis=0)
 
 
