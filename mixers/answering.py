@@ -75,10 +75,13 @@ def converse(
             give_back(me, asker, ledger, question)
         else:
             with supply.at_work():
-                _answer(desk, question)
+                verdict = _answer(desk, question)
+            if question.last and verdict is not Verdict.SPENT:
+                break
+    asker.close()  # the hospital need not wait for the end of the conversation between the mixers
 
 
-def _answer(desk: _Desk, question: Question) -> None:
+def _answer(desk: _Desk, question: Question) -> Verdict:
     """Answer one question, after its announcement, with this mixer's share of the labels or totals."""
     me, asker, ledger, joint_test = desk.me, desk.asker, desk.ledger, desk.joint_test
     verdict = common_verdict(me, asker, ledger, question)
@@ -93,9 +96,9 @@ def _answer(desk: _Desk, question: Question) -> None:
         # The other mixer's word is received before its first message of the computation, so nothing is computed, and
         # nothing opened, that only one has charged. Nobody waits for this word alone.
         me.channel.start_swap(questions.CHARGED, question.id)
-    elif question.kind is Kind.PUBLIC:
-        rows.drop(asker, desk.layout, question.rows)
     questions.send_verdict(asker, verdict)
+    if question.kind is Kind.PUBLIC and verdict is not Verdict.GO:
+        rows.drop(asker, desk.layout, question.rows)
     if verdict is Verdict.STORED:
         shares = ledger.kept(question)
         if question.kind is not Kind.ASIDE:
@@ -110,6 +113,7 @@ def _answer(desk: _Desk, question: Question) -> None:
         _evaluate(desk, question)
     elif verdict is Verdict.GO:
         _classify(desk, question)
+    return verdict
 
 
 def _classify(desk: _Desk, question: Question) -> None:

@@ -21,7 +21,9 @@ from mixbayes.node.rounds.remote import RemoteFollower
 from mixbayes.node.serving.admission import caller_of
 from mixbayes.node.serving.conversations import Work
 from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.errors import PeerGone, PeerSilent
 from mixbayes.transport.conversation import AHEAD, ASKING, MODEL_KEPT, NOW, SUPPLYING, TRAINING, Bound, conversation
+from mixbayes.transport.errors import Unreachable
 from mixbayes.wire.v1.node_pb2 import RoundNumber, RoundReport
 
 Context = grpc.ServicerContext
@@ -29,6 +31,8 @@ TICK = 0.25
 """Seconds between two steps while nothing happens."""
 _ANEW = 1.0
 """Seconds after which the supply of transfers begins anew."""
+_PASSING = PeerGone, PeerSilent, Unreachable
+"""Mixer b is away, and may be back soon."""
 
 
 class LedMixer(RemoteFollower):
@@ -101,7 +105,8 @@ def keep_supplied(supply: Supply, led: LedMixer, log: Log) -> None:
         except Exception as failure:  # noqa: BLE001 - without a supply conversations make their own transfers
             error = failure
             if supply.wanted:
-                repeated.say(str(error), log.info, "no transfers are made ahead", **error_fields(error))
+                line = log.info if isinstance(error, _PASSING) else log.warning
+                repeated.say(str(error), line, "no transfers are made ahead", **error_fields(error))
         supply.pause(pauses.after(error))
 
 

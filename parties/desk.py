@@ -107,6 +107,8 @@ class AtMixers:
         self._own = own
         self._repeats = repeats
         self._note = note
+        self._seen: Status | None = None
+        """What was reported just now, for the question that follows."""
         self.last_round = mixers.last_round
         self.next_round = mixers.next_round
         self.open_round = mixers.open_round
@@ -126,19 +128,21 @@ class AtMixers:
         return replace(found, protection=own.protection, epsilon_spent=spent, trails=trails)
 
     def refuse_over_budget(self, rows: int) -> Status:
-        return _answering(self._mixers.status, self._federation).refuse_over_budget(rows)
+        self._seen = _answering(self._mixers.status, self._federation).refuse_over_budget(rows)
+        return self._seen
 
     def labels(
         self, codes: Values, rows: Columns, *, private: bool, progress: Progress, id: bytes = b"", recipe: str = ""
     ) -> Labels:
         named = read_recipe(recipe or str(JOINT))
         refuse_not_agreed(self._federation, named)
-        status = _answering(self._mixers.status, self._federation)
+        status, self._seen = self._seen or _answering(self._mixers.status, self._federation), None
         last = OpenQuestion(self._note)
         asking = Asking(self._mixers, self._federation.layout, self._numbered, last, self._repeats)
         parts: list[Labels] = []
         try:
-            for part in asking.labels(status.round, codes, private=private, id=id, renew=True, recipe=named):
+            about = partial(asking.labels, status.round, codes, private=private, id=id, renew=True)
+            for part in about(recipe=named, last=True):
                 parts.append(part)
                 progress(sum(map(len, parts)))
         finally:

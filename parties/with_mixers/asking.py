@@ -82,17 +82,20 @@ class Asking:
         id: bytes = b"",
         renew: bool = False,
         recipe: Recipe = JOINT,
+        last: bool = False,
     ) -> Iterator[Labels]:
-        """The labels of these rows, as codes (columns, n), question by question.
+        """The labels of these rows, as codes (columns, n), question by question. `last` says that no others come.
 
         Under the same `id` the same rows are charged once. A question that broke off before is asked anew if there is
         no id or if `renew` is set. It is charged again; what cannot be known of it is given back.
         """
         kind, form = Kind.PRIVATE if private else Kind.PUBLIC, self._form(recipe)
-        for at, batch in enumerate(batches(form, codes.shape[1], self._repeats)):
+        parts = list(batches(form, codes.shape[1], self._repeats))
+        for at, batch in enumerate(parts):
             rows = self._repeated(of_recipe(id, recipe), at, kind, codes[:, batch])
             question_id = self._numbered(of_recipe(id, recipe), at, kind, rows.codes)
-            question = Question(kind, number, rows.codes.shape[1], question_id, recipe)
+            ends = last and at == len(parts) - 1
+            question = Question(kind, number, rows.codes.shape[1], question_id, recipe, ends)
             shown = None if private else rows.codes
             answers = self._one(question, partial(self._answer, form, rows.codes), renew=renew or not id, shown=shown)
             yield rows.labels(answers, "mixer a or mixer b")
@@ -126,8 +129,7 @@ class Asking:
         if lines := self._lines:
             with suppress(MixbayesError):
                 self._announce_to_both(lines, Question(Kind.END))
-            self._lines = None
-            lines.held.close()
+            self._hang_up()
 
     def _one(
         self,
@@ -143,11 +145,13 @@ class Asking:
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                last, verdict = self._unspent(question, shown, renew=renew)
+                asked, verdict = self._unspent(question, shown, renew=renew)
                 if verdict is Verdict.SPENT:
                     break
-                found = answer(verdict, last)
+                found = answer(verdict, asked)
                 self._open.is_answered()
+                if asked.last:
+                    self._hang_up()
             except PeerGone:
                 self._break_off()
                 if attempt == ATTEMPTS:
@@ -240,6 +244,11 @@ class Asking:
     def _announce_to_both(self, lines: _Lines, question: Question) -> None:
         for channel in lines.channels:
             questions.send(channel, question)
+
+    def _hang_up(self) -> None:
+        lines, self._lines = self._lines, None
+        if lines:
+            lines.held.close()
 
     def _break_off(self) -> None:
         lines, self._lines = self._lines, None

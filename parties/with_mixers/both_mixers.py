@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from typing import TypeVar
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.counts import STEP as COUNTS
@@ -27,6 +29,7 @@ from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
 
 NAMES = "a", "b"
+Reply = TypeVar("Reply")
 
 
 class BothMixers:
@@ -40,23 +43,44 @@ class BothMixers:
     def reports(self) -> tuple[dict[str, Status], dict[str, MixbayesError]]:
         """By the mixer's name, the status that it reports; by its title, why it does not answer."""
         answered, silent = {}, {}
-        for name, peer in self.peers.items():
-            try:
-                report = self._report(name)
-            except MixbayesError as error:
-                silent[peer.title] = error
+        for name, found in zip(NAMES, self.at_once(self._report_or_error), strict=True):
+            title = self.peers[name].title
+            if isinstance(found, MixbayesError):
+                silent[title] = found
             else:
-                answered[name] = decode(report, peer.title)
+                self._witnessing.heard(title, found)
+                answered[name] = decode(found, title)
         return answered, silent
+
+    def at_once(self, call: Callable[[str], Reply]) -> list[Reply]:
+        """What the same call returns of mixer a and of mixer b, by their names. Neither waits for the other."""
+        of_b: list[Reply] = []
+        other = threading.Thread(target=lambda: of_b.append(call("b")), name="asking mixer b", daemon=True)
+        try:
+            other.start()
+        except RuntimeError:  # the system has no thread left
+            return [call("a"), call("b")]
+        of_a = call("a")
+        other.join()
+        return [of_a, *of_b]
 
     def report(self, name: str) -> Status:
         return decode(self._report(name), self.peers[name].title)
 
     def _report(self, name: str) -> RoundReport:
-        peer = self.peers[name]
-        report = peer.call(self._stubs[name].Report, self._witnessing.asking(peer.title, ReportRequest()), STEP)
-        self._witnessing.heard(peer.title, report)
+        report = self._reported(name)
+        self._witnessing.heard(self.peers[name].title, report)
         return report
+
+    def _reported(self, name: str) -> RoundReport:
+        peer = self.peers[name]
+        return peer.call(self._stubs[name].Report, self._witnessing.asking(peer.title, ReportRequest()), STEP)
+
+    def _report_or_error(self, name: str) -> RoundReport | MixbayesError:
+        try:
+            return self._reported(name)
+        except MixbayesError as error:
+            return error
 
     def status(self) -> Status:
         """The status at both, or at one of them if the other does not answer."""

@@ -18,7 +18,8 @@ from mixbayes.node import questions
 from mixbayes.node.questions import NEXT, Kind, Question, Verdict
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bytes
-from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.bayes import public_rows
+from mixbayes.protocol.bayes.classification import ask_private, fetch
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import TableReader
@@ -179,21 +180,21 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tell(lines: Lines, *told: Question) -> list[Verdict]:
-    """Announce a question to both mixers, or to each another one."""
+    """Announce a question to both mixers, or to each another one. Rows that are shown follow at once."""
     for channel, what in zip(lines.channels, itertools.cycle(told), strict=False):
         questions.send(channel, what)
+        if what.kind is Kind.PUBLIC:
+            public_rows.send(channel, LAYOUT, CODES[:, : what.rows])
     return [questions.receive_verdict(channel) for channel in lines.channels]
 
 
 def ask(lines: Lines, question: Question) -> Labels:
     verdicts = tell(lines, question)
     assert verdicts[0] is verdicts[1]
-    if verdicts[0] is Verdict.STORED:
-        return fetch(lines.channels, LAYOUT, WIDTH, question.rows, private=question.private)
-    assert verdicts[0] is Verdict.GO
-    if question.private:
+    assert verdicts[0] in (Verdict.GO, Verdict.STORED)
+    if question.private and verdicts[0] is Verdict.GO:
         return ask_private(lines.channels, LAYOUT, WIDTH, CODES, lines.reader, about=question.model)
-    return ask_public(lines.channels, LAYOUT, WIDTH, CODES)
+    return fetch(lines.channels, LAYOUT, WIDTH, question.rows, private=question.private)
 
 
 @pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
@@ -427,20 +428,15 @@ def test_models_of_different_trainings_answer_nothing() -> None:
 
 
 @pytest.mark.parametrize("role", [A, B])
-def test_nothing_is_computed_unless_both_have_charged(role: int) -> None:
+@pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
+def test_nothing_is_answered_unless_both_have_charged(role: int, question: Question) -> None:
+    """The one that has charged does not wait to hear it of the other, but it takes no message of it before."""
     stage = Stage()
     stage.books[role].full_at = "charge"
-    got: list[Verdict] = []
-
-    def script(lines: Lines) -> None:
-        for channel in lines.channels:
-            questions.send(channel, PRIVATE)
-        got.append(questions.receive_verdict(lines.channels[1 - role]))
-
-    stage.play(script)
-    assert got == [], "the one that has charged waits for the other"
+    assert stage.play(lambda lines: ask(lines, question)) is None
+    assert isinstance(stage.errors["party north"], PeerGone)
     assert stage.charges[role] == []
-    assert all(what != "keep" for _, what, _ in stage.events)
+    assert [what for _, what, _ in stage.events] in ([], ["charge"])
 
 
 @pytest.mark.parametrize("role", [A, B])

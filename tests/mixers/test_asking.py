@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers import asking
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.protocol.bayes import public_rows as rows
-from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.bayes.classification import ask_private, fetch
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import TableReader
@@ -28,11 +28,12 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundOver
 from tests.mixers.misfortune import Cut
 from tests.mixers.promises import Promises
-from tests.mixers.three_hospitals import BUDGET, HOSPITALS, MIXERS, new_folder
+from tests.mixers.three_hospitals import BUDGET, HOSPITALS, MIXERS, agreement, new_folder
 from tests.mixers.world import World, deal_base_transfers
 
 CODES = np.array([[0, 1, 2, 3], [0, 1, 2, 2]], np.int32)
 ALL = frozenset(HOSPITALS)
+LAYOUT = agreement().layout
 PRIVATE = Question(Kind.PRIVATE, 1, 4, b"private".ljust(16))
 PUBLIC = replace(PRIVATE, kind=Kind.PUBLIC, id=b"public".ljust(16))
 NUMBERED = numbering(Seal(bytes(32)))
@@ -51,9 +52,12 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         made.close()
 
 
-def announce(found: Channels, question: Question) -> None:
+def announce(found: Iterable[Channel], question: Question) -> None:
+    """Rows that are shown follow at once."""
     for channel in found:
         questions.send(channel, question)
+        if question.kind is Kind.PUBLIC:
+            rows.send(channel, LAYOUT, CODES)
 
 
 def verdicts(found: Channels) -> list[Verdict]:
@@ -63,12 +67,10 @@ def verdicts(found: Channels) -> list[Verdict]:
 def answer(world: World, found: Channels, question: Question, verdict: Verdict = Verdict.GO) -> list[int]:
     """The labels of the first question of a conversation that is in the hands of the test."""
     width = precision_for(world.layout).width
-    if verdict is Verdict.STORED:
-        return fetch(found, world.layout, width, question.rows, private=question.private).tolist()
-    if question.private:
+    if question.private and verdict is Verdict.GO:
         reader = TableReader(found, Randomness.from_system())
         return ask_private(found, world.layout, width, CODES, reader, about=question.model).tolist()
-    return ask_public(found, world.layout, width, CODES).tolist()
+    return fetch(found, world.layout, width, question.rows, private=question.private).tolist()
 
 
 def spent(world: World) -> list[int]:
@@ -119,8 +121,7 @@ def test_crossed_announcements_of_one_question_are_answered_once_at_most(world: 
     """In one conversation mixer a hears of it first, in the other mixer b."""
     told = 0
     with world.conversation("north") as one, world.conversation("north") as two:
-        for channel in (one[0], two[1], one[1], two[0]):
-            questions.send(channel, PUBLIC)
+        announce((one[0], two[1], one[1], two[0]), PUBLIC)
         for found in (one, two):
             with suppress(MixbayesError):
                 if verdicts(found) == [Verdict.GO] * 2:
@@ -182,10 +183,10 @@ def test_different_commands_to_both_mixers_cost_and_tell_nothing(world: World, o
 
 def test_different_rows_to_both_mixers_get_no_label_and_are_paid_for(world: World) -> None:
     with world.conversation("north") as found:
-        announce(found, PUBLIC)
+        for channel, shown in zip(found, (CODES, CODES[:, ::-1]), strict=True):
+            questions.send(channel, PUBLIC)
+            rows.send(channel, world.layout, shown)
         verdicts(found)
-        rows.send(found[0], world.layout, CODES)
-        rows.send(found[1], world.layout, CODES[:, ::-1])
         for channel in found:
             with pytest.raises(PeerError, match=r"party north|mixer"):
                 channel.receive("label", 1)

@@ -277,6 +277,10 @@ class Liar:
         for channel in talk.mixers:
             questions.send(channel, question)
         verdicts = {questions.receive_verdict(channel) for channel in talk.mixers}
+        if verdicts != {Verdict.GO}:  # the rows, of which nothing comes now
+            for channel in talk.mixers:
+                for row in range(ROWS):
+                    public_rows.send(channel, self.world.layout, CODES[:, row : row + 1])
         if verdicts <= {Verdict.GO, Verdict.STORED}:
             talk.question, talk.read, talk.shown = question, [0, 0], 0 if verdicts == {Verdict.GO} else ROWS
 

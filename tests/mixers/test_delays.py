@@ -1,5 +1,4 @@
-"""How many one-way delays a question takes over an open conversation: the messages of the protocol in a row, no
-more."""
+"""How many one-way delays a question takes over an open conversation: as many as messages follow each other."""
 
 from __future__ import annotations
 
@@ -35,12 +34,11 @@ from tests.protocol.transfer.test_lots import ideal
 PATIENCE = 30.0
 ANNOUNCED, VERDICT, KEPT, LABEL = 1, 1, 1, 1
 """The announcement; what the mixers compare before a question, and before its answer leaves; the answer."""
-ROWS_COMPARED = 1
 TABLE, SUMS = 1, 1
 """Of a private question: the verdicts, with the tables where none stands yet, and the sums."""
-COMPARISON, ANOTHER_LEVEL = 6, 2
+COMPARISON, ANOTHER_LEVEL = 3, 1
 """Of the scores of two classes, and what a second level of the tournament adds to it."""
-PUBLIC = ANNOUNCED + VERDICT + ROWS_COMPARED + COMPARISON + KEPT + LABEL
+PUBLIC = ANNOUNCED + VERDICT + COMPARISON + KEPT + LABEL
 PRIVATE = ANNOUNCED + VERDICT + TABLE + SUMS + COMPARISON + KEPT + LABEL
 
 
@@ -78,6 +76,7 @@ class Mixers:
         self.counts = random_counts(self.layout, np.random.default_rng(7), 40, empty=0.0)
         self.models = run_training(self.layout, [self.counts], (seed(1), seed(2), seed(3)))
         self.asker = Clock()
+        self.ended = False
         self.supplies = Supply(LOT, "mixer b", PATIENCE), Supply(LOT, "mixer a", PATIENCE)
 
     @contextmanager
@@ -95,6 +94,7 @@ class Mixers:
             yield asked[A][0], asked[B][0]
             for thread in threads:
                 thread.join(PATIENCE)
+            self.ended = not any(thread.is_alive() for thread in threads)
 
     @contextmanager
     def _supplied(self) -> Iterator[None]:
@@ -137,3 +137,15 @@ def test_a_private_question_waits_for_the_table_besides(classes: int, more: int)
 @pytest.mark.parametrize("private", [True, False])
 def test_an_answer_that_is_stored_comes_with_the_verdict(private: bool) -> None:
     assert delays(2, [1, 1], private=private)[1] == ANNOUNCED + VERDICT + LABEL
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_the_last_question_ends_the_conversation_with_its_answer(private: bool) -> None:
+    """Nothing is sent to end it: the mixers hang up, and the hospital has nothing to wait for."""
+    mixers = Mixers(2)
+    asking = Asking(cast("BothMixers", mixers), mixers.layout, as_it_is)
+    codes = random_codes(mixers.layout, np.random.default_rng(8), 1)
+    list(asking.labels(1, codes, private=private, id=b"1" * ID_BYTES, last=True))
+    assert mixers.asker.now == (PRIVATE if private else PUBLIC)
+    assert mixers.ended
+    asking.close()

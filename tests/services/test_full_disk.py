@@ -20,6 +20,8 @@ from mixbayes.node.questions import Kind, Question
 from mixbayes.node.rounds.state import SEALED, SERVING
 from mixbayes.parties.desk import at_own_node
 from mixbayes.parties.with_mixers import asking
+from mixbayes.protocol.bayes import public_rows
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, PeerGone
 from mixbayes.tables.encoding import encode_query
 from mixbayes.transport.errors import BadState
@@ -122,13 +124,21 @@ def test_both_mixers_name_the_owner_of_a_full_disk(disks: Disks, served: Site, o
     question = Question(Kind.PUBLIC, 1, 3, b"q".ljust(16))
     with served.mixers(), served.both("north") as mixers, suppress(HungUp), mixers.conversation() as (to_a, to_b):
         disks.fill(served.state(owner))
+        layout = served.federation.layout
         for mixer in (to_a, to_b):
             questions.send(mixer, question)
+            public_rows.send(mixer, layout, np.zeros((layout.columns, 3), np.int32))
         for mixer in ((to_a, to_b), (to_b, to_a))[first]:
             with pytest.raises(MixbayesError) as told:
-                questions.receive_verdict(mixer)
+                answered(mixer)
             assert re.match(f"mixer {owner}{NAMED}", str(told.value))
         raise HungUp
+
+
+def answered(mixer: Channel) -> None:
+    """The mixer whose disk is not full says that it charges the question, and does not wait for the other to do so."""
+    questions.receive_verdict(mixer)
+    mixer.receive("label", 1)
 
 
 class HungUp(Exception):

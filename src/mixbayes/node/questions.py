@@ -25,7 +25,7 @@ GIVEN_BYTES = 8
 RUN_BYTES = 16
 """The length of a run: the number that tells the model of one training from that of another."""
 RECIPE = "recipe of the question"
-_FORM = struct.Struct("<BxHII16s")
+_FORM = struct.Struct("<B?HII16s")
 _MOST_ROWS, _PIECES = 1 << 14, 4
 
 
@@ -77,11 +77,13 @@ class Question:
     """In an evaluation, those of each fold."""
     id: bytes = bytes(ID_BYTES)
     recipe: Recipe = JOINT
+    last: bool = False
+    """Whether the conversation ends once it is answered, without another message. If it is spent, more will follow."""
 
     def encoded(self) -> bytes:
         """What both computing parties must have received alike."""
         recipe = self._recipe()
-        return _FORM.pack(self.kind, len(recipe), self.round, self.rows, self.id) + recipe
+        return _FORM.pack(self.kind, self.last, len(recipe), self.round, self.rows, self.id) + recipe
 
     def messages(self) -> Iterator[tuple[str, bytes]]:
         """The announcement, step by step: the plain joint classifier is not named."""
@@ -109,10 +111,10 @@ def send(channel: Channel, question: Question) -> None:
 
 
 def receive(channel: Channel) -> Question:
-    kind, length, number, rows, id = _FORM.unpack(channel.receive(NEXT, _FORM.size).tobytes())
+    kind, last, length, number, rows, id = _FORM.unpack(channel.receive(NEXT, _FORM.size).tobytes())
     if kind not in list(Kind):
         raise OutOfRange(channel.peer, NEXT, "it asks for something that does not exist")
-    question = Question(Kind(kind), number, rows, id, _receive_recipe(channel, length))
+    question = Question(Kind(kind), number, rows, id, _receive_recipe(channel, length), last)
     if question.kind in ABOUT_ROWS and not 0 < rows <= _MOST_ROWS:
         raise OutOfRange(channel.peer, NEXT, f"a question has between 1 and {_MOST_ROWS} rows")
     return question
