@@ -99,7 +99,9 @@ def test_table_has_a_line_for_every_task(results: list[Result], monkeypatch: pyt
 
 FAR = SlowLink.of(1, 800)
 SLOW = (
-    SlowResult("10,000 public instances, 2 classes", 25.0, 100.0, 10_000, 0.76, 5_674_037, 0.75, 5_000_000),
+    SlowResult(
+        "10,000 public instances, 2 classes", 25.0, 100.0, 10_000, 0.76, 5_674_037, 0.75, 5_000_000, 1.2, 5_700_000
+    ),
     SlowResult("210 cells to log-probabilities", 25.0, 100.0, None, 1.68, 2_580_603),
 )
 
@@ -127,10 +129,11 @@ def test_real_nodes_over_slow_links(roles_can_be_found: None) -> None:
     assert (trained.delay_ms, trained.mbit) == (1.0, pytest.approx(800))
     assert trained.seconds > 20 * FAR.delay
     assert trained.bytes > 100_000
-    assert (trained.seconds_ahead, trained.bytes_ahead) == (None, None)
+    assert (trained.seconds_ahead, trained.bytes_ahead, trained.seconds_new, trained.bytes_new) == (None,) * 4
     for result in (public, private):
         assert min(result.seconds, result.seconds_ahead or 0.0) > 10 * FAR.delay
         assert min(result.bytes, result.bytes_ahead or 0) > 1000
+        assert (result.bytes_new or 0) > result.bytes + 10_000, "certificates and base transfers"
 
 
 def test_a_training_lasts_from_its_seal_to_its_service() -> None:
@@ -165,7 +168,7 @@ def test_the_table_of_slow_links(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = bench(monkeypatch, "--nodes", "--delay", "25").stdout
     assert "25 ms one way, 100 Mbit/s each way" in shown
     lines = {result.task: next(line for line in shown.splitlines() if result.task in line) for result in SLOW}
-    assert lines[SLOW[0].task].replace("│", "").split()[-5:] == ["0.76", "5.67", "567", "0.75", "5.00"]
+    assert lines[SLOW[0].task].replace("│", "").split()[-7:] == ["0.76", "5.67", "567", "0.75", "5.00", "1.20", "5.70"]
     assert lines[SLOW[1].task].replace("│", "").split()[-2:] == ["1.68", "2.58"]
 
 

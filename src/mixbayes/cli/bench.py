@@ -83,21 +83,23 @@ def _show_slow(results: list[SlowResult]) -> None:
     if not results:
         return
     title = f"two mixers and two hospitals, {results[0].delay_ms:g} ms one way, {results[0].mbit:g} Mbit/s each way"
-    columns = ("task", "seconds", "MB", "bytes a row", "made ahead, s", "MB")
-    table = Table(*columns, title=title)
+    table = Table("task", "seconds", "MB", "bytes a row", "made ahead, s", "MB", "connecting too, s", "MB", title=title)
     for column in table.columns[1:]:
         column.justify = "right"
     for result in results:
-        ahead = result.seconds_ahead, result.bytes_ahead
         table.add_row(
             result.task,
-            f"{result.seconds:.2f}",
-            f"{result.bytes / 1e6:.2f}",
+            *_figures(result.seconds, result.bytes),
             f"{result.bytes / result.rows:,.0f}" if result.rows else "",
-            "" if ahead[0] is None else f"{ahead[0]:.2f}",
-            "" if ahead[1] is None else f"{ahead[1] / 1e6:.2f}",
+            *_figures(result.seconds_ahead, result.bytes_ahead),
+            *_figures(result.seconds_new, result.bytes_new),
         )
     Console(highlight=False, width=None if sys.stdout.isatty() else 120).print(table)
+
+
+def _figures(seconds: float | None, count: int | None) -> Iterator[str]:
+    yield "" if seconds is None else f"{seconds:.2f}"
+    yield "" if count is None else f"{count / 1e6:.2f}"
 
 
 def _show(results: list[Result]) -> None:

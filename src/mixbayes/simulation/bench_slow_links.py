@@ -1,8 +1,8 @@
 """How long jobs of the real nodes take over slow links: seconds, and bytes through the links.
 
-As in `bench_nodes`, but every connection to a mixer passes a proxy that delays and throttles. A question is asked in a
-conversation that stands. A training is timed by the audit trail of mixer a, from the entry that the round is sealed to
-the entry that it serves. All messages of the training are sent between these two, and both mixers write their disks.
+As in `bench_nodes`, but every connection to a mixer passes a proxy that delays and throttles. A training is timed by
+the audit trail of mixer a, from the entry that the round is sealed to the entry that it serves. All messages of the
+training are sent between these two, and both mixers write their disks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from mixbayes.node.disk.audit import Record, entries
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -20,7 +21,16 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.simulation import bench
 from mixbayes.simulation.bench import MAX_ROWS, Task
-from mixbayes.simulation.bench_nodes import HOSPITALS, Span, ask, start_asker, start_nodes, warm_up
+from mixbayes.simulation.bench_nodes import (
+    HOSPITALS,
+    Span,
+    ask,
+    ask_anew,
+    start_asker,
+    start_newcomer,
+    start_nodes,
+    warm_up,
+)
 from mixbayes.simulation.crew import PATIENCE, Crew
 from mixbayes.simulation.delaying_proxy import delaying_proxy
 from mixbayes.simulation.slow_link import SlowLink
@@ -52,7 +62,11 @@ _SEALED, _SERVES = "sealed", "serves"
 
 @dataclass(frozen=True)
 class SlowResult:
-    """Medians. `ahead` is with transfers that were made before the question, as far as nodes make them ahead."""
+    """Medians, of a question in a conversation that stands.
+
+    `ahead` is with transfers that were made before the question, as far as nodes make them ahead; `new` is in a
+    conversation of its own, with dialling, TLS and base transfers.
+    """
 
     task: str
     delay_ms: float
@@ -64,6 +78,8 @@ class SlowResult:
     """Of both directions of all links."""
     seconds_ahead: float | None = None
     bytes_ahead: int | None = None
+    seconds_new: float | None = None
+    bytes_new: int | None = None
 
 
 @dataclass(frozen=True)
@@ -105,11 +121,13 @@ def agreement_of(task: Task) -> Dictionary:
 def _questions(link: SlowLink, agreed: Dictionary, tasks: Iterable[Task], repeats: int) -> Iterator[SlowResult]:
     with _federation(link, agreed) as (crew, set_up):
         start_asker(crew, set_up)
+        start_newcomer(crew, set_up)
         for task in tasks:
             ask(crew, task)
             cold = [_lap(crew, ask(crew, task)) for _ in range(repeats)]
             warm = [_ask_warm(crew, link, task) for _ in range(repeats)]
-            yield _result(task, link, cold, warm)
+            new = [_lap(crew, ask_anew(crew, task)) for _ in range(repeats)]
+            yield _result(task, link, cold, warm, new)
 
 
 def _ask_warm(crew: Crew, link: SlowLink, task: Task) -> _Lap:
@@ -177,13 +195,13 @@ def span_of_training(trail: Iterable[Record]) -> Span | None:
     return Span(times[_SEALED], times[_SERVES]) if _SERVES in times else None
 
 
-def _result(task: Task, link: SlowLink, laps: list[_Lap], ahead: list[_Lap] | None = None) -> SlowResult:
-    seconds, moved = _medians(laps)
-    seconds_ahead, moved_ahead = _medians(ahead) if ahead else (None, None)
+def _result(task: Task, link: SlowLink, *laps: list[_Lap]) -> SlowResult:
+    """Laps as they come, and of a question also those with transfers made ahead and those in new conversations."""
     rows = None if training(task) else task.size
-    delay, rate = 1e3 * link.delay, link.rate * 8 / 1e6
-    return SlowResult(task.named(), delay, rate, rows, seconds, moved, seconds_ahead, moved_ahead)
+    medians = [figure for some in laps for figure in _medians(some)]
+    return SlowResult(task.named(), 1e3 * link.delay, link.rate * 8 / 1e6, rows, *medians)
 
 
-def _medians(laps: list[_Lap]) -> tuple[float, int]:
-    return statistics.median(lap.seconds for lap in laps), round(statistics.median(lap.bytes for lap in laps))
+def _medians(laps: list[_Lap]) -> Iterator[Any]:
+    yield statistics.median(lap.seconds for lap in laps)
+    yield round(statistics.median(lap.bytes for lap in laps))

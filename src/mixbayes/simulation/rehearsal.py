@@ -59,7 +59,7 @@ class Cost:
 
 @contextmanager
 def stores(federation: Federation) -> Iterator[Stores]:
-    """Both mixers' disks, with the contributions of all hospitals in a sealed round. The budget is as large as can be."""
+    """Both mixers' disks, with the contributions of all hospitals in a sealed round. Any budget is enough."""
     policy = federation.policy.model_copy(update={"budget": MOST_ROWS})
     federation = federation.model_copy(update={"policy": policy})
     with tempfile.TemporaryDirectory(prefix="mixbayes-") as folder, ExitStack() as stack:
