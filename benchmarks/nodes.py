@@ -1,8 +1,6 @@
-"""The real nodes beside plain socket pairs; many hospitals contributing; and queries for minutes on end.
+"""The real nodes beside plain socket pairs, and queries for minutes on end.
 
-python benchmarks/nodes.py [--repeats 7] [--hospitals 50] [--cells 5000] [--soak MINUTES]
-
-With --repeats 0 nothing is set beside socket pairs.
+python benchmarks/nodes.py [--repeats 7] [--soak MINUTES]
 """
 
 from __future__ import annotations
@@ -19,19 +17,18 @@ import numpy as np
 from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import logger
-from mixbayes.node.rounds.state import SERVING
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import both_mixers
 from mixbayes.parties.with_mixers.contributing import messages
 from mixbayes.protocol.attributes.dictionary import Dictionary
-from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.simulation import roles
 from mixbayes.simulation.bench import dictionary, measure, questions
+from mixbayes.simulation.bench_many import until_serving
 from mixbayes.simulation.bench_nodes import TASKS, measure_nodes
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.stage import Stage, stage
@@ -47,23 +44,6 @@ def compared(repeats: int) -> None:
     for result in measure_nodes(repeats):
         sockets = over_sockets[result.task]
         print(f"{result.task:40} {1e3 * sockets:9.1f} {1e3 * result.seconds:9.1f} {result.seconds / sockets:7.2f}")
-
-
-def contributing(hospitals: int, cells: int) -> None:
-    """From the first connection to the last acknowledgement, one hospital after the other."""
-    agreed = with_cells(cells)
-    names = [f"hospital-{number}" for number in range(1, hospitals + 1)]
-    with play(names, agreed) as (set_up, _):
-        start = time.perf_counter()
-        for name in names:
-            contribute(set_up, name)
-        contributed = time.perf_counter() - start
-        until_serving(set_up)
-        trained = time.perf_counter() - start - contributed
-    size = Layout(agreed).size
-    print(
-        f"{hospitals} hospitals contributed {size:,} cells each in {contributed:.2f} s; trained {trained:.2f} s later"
-    )
 
 
 def soak(minutes: float) -> None:
@@ -139,12 +119,6 @@ def contribute(set_up: Stage, name: str) -> None:
         mixers.contribute("b", made.to_b)
 
 
-def until_serving(set_up: Stage) -> None:
-    with both_mixers(set_up.federation, identity(set_up, set_up.federation.names[0]), Watch()) as mixers:
-        while mixers.status().state != SERVING:
-            time.sleep(0.05)
-
-
 def identity(set_up: Stage, name: str) -> Identity:
     return Identity(set_up.keys(name), name, logger("benchmark"))
 
@@ -152,16 +126,12 @@ def identity(set_up: Stage, name: str) -> Identity:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--hospitals", type=int, default=50)
-    parser.add_argument("--cells", type=int, default=5000)
     parser.add_argument("--soak", type=float, default=0.0, metavar="MINUTES")
     chosen = parser.parse_args()
     if chosen.soak:
         soak(chosen.soak)
     else:
-        if chosen.repeats:
-            compared(chosen.repeats)
-        contributing(chosen.hospitals, chosen.cells)
+        compared(chosen.repeats)
 
 
 if __name__ == "__main__":

@@ -25,10 +25,9 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
-from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.paillier import exact
-from mixbayes.protocol.paillier.classification import Holder, Other, answer, ask, see, show
+from mixbayes.protocol.paillier.classification import Holder, Line, Other, answer, ask, see, show
 from mixbayes.protocol.paillier.key import SecretKey, generate, receive_key, send_key
 from mixbayes.protocol.paillier.training import ExactModel, train_holder, train_other
 from mixbayes.protocol.randomness import Randomness

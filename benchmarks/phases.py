@@ -16,8 +16,7 @@ from mixbayes.protocol.transfer import extension
 from mixbayes.protocol.transfer.extension import (
     BLOCK_WORDS,
     COLUMNS,
-    GROUPS,
-    LEAVES,
+    PAIRS,
     STRETCH,
     Challenges,
     Transposer,
@@ -56,11 +55,11 @@ def streams(count: int) -> Callable[[], None]:
 
 def sums() -> None:
     """The receiver's column sums of one stretch, leaves in the cache."""
-    leaves = MATRIX[: 4 * LEAVES].reshape(4, LEAVES, -1)
+    leaves = MATRIX[: 4 * PAIRS.leaves].reshape(4, PAIRS.leaves, -1)
     out = np.empty((4, leaves.shape[2]), np.uint64)
-    for _ in range(GROUPS // 4):
-        for x in range(LEAVES + 4):
-            np.bitwise_xor(out, leaves[:, x % LEAVES], out=out)
+    for _ in range(PAIRS.count // 4):
+        for x in range(PAIRS.leaves + 4):
+            np.bitwise_xor(out, leaves[:, x % PAIRS.leaves], out=out)
 
 
 def main() -> None:
@@ -68,10 +67,10 @@ def main() -> None:
     rows, blocks = MATRIX[:, :BLOCK_WORDS], np.empty((BLOCK + 1, 2), np.uint64)
     room = np.empty((BLOCK + 1, 2), np.uint64)
     packed = MATRIX[0, :BLOCK_WORDS]
-    key, corrections = bytes(16), MATRIX[:GROUPS].reshape(-1).view(np.uint8)
+    key, corrections = bytes(16), MATRIX[: PAIRS.count].reshape(-1).view(np.uint8)
     phases = {
-        "PRG, receiver": nanoseconds(streams(GROUPS * LEAVES), STRETCH),
-        "PRG, sender": nanoseconds(streams(GROUPS * (LEAVES - 1)), STRETCH),
+        "PRG, receiver": nanoseconds(streams(PAIRS.count * PAIRS.leaves), STRETCH),
+        "PRG, sender": nanoseconds(streams(PAIRS.count * (PAIRS.leaves - 1)), STRETCH),
         "sums of columns": nanoseconds(sums, STRETCH),
         "transpose": nanoseconds(lambda: transposer.block(rows, blocks[:-1]), BLOCK),
         "hash, one pad": nanoseconds(lambda: hashing.absorb([(blocks, room)]), BLOCK),

@@ -18,11 +18,10 @@ from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.bayes.evaluation import judge
 from mixbayes.protocol.bayes.joint_test import FEWEST, joint_sheet, summed
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import DifferentSets
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import SentPool
 from mixbayes.transport.errors import RefusedByPolicy, TooEarly
 
 _NONE = bytes(ID_BYTES)
@@ -43,13 +42,13 @@ class JointTest:
         theirs = me.channel.swap(_GIVEN, mine).tobytes()
         return mine == theirs != _NONE
 
-    def give(self, me: ComputingParty, line: Line[SentPool], question: Question, model: Model) -> None:
+    def give(self, me: ComputingParty, asker: Channel, question: Question, model: Model) -> None:
         """Judge the rows that the hospital asks about, and write this mixer's share of the totals down."""
         coins = self._rounds.federation.test_coins
-        found = judge(me, line, joint_sheet(self._layout, question.rows, coins), [model])
+        found = judge(me, asker, joint_sheet(self._layout, question.rows, coins), [model])
         share = found.astype("<u8").tobytes()
         self._rounds.keep_aside(question.round, self._hospital, question.id, share, question.rows)
-        send_written(line.channel)
+        send_written(asker)
 
     def prepare(self, me: ComputingParty, question: Question) -> Randomness:
         """Refuse unless both mixers have the totals of all; with noise charge it, before anything is drawn.

@@ -13,7 +13,7 @@ from pathlib import Path
 import grpc
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.mixers.leading import LeadingService, LedMixer, lead, train_with
+from mixbayes.mixers.leading import LeadingService, LedMixer, keep_supplied, lead, train_with
 from mixbayes.mixers.led import LedService, PairService
 from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
@@ -29,7 +29,7 @@ from mixbayes.node.serving.admission import MOST_CALLS, Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.own_call import refuse_silent
-from mixbayes.node.serving.server import THREADS, Server, refuse_taken
+from mixbayes.node.serving.server import Server, refuse_taken, threads_for
 from mixbayes.node.witnessing import Witnessing
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
@@ -37,6 +37,8 @@ from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2_grpc import add_MixerServicer_to_server, add_PairServicer_to_server
 
 MIXER, PAIR = "Mixer", "Pair"
+_FAREWELL = 1.0
+"""Seconds for the supply of transfers to end in order. Else it ends when the connection to mixer b is closed."""
 _FULL_NAMES = {service: f"mixbayes.wire.v1.{service}" for service in (MIXER, PAIR)}
 
 
@@ -83,6 +85,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
         part = _leading(stack, reception, identity, log) if name == "a" else _led(reception)
         stack.callback(reception.conversations.close)
+        stack.callback(store.supply.close)
         admission = Admission(title, federation, partial(_admit, federation), log, identity.revoked)
         names = list(_FULL_NAMES.values())[: len(part.services)]
         server = Server(
@@ -93,6 +96,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             names,
             reflected=settings.reflection,
             streams=part.streams,
+            callers=len(federation.names),
         )
         stack.enter_context(server)
         refuse_silent(address, server.port, identity)
@@ -123,7 +127,14 @@ def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Lo
     stack.callback(wake.set)
     stack.callback(stopped.set)
     service = LeadingService(reception, led, leader, wake)
-    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter, threads=(thread,))
+    supplying = threading.Thread(target=keep_supplied, args=(store.supply, led, log), name="supply", daemon=True)
+    stack.callback(_end, supplying, _FAREWELL)
+
+    def begin() -> None:
+        thread.start()
+        supplying.start()
+
+    return _Part([partial(add_MixerServicer_to_server, service)], begin, led.peer.meter, threads=(thread,))
 
 
 def _led(reception: Reception) -> _Part:
@@ -132,7 +143,7 @@ def _led(reception: Reception) -> _Part:
     pair = PairService(reception, Follower(reception.store.rounds), hospitals)
     return _Part(
         [partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)],
-        streams=THREADS,  # mixer a calls for all hospitals over one connection
+        streams=threads_for(len(reception.store.federation.names)),  # mixer a calls for all over one connection
     )
 
 
@@ -142,9 +153,9 @@ def _changed(store: Store, log: Log, number: int, state: str) -> None:
         store.forget()
 
 
-def _end(thread: threading.Thread) -> None:
+def _end(thread: threading.Thread, patience: float = 10.0) -> None:
     if thread.is_alive():  # not if the node could not begin
-        thread.join(10.0)
+        thread.join(patience)
 
 
 def _admit(federation: Federation, name: str, service: str) -> bool:

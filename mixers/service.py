@@ -19,7 +19,7 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import WrongLength
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.contribution import STEP as CONTRIBUTION
-from mixbayes.transport.conversation import AHEAD, NOW
+from mixbayes.transport.conversation import NOW
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, chunks, joined
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.watch import Watch
@@ -98,7 +98,7 @@ class MixerService(MixerServicer, ABC):
     def needed(self, hospital: str) -> dict[str, str]:
         """The channels that others open here for a conversation, and the title of the node that opens each."""
         title = self.reception.store.federation.title(hospital)
-        return {NOW: title, AHEAD: title}
+        return {NOW: title}
 
     @abstractmethod
     def work(self, hospital: str, key: str) -> Work:
@@ -107,6 +107,6 @@ class MixerService(MixerServicer, ABC):
     def converse(self, hospital: str, asker: Channels, other: Sequence[Channel]) -> None:
         """Answer one hospital's questions until it has no more."""
         store = self.reception.store
-        both = asker[NOW], asker[AHEAD]
         page, personal, joint_test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
-        converse(store.role, other, both, store.layout, page, personal, joint_test, Randomness.from_system())
+        random, supply = Randomness.from_system(), store.supply
+        converse(store.role, other, asker[NOW], store.layout, page, personal, joint_test, random, supply)

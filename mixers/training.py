@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from mixbayes.mixers.supply import NO_SUPPLY, Supply
 from mixbayes.node.cuts import words_of
 from mixbayes.node.questions import RUN_BYTES
 from mixbayes.protocol.arrays import Words
@@ -24,7 +25,7 @@ from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import expand
-from mixbayes.protocol.transfer.pool import connect_pair
+from mixbayes.protocol.transfer.supplied import connect_supplied
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
 from mixbayes.transport.errors import LyingHospital, RoundFailed
 
@@ -60,7 +61,8 @@ def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str,
 
 def longest(role: int, layout: Layout, hospitals: Iterable[str]) -> int:
     """The length in bytes of the longest contribution that one of these hospitals can send."""
-    return max(encoded_size(name, 2**32 - 1, None if role == A else layout.contributed) for name in hospitals)
+    name = max(hospitals, key=lambda name: len(name.encode()))
+    return encoded_size(name, 2**32 - 1, None if role == A else layout.contributed)
 
 
 def train_round(
@@ -73,12 +75,14 @@ def train_round(
     random: Randomness,
     charge: Charge,
     bins: int | None = None,
+    supply: Supply = NO_SUPPLY,
 ) -> Trained:
     """One training of a round, of at least `minimum` honest contributions, over the two channels to the other mixer.
 
     With `bins` it finds the cut points for so many, in place of a model.
     """
-    me = ComputingParty(role, other[0], connect_pair(role, other[1], random), random)
+    pool = connect_supplied(role, other[1], random, supply, kind=supply.kind)
+    me = ComputingParty(role, other[0], pool, random)
     agree_on_set(me.channel, number, ((one.hospital, one.id) for one in contributions))
     accepted, lies = honest_ones(me, layout, contributions)
     if len(accepted) < minimum:

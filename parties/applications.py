@@ -20,7 +20,7 @@ from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.questions import ID_BYTES, NEXT
 from mixbayes.node.rounds.status import Status, encode
-from mixbayes.node.serving.admission import Admission
+from mixbayes.node.serving.admission import OF_APPLICATIONS, Admission
 from mixbayes.node.serving.conversations import IDLE
 from mixbayes.node.serving.server import Server
 from mixbayes.parties.own_patients import OwnPatients
@@ -204,9 +204,8 @@ def _refuse_too_large(columns: Sequence[Column]) -> None:
 def serve_applications(stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, log: Log) -> Server:
     """Listen until the stack unwinds. Until then the address lies beside the key."""
     federation, name = settings.federation, settings.name
-    admission = Admission(
-        federation.title(name), federation, lambda caller, service: caller == name, log, identity.revoked
-    )
+    room, own = OF_APPLICATIONS, lambda caller, service: caller == name
+    admission = Admission(federation.title(name), federation, own, log, identity.revoked, room)
     service = PartyService(federation, backend, settings.own_patients, settings.protection_text)
     server = Server(
         settings.listen,
@@ -215,6 +214,8 @@ def serve_applications(stack: ExitStack, settings: Settings, identity: Identity,
         [partial(add_PartyServicer_to_server, service)],
         [FULL_NAME],
         reflected=settings.reflection,
+        streams=2 * room.calls,
+        callers=room.connections,
     )
     stack.enter_context(server)
     address = with_port(settings.listen, server.port)

@@ -1,18 +1,15 @@
-"""What every hospital needs to ask: ids for its questions, and a turn for each of its applications."""
+"""What every hospital needs to ask: ids for its questions."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.questions import ID_BYTES, Kind, Question
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
-from mixbayes.transport.errors import TooEarly
 
 WARM_EVERY = 240.0
 """Seconds between two signs of life. A conversation that is silent for much longer is ended."""
@@ -54,31 +51,3 @@ def broken(question: Question) -> Question:
 
 def fresh_id() -> bytes:
     return secrets.token_bytes(ID_BYTES)
-
-
-class Turn:
-    """The turn to ask: a hospital's applications ask one after the other, and none waits longer than the deadline."""
-
-    def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def mine(self) -> Iterator[None]:
-        """For one question."""
-        if not self._lock.acquire(timeout=self._deadline):
-            raise TooEarly(f"Another application of this hospital has been asking for more than {self._deadline:g} s.")
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    @contextmanager
-    def if_nobody_asks(self, patience: float = 0.0) -> Iterator[bool]:
-        """Whether the turn was free within this many seconds."""
-        free = self._lock.acquire(timeout=patience)
-        try:
-            yield free
-        finally:
-            if free:
-                self._lock.release()

@@ -177,12 +177,17 @@ class AtOwnNode:
         found: list[int] = []
         parts = enumerate(_parts(rows))
         requests = (_message(self._federation, part, private, _part_id(id, at), recipe) for at, part in parts)
-        for reply in self._peer.answers(self._stub.Classify, requests, "classification"):
-            found += [classes.index(label) for label in reply.labels]
+        for labels in self.classified(requests):
+            found += map(classes.index, labels)
             progress(len(found))
         if len(found) != rows.rows:
             raise PeerError(self._peer.title, "classification", f"it gave {len(found)} labels for {rows.rows} rows")
         return np.array(found, np.int64)
+
+    def classified(self, requests: Iterator[node_pb2.Rows]) -> Iterator[list[str]]:
+        """The labels of these rows, some after the other."""
+        for reply in self._peer.answers(self._stub.Classify, requests, "classification"):
+            yield list(reply.labels)
 
     def counts(self) -> tuple[int, Words]:
         return self._kept(self._federation.layout.size)

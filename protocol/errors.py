@@ -88,11 +88,25 @@ class CheatingReceiver(PeerError):
     usual_remedy = "Stop working with it until its operator has explained this; no honest run does it"
 
 
+class CheatingSender(PeerError):
+    """The sender of silent transfers failed the consistency check."""
+
+    code = "E204"
+    usual_remedy = CheatingReceiver.usual_remedy
+
+
 class BadGroupElement(PeerError):
     """A point that is not on the curve, or lies in its small subgroup."""
 
     code = "E205"
     usual_remedy = "Stop working with it until its operator has explained this; no honest run does it"
+
+
+class DifferentTransfers(PeerError):
+    """The other computing party makes oblivious transfers in another way."""
+
+    code = "E206"
+    usual_remedy = "Compare both files with `mixbayes federation show`, and both versions with `mixbayes --version`"
 
 
 class DifferentSets(PeerError):

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib import import_module
 from itertools import chain, product, repeat
@@ -37,6 +37,12 @@ NAMES = {path.stem for path in FOLDER.glob("*.py")} - {"sizes"}
 ROWS = 120
 Load = Callable[[str], Any]
 Lines = Callable[[], list[str]]
+
+
+@dataclass(frozen=True)
+class Timed:
+    task: str
+    seconds: float
 
 
 @pytest.fixture
@@ -226,10 +232,21 @@ def test_mdav(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.Monkey
 
 
 def test_nodes(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = ["--repeats", "0", "--hospitals", "2", "--cells", "100"]
-    monkeypatch.setattr(sys, "argv", ["nodes.py", *small])
-    load("nodes").main()
-    assert [line.partition(" in ")[0] for line in lines()] == ["2 hospitals contributed 90 cells each"]
+    nodes = load("nodes")
+    monkeypatch.setattr(nodes, "measure", lambda repeats, tasks: [Timed("one row", 0.002)])
+    monkeypatch.setattr(nodes, "measure_nodes", lambda repeats: [Timed("one row", 0.003)])
+    monkeypatch.setattr(sys, "argv", ["nodes.py", "--repeats", "1"])
+    nodes.main()
+    assert lines()[1].split() == ["one", "row", "2.0", "3.0", "1.50"]
+
+
+def test_many(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = ["--hospitals", "2", "--cells", "100", "--connected", "2", "--applications", "2", "--seconds", "0.1"]
+    monkeypatch.setattr(sys, "argv", ["many.py", *small])
+    load("many").main()
+    printed = lines()
+    assert printed[1] == "hospitals that contribute 90 cells each, 32 at a time"
+    assert [line.split()[0] for line in printed if line.split()[0] == "2"] == ["2"] * 4
 
 
 def test_healing(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,11 +181,11 @@ def _slip_in(patches: ExitStack, found: Nodes) -> None:
     """
     converse, train_round, conversation = answering.converse, training.train_round, BothMixers.conversation
 
-    def at_mixer(role: int, other: Sequence[Channel], asker: Sequence[Channel], *more: Any) -> None:
+    def at_mixer(role: int, other: Sequence[Channel], asker: Channel, *more: Any) -> None:
         name, (layout, ledger, personal, joint_test, _) = MIXERS[role], more
-        about = layout, ledger, personal, joint_test
+        about, (hospital,) = (layout, ledger, personal, joint_test), found.heard(name, [asker])
         with found.at_work(name):
-            converse(role, found.heard(name, other), found.heard(name, asker), *about, Randomness(seed(61 + role)))
+            converse(role, found.heard(name, other), hospital, *about, Randomness(seed(61 + role)))
 
     def in_training(role: int, other: Sequence[Channel], *more: Any) -> Trained:
         layout, number, held, minimum, _, charge, bins = more
@@ -196,10 +196,9 @@ def _slip_in(patches: ExitStack, found: Nodes) -> None:
         return found.trained[name]
 
     @contextmanager
-    def at_hospital(mixers: BothMixers) -> Iterator[tuple[Sequence[Channel], Sequence[Channel]]]:
-        name = f"party {found.hospital}"
-        with conversation(mixers) as (to_a, to_b):
-            yield found.heard(name, to_a), found.heard(name, to_b)
+    def at_hospital(mixers: BothMixers) -> Iterator[tuple[Channel, ...]]:
+        with conversation(mixers) as both:
+            yield found.heard(f"party {found.hospital}", both)
 
     for where, name, instead in (
         (service, "converse", at_mixer),

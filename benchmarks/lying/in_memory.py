@@ -23,7 +23,6 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.evaluation import Totals, ask_totals, blinded, judge, send_totals, totals_in_clear
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.bayes.repeats import with_repeats
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
@@ -31,7 +30,7 @@ from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer import base
-from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.transfer.pool import connect_pair
 from mixbayes.transport.contribution import STEP as CONTRIBUTION
 from mixbayes.transport.contribution import Contribution
 
@@ -156,28 +155,20 @@ def _evaluate(scene: Scene) -> list[int]:
     ahead_b, ahead_a = memory.channels(*MIXERS)
     asked_a, at_a = memory.channels(ASKER, MIXERS[A])
     asked_b, at_b = memory.channels(ASKER, MIXERS[B])
-    asked_ahead_a, at_ahead_a = memory.channels(ASKER, MIXERS[A])
-    asked_ahead_b, at_ahead_b = memory.channels(ASKER, MIXERS[B])
 
-    def mixer(role: int, other: Channel, ahead: Channel, asker: Channel, asker_ahead: Channel) -> None:
+    def mixer(role: int, other: Channel, ahead: Channel, asker: Channel) -> None:
         random = Randomness(seed(21 + role))
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         pad = label.blinding_for(b"the only question", label.common_blinding(me))
-        line = Line(asker, connect_answerer(asker_ahead, random))
-        send_totals(asker, blinded(me, judge(me, line, scene.sheet, [scene.shares[role]]), pad))
+        send_totals(asker, blinded(me, judge(me, asker, scene.sheet, [scene.shares[role]]), pad))
 
     def hospital() -> Totals:
-        random = Randomness(seed(23))
-        lines = (
-            Line(asked_a, connect_asker(asked_ahead_a, random)),
-            Line(asked_b, connect_asker(asked_ahead_b, random)),
-        )
-        return ask_totals(lines, scene.sheet, scene.rows, scene.groups, random)
+        return ask_totals((asked_a, asked_b), scene.sheet, scene.rows, scene.groups, Randomness(seed(23)))
 
     totals, _, _ = memory.together(
         hospital,
-        lambda: mixer(A, to_b, ahead_b, at_a, at_ahead_a),
-        lambda: mixer(B, to_a, ahead_a, at_b, at_ahead_b),
+        lambda: mixer(A, to_b, ahead_b, at_a),
+        lambda: mixer(B, to_a, ahead_a, at_b),
     )
     return _numbers(totals)
 

@@ -1,5 +1,7 @@
 """The two protocols of two hospitals alone behind one interface: train, ask, answer, and keep the model on disk.
 
+A private question of the Paillier protocol needs random transfers between the hospitals, that of the shares none.
+
 Secret sharing keeps words, in numpy's own format. Paillier keeps numbers of any length, in JSON.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,13 +22,15 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.question import Form, Line
+from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.training import train, train_each
 from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, see_partner, show_partner
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, ComputingParty
+from mixbayes.protocol.errors import LocalError
 from mixbayes.protocol.paillier import classification as exact
-from mixbayes.protocol.paillier.classification import Holder, Other, Seat
+from mixbayes.protocol.paillier.classification import Holder, Line, Other, Pool, Seat
 from mixbayes.protocol.paillier.exact import USUAL_BITS
 from mixbayes.protocol.paillier.key import (
     PublicKey,
@@ -36,10 +41,35 @@ from mixbayes.protocol.paillier.key import (
     send_key,
 )
 from mixbayes.protocol.paillier.training import ExactModel, Group, train_holder, train_other
-from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker
 
 SHARES, PAILLIER = "shares", "paillier"
 _EXACT_ROWS = 64
+
+
+@dataclass(frozen=True)
+class AskingLine:
+    """Between the hospital that asks and the other one, at the one that asks: where they talk, and transfers ahead."""
+
+    channel: Channel
+    pool: ReceivedPool | None
+
+    @classmethod
+    def connect(cls, protocol: str, channel: Channel, ahead: Channel, random: Randomness) -> AskingLine:
+        return cls(channel, connect_asker(ahead, random) if protocol == PAILLIER else None)
+
+
+@dataclass(frozen=True)
+class AnsweringLine:
+    """The same at the one that answers."""
+
+    channel: Channel
+    pool: SentPool | None
+
+    @classmethod
+    def connect(cls, protocol: str, channel: Channel, ahead: Channel, random: Randomness) -> AnsweringLine:
+        return cls(channel, connect_answerer(ahead, random) if protocol == PAILLIER else None)
 
 
 class Engine(ABC):
@@ -61,10 +91,10 @@ class Engine(ABC):
         """The engine of a recipe that was kept."""
 
     @abstractmethod
-    def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels: ...
+    def ask(self, me: ComputingParty, line: AskingLine | None, codes: Values) -> Labels: ...
 
     @abstractmethod
-    def answer(self, me: ComputingParty, line: Line[SentPool] | None, count: int) -> None: ...
+    def answer(self, me: ComputingParty, line: AnsweringLine | None, count: int) -> None: ...
 
     @abstractmethod
     def kept(self) -> bytes:
@@ -88,14 +118,14 @@ class Shares(Engine):
     def again(self, raw: bytes) -> Engine:
         return Shares(self._layout, model_from(raw))
 
-    def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
+    def ask(self, me: ComputingParty, line: AskingLine | None, codes: Values) -> Labels:
         if line:
-            return ask_partner(me, line, self._layout, self._model, codes)
+            return ask_partner(me, TableReader([line.channel], me.random), self._layout, self._model, codes)
         return show_partner(me, self._layout, self._model, codes)
 
-    def answer(self, me: ComputingParty, line: Line[SentPool] | None, count: int) -> None:
+    def answer(self, me: ComputingParty, line: AnsweringLine | None, count: int) -> None:
         if line:
-            answer_partner(me, line, self._layout, self._model, count)
+            answer_partner(me, TableHolder(line.channel, me.random), self._layout, self._model, count)
         else:
             see_partner(me, self._layout, self._model, count)
 
@@ -119,14 +149,14 @@ class Paillier(Engine):
     def again(self, raw: bytes) -> Engine:
         return Paillier(self._layout, *exact_from(raw), self._stock)
 
-    def ask(self, me: ComputingParty, line: Line[ReceivedPool] | None, codes: Values) -> Labels:
+    def ask(self, me: ComputingParty, line: AskingLine | None, codes: Values) -> Labels:
         if line:
-            return exact.ask(me, self._seat, line, self._model, codes)
+            return exact.ask(me, self._seat, Line(line.channel, _connected(line.pool)), self._model, codes)
         return exact.show(me, self._seat, self._layout, self._model, codes)
 
-    def answer(self, me: ComputingParty, line: Line[SentPool] | None, count: int) -> None:
+    def answer(self, me: ComputingParty, line: AnsweringLine | None, count: int) -> None:
         if line:
-            exact.answer(me, self._seat, line, self._model, count)
+            exact.answer(me, self._seat, Line(line.channel, _connected(line.pool)), self._model, count)
         else:
             exact.see(me, self._seat, self._layout, self._model, count)
 
@@ -135,6 +165,12 @@ class Paillier(Engine):
 
     def close(self) -> None:
         self._stock.close()
+
+
+def _connected(pool: Pool | None) -> Pool:
+    if pool is None:
+        raise LocalError("A private question of the Paillier protocol needs transfers, and this line was made without.")
+    return pool
 
 
 def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Words) -> Engine:

@@ -19,9 +19,10 @@ from mixbayes.parties.alone.engine import Engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, spent
 from mixbayes.parties.applications import NO_JOINT_TEST
-from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, broken, fresh_id, of_recipe, renewed
+from mixbayes.parties.asking import WARM_EVERY, Numbering, broken, fresh_id, of_recipe, renewed
 from mixbayes.parties.open_question import NoteOfNode, OpenQuestion
 from mixbayes.parties.own_patients import OwnPatients
+from mixbayes.parties.turn import Turn
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.evaluation import Totals
 from mixbayes.protocol.bayes.label import Labels
@@ -111,7 +112,7 @@ class PartnerHospital:
         self._open_round = open_round
         self._close_round = close_round
         self._open = OpenQuestion(NoteOfNode(store.rounds.datastore))
-        self._turn = Turn(store.federation.policy.timeout)
+        self._turn: Turn[object] = Turn(store.federation.policy.timeout)
         self._warmed = 0.0
 
     def status(self) -> Status:

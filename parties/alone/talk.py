@@ -12,7 +12,7 @@ from mixbayes.node import questions
 from mixbayes.node.cuts import words_of
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import RUN_BYTES, Kind, Question, Verdict
-from mixbayes.parties.alone.engine import Engine, train_engine
+from mixbayes.parties.alone.engine import AnsweringLine, AskingLine, Engine, train_engine
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
@@ -21,13 +21,13 @@ from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.noise import blurred
-from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.question import TableHolder, TableReader
 from mixbayes.protocol.bayes.two_hospitals import answer_partner_totals, ask_partner_totals
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import ReceivedPool, connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.transfer.pool import connect_pair
 from mixbayes.transport.conversation import AHEAD, MODEL_KEPT, NOW
 from mixbayes.transport.errors import QuestionSpent
 
@@ -40,7 +40,7 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     store.refuse_training(number)
     now, ahead = channels
     random = Randomness.from_system()
-    me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
+    me = _computing_party(store, now, ahead, random)
     agree_on_set(now, number, ((name, one.id) for name, one in store.rounds.contributions(number).items()))
     store.begin_training(number)
     vector = store.vector(number)
@@ -68,6 +68,11 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
         raise
 
 
+def _computing_party(store: PartnerStore, now: Channel, ahead: Channel, random: Randomness) -> ComputingParty:
+    pool = connect_pair(store.role, ahead, random, kind=store.federation.transfers)
+    return ComputingParty(store.role, now, pool, random)
+
+
 def _opened(other: Channel, share: Words) -> Words:
     """Noisy counts that both hospitals may keep."""
     step = "noisy counts"
@@ -82,8 +87,8 @@ class Asker:
         now, ahead, question, question_ahead = channels
         random = Randomness.from_system()
         self._store = store
-        self._me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
-        self._line: Line[ReceivedPool] = Line(question, connect_asker(question_ahead, random))
+        self._me = _computing_party(store, now, ahead, random)
+        self._line = AskingLine.connect(store.federation.protocol, question, question_ahead, random)
         self._over = threading.Event()
         self._failure: MixbayesError | None = None
 
@@ -121,14 +126,16 @@ class Asker:
         """The totals of an evaluation that was announced; the conversation is over if this raises."""
         with self._final_on_failure():
             models = self._store.without_each_fold(self._me, question, self._store.name)
-            return ask_partner_totals(self._me, self._line, sheet, models, codes, groups)
+            partner = TableReader([self._line.channel], self._me.random)
+            return ask_partner_totals(self._me, partner, sheet, models, codes, groups)
 
     def warm(self) -> None:
         """Make random transfers ahead, while nobody asks."""
         with self._final_on_failure():
             questions.send(self._line.channel, Question(Kind.TOP_UP))
             self._me.pool.top_up()
-            self._line.pool.top_up()
+            if self._line.pool:
+                self._line.pool.top_up()
 
     def end(self, failure: MixbayesError | None = None) -> None:
         self._failure = failure
@@ -175,13 +182,14 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
     """Answer the other hospital until it asks no more."""
     now, ahead, question_channel, question_ahead = channels
     random = Randomness.from_system()
-    me = ComputingParty(store.role, now, connect_pair(store.role, ahead, random), random)
-    line = Line(question_channel, connect_answerer(question_ahead, random))
+    me = _computing_party(store, now, ahead, random)
+    line = AnsweringLine.connect(store.federation.protocol, question_channel, question_ahead, random)
     ledger: Ledger[Engine] = store.page(store.other)
     while (question := questions.receive(line.channel)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
             me.pool.top_up()
-            line.pool.top_up()
+            if line.pool:
+                line.pool.top_up()
             continue
         if question.kind is Kind.BROKEN:
             _give_back(line.channel, ledger, question)
@@ -203,7 +211,8 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
         ledger.begin(question)
         if question.kind is Kind.EVALUATION:
             models = store.without_each_fold(me, question, store.other)
-            answer_partner_totals(me, line, Sheet(store.layout, question.recipe, question.rows), models)
+            sheet = Sheet(store.layout, question.recipe, question.rows)
+            answer_partner_totals(me, TableHolder(line.channel, random), sheet, models)
         else:
             its_own = store.of_recipe(me, engine, question, store.other)
             its_own.answer(me, line if question.private else None, question.rows)

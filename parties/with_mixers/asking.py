@@ -20,19 +20,18 @@ from mixbayes.parties.open_question import OpenQuestion
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.bayes.classification import ask_private, fetch, show
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals, announce, receive_totals
 from mixbayes.protocol.bayes.joint_test import joint_sheet, receive_figures
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.question import Form, Line
+from mixbayes.protocol.bayes.question import Form, TableReader
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.repeats import Repeated, as_they_are, with_repeats
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import ReceivedPool, connect_asker
 from mixbayes.transport.errors import QuestionSpent
 
 Answer = TypeVar("Answer")
@@ -47,12 +46,9 @@ class _Lines:
     """An open conversation."""
 
     held: ExitStack
-    to_a: Line[ReceivedPool]
-    to_b: Line[ReceivedPool]
-
-    @property
-    def channels(self) -> tuple[Channel, Channel]:
-        return self.to_a.channel, self.to_b.channel
+    channels: tuple[Channel, Channel]
+    asker: TableReader
+    random: Randomness
 
 
 class Asking:
@@ -97,7 +93,8 @@ class Asking:
             rows = self._repeated(of_recipe(id, recipe), at, kind, codes[:, batch])
             question_id = self._numbered(of_recipe(id, recipe), at, kind, rows.codes)
             question = Question(kind, number, rows.codes.shape[1], question_id, recipe)
-            answers = self._one(question, partial(self._answer, form, rows.codes), renew=renew or not id)
+            shown = None if private else rows.codes
+            answers = self._one(question, partial(self._answer, form, rows.codes), renew=renew or not id, shown=shown)
             yield rows.labels(answers, "mixer a or mixer b")
 
     def totals(self, number: int, sheet: Sheet, codes: Values, groups: Integers) -> Totals:
@@ -116,12 +113,10 @@ class Asking:
         return self._one(question, partial(self._figures, coins), renew=True)
 
     def warm(self) -> None:
-        """Connect if there is no conversation, and make random transfers ahead."""
+        """Connect if there is no conversation, and have the mixers make random transfers ahead."""
         lines = self._connected()
         try:
             self._announce_to_both(lines, Question(Kind.TOP_UP))
-            lines.to_a.pool.top_up()
-            lines.to_b.pool.top_up()
         except BaseException:
             self._break_off()
             raise
@@ -134,11 +129,21 @@ class Asking:
             self._lines = None
             lines.held.close()
 
-    def _one(self, question: Question, answer: Callable[[Verdict, Question], Answer], *, renew: bool) -> Answer:
-        """One question. If its conversation breaks, the same one is asked again: both may have the answer by now."""
+    def _one(
+        self,
+        question: Question,
+        answer: Callable[[Verdict, Question], Answer],
+        *,
+        renew: bool,
+        shown: Values | None = None,
+    ) -> Answer:
+        """One question. If its conversation breaks, the same one is asked again: both may have the answer by now.
+
+        The rows that are `shown` follow every announcement.
+        """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                last, verdict = self._unspent(question, renew=renew)
+                last, verdict = self._unspent(question, shown, renew=renew)
                 if verdict is Verdict.SPENT:
                     break
                 found = answer(verdict, last)
@@ -158,7 +163,7 @@ class Asking:
             "answered of it stays charged."
         )
 
-    def _unspent(self, question: Question, *, renew: bool) -> tuple[Question, Verdict]:
+    def _unspent(self, question: Question, shown: Values | None, *, renew: bool) -> tuple[Question, Verdict]:
         """Announce the question; if it is spent, give it back and announce it under the next id, until one is good.
 
         Every id follows from the one before, so a hospital that was stopped comes to the same ones again.
@@ -166,7 +171,7 @@ class Asking:
         if earlier := self._open.earlier(question):
             self._give_back(earlier)
         for _ in range(MOST_BROKEN):
-            verdict = self._announce(question)
+            verdict = self._announce(question, shown)
             if verdict is not Verdict.SPENT or not renew:
                 return question, verdict
             self._give_back(broken(question))
@@ -180,10 +185,12 @@ class Asking:
         for channel in lines.channels:
             questions.receive_given(channel)
 
-    def _announce(self, question: Question) -> Verdict:
+    def _announce(self, question: Question, shown: Values | None) -> Verdict:
         self._open.begins(question)
         lines = self._connected()
         self._announce_to_both(lines, question)
+        if shown is not None:
+            show(lines.channels, self._layout, shown)
         verdicts = [questions.receive_verdict(channel) for channel in lines.channels]
         if verdicts[0] is not verdicts[1]:
             raise OutOfRange("mixer a or mixer b", questions.VERDICT, "they contradict each other")
@@ -191,24 +198,21 @@ class Asking:
 
     def _answer(self, form: Form, codes: Values, verdict: Verdict, question: Question) -> Labels:
         lines, layout, answers = self._connected(), self._layout, question.recipe.answers(self._layout.classes)
-        if verdict is Verdict.STORED:
-            private = question.private
-            return fetch(lines.channels, layout, form.width, question.rows, private=private, answers=answers)
-        if question.private:
-            return ask_private((lines.to_a, lines.to_b), layout, form.width, codes, answers)
-        return ask_public(lines.channels, layout, form.width, codes, answers)
+        if question.private and verdict is not Verdict.STORED:
+            return ask_private(lines.channels, layout, form.width, codes, lines.asker, answers, question.model)
+        return fetch(lines.channels, layout, form.width, question.rows, private=question.private, answers=answers)
 
     def _totals(self, sheet: Sheet, codes: Values, groups: Integers, verdict: Verdict, question: Question) -> Totals:
         lines = self._connected()
         if verdict is not Verdict.STORED:
-            announce((lines.to_a, lines.to_b), sheet, codes, groups, Randomness.from_system())
+            announce(lines.channels, sheet, codes, groups, lines.random)
         return receive_totals(lines.channels, sheet, groups)
 
     def _give_aside(self, sheet: Sheet, codes: Values, classes: Integers, verdict: Verdict, question: Question) -> None:
         if verdict is Verdict.STORED:
             return
         lines = self._connected()
-        announce((lines.to_a, lines.to_b), sheet, codes, classes, Randomness.from_system())
+        announce(lines.channels, sheet, codes, classes, lines.random)
         for channel in lines.channels:
             questions.receive_written(channel)
 
@@ -227,12 +231,10 @@ class Asking:
 
     def _connected(self) -> _Lines:
         if self._lines is None:
-            random = Randomness.from_system()
             with ExitStack() as opening:
-                (now_a, ahead_a), (now_b, ahead_b) = opening.enter_context(self._mixers.conversation())
-                to_a = Line(now_a, connect_asker(ahead_a, random))
-                to_b = Line(now_b, connect_asker(ahead_b, random))
-                self._lines = _Lines(opening.pop_all(), to_a, to_b)
+                channels = opening.enter_context(self._mixers.conversation())
+                random = Randomness.from_system()
+                self._lines = _Lines(opening.pop_all(), channels, TableReader(channels, random), random)
         return self._lines
 
     def _announce_to_both(self, lines: _Lines, question: Question) -> None:

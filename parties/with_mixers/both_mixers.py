@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from mixbayes.agreement.agreement import Federation
@@ -20,7 +20,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.cuts import Cuts
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets, MixbayesError
-from mixbayes.transport.conversation import AHEAD, ASKING, NOW, Bound, conversation
+from mixbayes.transport.conversation import ASKING, NOW, Bound, conversation
 from mixbayes.transport.peer import Peer, chunks
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport
@@ -113,12 +113,12 @@ class BothMixers:
         return self.peers["a"].call(self._stubs["a"].CloseRound, RoundNumber(round=number), "closing the round")
 
     @contextmanager
-    def conversation(self) -> Iterator[tuple[Sequence[Channel], Sequence[Channel]]]:
-        """Channels to mixer a and to mixer b, each for now and ahead, in one conversation of the three."""
+    def conversation(self) -> Iterator[tuple[Channel, Channel]]:
+        """Channels to mixer a and to mixer b, in one conversation of the three."""
         key, bound = secrets.token_hex(16), Bound()
         with ExitStack() as stack:
-            to_a, to_b = (
-                stack.enter_context(conversation(peer, stub.Ask, (NOW, AHEAD), ASKING, "", key, bound=bound))
+            (to_a,), (to_b,) = (
+                stack.enter_context(conversation(peer, stub.Ask, (NOW,), ASKING, "", key, bound=bound))
                 for peer, stub in zip(self.peers.values(), self._stubs.values(), strict=True)
             )
             yield to_a, to_b

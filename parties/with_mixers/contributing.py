@@ -162,9 +162,10 @@ class Outbox:
         with self._datastore.read() as tables:
             return tables.last_sealed()
 
-    def asked(self, number: int, rows: int, recipe: Recipe = JOINT, *, shown: bool) -> None:
-        """An application of this hospital has had rows classified."""
+    def asked(self, number: int, rows: int, recipe: Recipe = JOINT, *, shown: bool, applications: int = 1) -> None:
+        """So many applications of this hospital have had rows classified together."""
         about: dict[str, int | str] = {"round": number, "rows shown" if shown else "rows hidden": rows}
+        about |= {"applications": applications} if applications > 1 else {}
         self.note("asked", "both mixers", about | ({"recipe": str(recipe)} if recipe != JOINT else {}))
 
     def note(self, verb: str, subject: str, about: About) -> None:

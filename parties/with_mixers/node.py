@@ -20,17 +20,19 @@ from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.node.serving.own_call import refuse_silent
 from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
-from mixbayes.parties.asking import WARM_EVERY, Numbering, Turn, numbering
+from mixbayes.parties.asking import WARM_EVERY, Numbering, numbering
 from mixbayes.parties.background import keep_going
+from mixbayes.parties.gathering import MOST_ROWS, Gathering, How, Part
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.settings import RunningHospital, Settings
+from mixbayes.parties.turn import Turn
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox, messages
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.evaluation import Integers, Totals
 from mixbayes.protocol.bayes.joint_test import joint_sheet
-from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.randomness import Randomness
@@ -60,7 +62,8 @@ class Hospital:
         self._outbox = outbox
         self._witnessing = witnessing
         self._asking = Asking(mixers, federation.layout, numbered, outbox.open_question())
-        self._turn = Turn(federation.policy.timeout)
+        self._turn: Turn[Part] = Turn(federation.policy.timeout)
+        self._gathering = Gathering(self._turn, self._note, self._ask_once)
         self._numbered = numbered
         self._serving: int | None = None
         self._warmed = 0.0
@@ -73,21 +76,68 @@ class Hospital:
         return replace(found, epsilon_spent=max(found.epsilon_spent, self._outbox.noise_spent()), trails=trails)
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool, recipe: Recipe) -> Iterator[Labels]:
-        """The labels, question by question. Between two questions another application may have its turn."""
-        with self._turn.mine():
-            number = self._serving or self._look_for_service()
-        self._outbox.asked(number, codes.shape[1], recipe, shown=not private)
-        parts = self._asking.labels(number, codes, private=private, id=id, renew=renew, recipe=recipe)
+        """The labels, question by question. Between two questions another application may have its turn.
+
+        A few rows without an id are asked about together with those of other applications.
+        """
+        how = How(private, recipe)
+        if id:
+            return self._under_id(how, codes, id, renew=renew)
+        return self._table(how, codes) if codes.shape[1] > MOST_ROWS else self._few(how, codes)
+
+    def _few(self, how: How, codes: Values) -> Iterator[Labels]:
+        if codes.size:
+            yield self._gathering.labels(how, codes)
+
+    def _table(self, how: How, codes: Values) -> Iterator[Labels]:
+        """Each question is as large as those allow who ask about few rows meanwhile."""
+        number, start = self._begun(how, codes), 0
+        while start < codes.shape[1]:
+            with self._turn.mine(), self._looking_again():
+                rows = codes[:, start : start + self._gathering.most_at_once()]
+                part = next(self._asking.labels(number, rows, private=how.private, recipe=how.recipe))
+            start += len(part)
+            yield part
+
+    def _under_id(self, how: How, codes: Values, id: bytes, *, renew: bool) -> Iterator[Labels]:
+        """The questions are the same ones whenever the rows come again under this id."""
+        number = self._begun(how, codes)
+        parts = self._asking.labels(number, codes, private=how.private, id=id, renew=renew, recipe=how.recipe)
         while True:
-            with self._turn.mine():
-                try:
-                    part = next(parts, None)
-                except MixbayesError:
-                    self._serving = None
-                    raise
+            with self._turn.mine(), self._looking_again():
+                part = next(parts, None)
             if part is None:
                 return
             yield part
+
+    def _begun(self, how: How, codes: Values) -> int:
+        """Write down that an application asks, and give the round for all its questions."""
+        with self._turn.mine():
+            number = self._number()
+        self._outbox.asked(number, codes.shape[1], how.recipe, shown=not how.private)
+        return number
+
+    def _note(self, how: How, rows: int, applications: int) -> None:
+        """For whoever has the turn: write down what so many applications are about to ask."""
+        self._outbox.asked(self._number(), rows, how.recipe, shown=not how.private, applications=applications)
+
+    def _ask_once(self, how: How, codes: Values) -> Labels:
+        """For whoever has the turn: one question."""
+        with self._looking_again():
+            return joined(list(self._asking.labels(self._number(), codes, private=how.private, recipe=how.recipe)))
+
+    def _number(self) -> int:
+        """The round that serves."""
+        return self._serving or self._look_for_service()
+
+    @contextmanager
+    def _looking_again(self) -> Iterator[None]:
+        """After an error the round may be another one."""
+        try:
+            yield
+        except MixbayesError:
+            self._serving = None
+            raise
 
     def totals(self, recipe: Recipe) -> Totals:
         """How often a classifier is right on the hospital's own patients, whom it does not count."""

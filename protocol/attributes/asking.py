@@ -1,8 +1,8 @@
-"""The two ways of asking about an attribute privately: choose one entry of its table, or sum the words of features.
+"""How an attribute's value becomes words of its table: one of them, or a sum of several.
 
-In both the hospital is the receiver of random transfers (OT) with a mixer, which is the sender. The mixer's table holds
-its share of θ[·, c] − θ[·, 0] for every later class c. The hospital learns the entry, or the sum, plus ρ. The mixer
-draws ρ anew for every row, attribute and class, and learns nothing of the choice.
+A table (words, classes) holds a share of θ[·, c] − θ[·, 0] for every later class c. A value names the words that are
+added up. A hospital that shows its rows has both computing parties add up their own words. In a private question only
+the hospital knows which words are named (`bayes/question.py`).
 """
 
 from __future__ import annotations
@@ -14,161 +14,72 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Values, Words
-from mixbayes.protocol.circuits import ring
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pads import FixedKeyHash, all_masks, chosen_masks, pad_words
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Received:
-    """The receiver's part of the transfers for one attribute of n rows."""
-
-    hashing: FixedKeyHash
-    choices: Bits
-    """(transfers, n): the random choices."""
-    flips: Bits
-    """(transfers, n): what was announced, the wanted bits under the random choices."""
-    pads: Words
-    """(transfers · n, 2)."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Sent:
-    """The sender's part."""
-
-    hashing: FixedKeyHash
-    flips: Bits
-    pads: Words
-    """(2, transfers · n, 2)."""
 
 
 class Asking(ABC):
-    """A way of asking. `words` is the number of words that a mixer sends for each row and later class."""
+    """A way of asking about one attribute."""
 
     words: int
+    """Rows of the attribute's table."""
 
     @property
-    @abstractmethod
-    def transfers(self) -> int:
-        """Random transfers for each row."""
+    def named_words(self) -> int:
+        """Rows of the table that a value can name. Further rows are zero, and nobody asks for them."""
+        return self.words
 
     @abstractmethod
-    def wanted(self, codes: Values) -> Bits:
-        """(transfers, n): the bits by which the hospital chooses, from its codes (columns, n)."""
-
-    @abstractmethod
-    def take(self, received: Received, codes: Values, classes: int, offered: Callable[[], Words]) -> Words:
-        """The hospital's entries or sums plus ρ, (classes, n), out of what the mixer offers (words, classes, n).
-
-        The masks do not depend on the offer, so they are made before the hospital waits for it.
-        """
-
-    @abstractmethod
-    def offer(self, sent: Sent, table: Words, random: Randomness) -> tuple[Words, Words]:
-        """The mixer's offer (words, classes, n) of its table (words, classes), and ρ (classes, n)."""
+    def named(self, codes: Values) -> Values:
+        """(few, n): the words that these codes (columns, n) name, each once; `named_words` where there is no more."""
 
     @abstractmethod
     def add_scores(self, total: Words, table: Words, codes: Values) -> None:
-        """Add this party's share of the entries or sums to its total (classes, n), for codes that it knows."""
+        """Add this party's share of the named words to its total (classes, n), for codes that it knows."""
 
 
 @dataclass(frozen=True)
 class OneOf(Asking):
-    """1-of-N OT: one entry of the table, which the code names."""
+    """The code is the number of the word. The last word is that of a missing cell, and zero."""
 
     words: int
 
     @property
-    def transfers(self) -> int:
-        return (self.words - 1).bit_length()
+    def named_words(self) -> int:
+        return self.words - 1
 
-    def wanted(self, codes: Values) -> Bits:
-        return ring.bits(codes[0].astype(np.uint64), self.transfers)
-
-    def take(self, received: Received, codes: Values, classes: int, offered: Callable[[], Words]) -> Words:
-        rows = codes.shape[1]
-        index = codes[0].astype(np.intp)
-        pads = received.pads.reshape(self.transfers, rows, 2)
-        masks = chosen_masks(received.hashing, pads, index.astype(np.uint64), classes)
-        return offered()[index, :, np.arange(rows)].T - masks.T
-
-    def offer(self, sent: Sent, table: Words, random: Randomness) -> tuple[Words, Words]:
-        """Every entry plus ρ, each under a mask of its own."""
-        rho = random.words(table.shape[1], sent.flips.shape[1])
-        masks = all_masks(sent.hashing, sent.pads.reshape(2, *sent.flips.shape, 2), sent.flips, *table.shape)
-        return table[:, :, None] + rho[None] + masks.transpose(0, 2, 1), rho
+    def named(self, codes: Values) -> Values:
+        return codes[:1]
 
     def add_scores(self, total: Words, table: Words, codes: Values) -> None:
         for later in range(len(total)):
             total[later] += table[:, later].take(codes[0])
 
 
-class Sum(Asking):
-    """A correlated OT for each binary feature: the feature times its word, summed over the features."""
-
-    @abstractmethod
-    def bits(self, codes: Values) -> Bits:
-        """(words, n): the features, from codes (columns, n)."""
-
-    @property
-    def transfers(self) -> int:
-        return self.words
-
-    def wanted(self, codes: Values) -> Bits:
-        return self.bits(codes)
-
-    def take(self, received: Received, codes: Values, classes: int, offered: Callable[[], Words]) -> Words:
-        pads = pad_words(received.hashing, received.pads, classes)
-        words, total = offered(), np.empty((classes, codes.shape[1]), np.uint64)
-        for later, pad in enumerate(pads):
-            chosen = pad.reshape(received.flips.shape) + received.choices * words[:, later]
-            total[later] = ring.signed(received.flips, chosen, ring.WORD).sum(axis=0, dtype=np.uint64)
-        return total
-
-    def offer(self, sent: Sent, table: Words, random: Randomness) -> tuple[Words, Words]:
-        """Every feature's word less the difference of its pads, and ρ, which is made of the pads.
-
-        This is one direction of `products.cross`. p_0 is fresh for every row, feature and class.
-        """
-        classes, shape = table.shape[1], sent.flips.shape
-        zeros, ones = (pad_words(sent.hashing, pad, classes).reshape(classes, *shape) for pad in sent.pads)
-        offered = np.empty((self.words, classes, shape[1]), np.uint64)
-        rho = np.empty((classes, shape[1]), np.uint64)
-        for later in range(classes):
-            word = table[:, later, None]
-            offered[:, later] = word - ones[later] + zeros[later]
-            kept = ring.signed(sent.flips, zeros[later], ring.WORD) - sent.flips * word
-            rho[later] = kept.sum(axis=0, dtype=np.uint64)
-        return offered, rho
-
-
 @dataclass(frozen=True)
-class SumOf(Sum):
-    """A sum over features of which most may be set."""
+class SumOf(Asking):
+    """A sum over binary features of which many may be set."""
 
     words: int
     features: Callable[[Values], Bits]
     """(words, n), from codes (columns, n)."""
 
-    def bits(self, codes: Values) -> Bits:
-        return self.features(codes)
+    def named(self, codes: Values) -> Values:
+        words = np.arange(self.words, dtype=np.int32)[:, None]
+        return np.where(self.features(codes), words, np.int32(self.words))
 
     def add_scores(self, total: Words, table: Words, codes: Values) -> None:
         total += table.T @ self.features(codes).astype(np.uint64)
 
 
 @dataclass(frozen=True)
-class SumOfFew(Sum):
+class SumOfFew(Asking):
     """A sum over many features of which few are set."""
 
     words: int
-    named: Callable[[Values], Values]
+    few: Callable[[Values], Values]
     """(few, n), from codes: the positions of those that are set, each once, and `words` where there is no more."""
 
-    def bits(self, codes: Values) -> Bits:
-        bits = np.zeros((self.words + 1, codes.shape[1]), np.uint8)
-        bits[self.named(codes), np.arange(codes.shape[1])] = 1
-        return bits[:-1]
+    def named(self, codes: Values) -> Values:
+        return self.few(codes)
 
     def add_scores(self, total: Words, table: Words, codes: Values) -> None:
         named = self.named(codes)

@@ -135,8 +135,8 @@ class Gaussian(Kind):
         return Reach(0, Fraction(1), 1, gaussian_density.ERROR, gaussian_density.SPREAD, slack=1, fraction=1)
 
     def log_arguments(self, block: Words, smoothing: Fraction, one: int) -> Words:
-        """None here: its logarithms are of n and of D, which `gaussian_density` computes first."""
-        return np.empty(0, np.uint64)
+        """n; the other logarithm is that of D, which `gaussian_density` computes first."""
+        return block[PRESENT]
 
     @classmethod
     def fixed_tables(cls, learned: Sequence[Learned]) -> list[Words]:
@@ -146,7 +146,7 @@ class Gaussian(Kind):
     def shared_tables(
         cls, me: ComputingParty, learned: Sequence[Learned], most: int, width: int, *, noisy: bool
     ) -> list[Words]:
-        return gaussian_density.shared_tables(me, [one.block for one in learned], most, width, noisy=noisy)
+        return gaussian_density.shared_tables(me, learned, most, width, noisy=noisy)
 
     @property
     def asking(self) -> SumOf:

@@ -23,19 +23,23 @@ from fractions import Fraction
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Bits, Values, Words, mask
+from mixbayes.protocol.arrays import Bits, Values, Words, mask, slices
 from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT_CODE,
     MOMENTS,
     NUMERIC_BITS,
     whole_moments,
 )
+from mixbayes.protocol.attributes.kind import Learned
 from mixbayes.protocol.circuits import logarithm, ring
+from mixbayes.protocol.circuits.addition import to_bits
+from mixbayes.protocol.circuits.bounded import cut_small, times, widened
 from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.division import divide
 from mixbayes.protocol.circuits.division import width as division_width
-from mixbayes.protocol.circuits.logarithm import fixed_log2_of, shared_log2
-from mixbayes.protocol.circuits.products import multiply, product_of_bits, scale, weighted
+from mixbayes.protocol.circuits.logarithm import fixed_log2_of, index_of, log2_of_normal
+from mixbayes.protocol.circuits.normal import normalise
+from mixbayes.protocol.circuits.products import scale, weighted
 from mixbayes.protocol.computing_party import ComputingParty
 
 FRACTION = logarithm.FRACTION + 1
@@ -47,7 +51,7 @@ FLOOR_BITS = 20
 """
 SQUARE_BITS = NUMERIC_BITS + 2
 FEATURES = 1 + (NUMERIC_BITS + 1) + (SQUARE_BITS + 1)
-QUOTIENT_BITS = 54
+QUOTIENT_BITS = 53
 _CONSTANT_BITS = 52
 # ⌊log2(e) / 2 · 2^52⌉, to be the same on every machine.
 _CONSTANT = 3248660424278399
@@ -77,6 +81,11 @@ class Sizes:
         """Everything before the quotients is computed modulo 2^this."""
         return division_width(self.divisor, QUOTIENT_BITS)
 
+    @property
+    def sum(self) -> int:
+        """Bits of the ring for each sum of moments, which is below half of it."""
+        return self.rows.bit_length() + NUMERIC_BITS + 1
+
 
 def features(values: Values) -> Bits:
     """(FEATURES, n) of one attribute's codes, all zero where the cell is missing."""
@@ -96,33 +105,38 @@ def fixed_table(block: Words) -> Words:
         divisor = _divisor(n, s1, s2)
         square, slope, constant = (number // divisor for number in _numerators(n * n, n * s1, s1 * s1))
         log = 2 * fixed_log2_of(n) - fixed_log2_of(divisor)
-        quotients = [[[q >> i & 1] for i in range(QUOTIENT_BITS)] for q in (constant, slope, square)]
-        columns.append(_words(ring.constant([log], ring.WORD), *(np.array(q, np.uint64) for q in quotients)))
+        bits = (np.array([[q >> i & 1] for i in range(QUOTIENT_BITS)], np.uint64) for q in (slope, square))
+        columns.append(_words(ring.constant([log - constant], ring.WORD), *bits))
     return np.concatenate(columns, axis=1)
 
 
 def shared_tables(
-    me: ComputingParty, blocks: Sequence[Words], rows: int, width: int, *, noisy: bool = False
+    me: ComputingParty, learned: Sequence[Learned], rows: int, width: int, *, noisy: bool = False
 ) -> list[Words]:
-    """Additive shares modulo 2^width of the same for several attributes, from shares of the counts."""
-    moments = np.concatenate([block[MOMENTS] for block in blocks], axis=1)
-    pieces = [moments[:, start : start + _COLUMNS] for start in range(0, moments.shape[1], _COLUMNS)]
-    words = np.concatenate([_shared_words(me, piece, rows, width, noisy=noisy) for piece in pieces], axis=1)
-    return np.split(words, len(blocks), axis=1)
+    """Additive shares modulo 2^width of the same for several attributes, from shares of counts and of log2 n."""
+    moments = np.concatenate([one.block[MOMENTS] for one in learned], axis=1)
+    logs, some = (np.concatenate(part) for part in zip(*((one.logs, one.some) for one in learned), strict=True))
+    pieces = [
+        _shared_words(me, moments[:, piece], logs[piece], some[piece], Sizes(rows), width, noisy=noisy)
+        for piece in slices(logs.size, _COLUMNS)
+    ]
+    return np.split(np.concatenate(pieces, axis=1), len(learned), axis=1)
 
 
-def _shared_words(me: ComputingParty, moments: Words, rows: int, width: int, *, noisy: bool) -> Words:
-    """(FEATURES, n), from n columns of moments (4, n)."""
-    sizes = Sizes(rows)
-    logs_n, some = shared_log2(me, moments[0], rows.bit_length(), width)
-    n, s1, s2 = _prepared(me, moments, some, sizes.ring)
-    divisor, numerators = _quotient_parts(me, n, s1, s2, sizes.ring, noisy=noisy)
-    logs_d, _ = shared_log2(me, ring.low_bits(divisor, sizes.ring, sizes.divisor), sizes.divisor, width)
-    thrice = np.concatenate([divisor] * 3, axis=-1)
-    quotients = divide(me, numerators, thrice, sizes.divisor, QUOTIENT_BITS)
-    bits = weighted(me, quotients, [1] * QUOTIENT_BITS, width)
-    square, slope, constant = np.split(bits, 3, axis=1)
-    return _words(2 * logs_n - logs_d, constant, slope, square) & mask(width)
+def _shared_words(
+    me: ComputingParty, moments: Words, logs: Words, some: Bits, sizes: Sizes, width: int, *, noisy: bool
+) -> Words:
+    """(FEATURES, n), from n columns of moments (4, n), of log2 n and of whether n is not zero."""
+    divisor, numerators = _quotient_parts(me, moments, some, sizes, noisy=noisy)
+    bits = to_bits(me, ring.low_bits(divisor, sizes.ring, sizes.divisor), sizes.divisor)
+    normal = normalise(me, bits, sizes.divisor)
+    # Both the logarithm and the reciprocal are looked up in the interval of D.
+    index = index_of(me, normal)
+    logs_d = log2_of_normal(me, normal, index, width)
+    square, slope, constant = divide(me, numerators, divisor, normal, index, QUOTIENT_BITS, width)
+    of_both = to_bits(me, np.concatenate([slope, square]) & mask(QUOTIENT_BITS), QUOTIENT_BITS)
+    words = weighted(me, ring.bits(of_both, QUOTIENT_BITS), [1] * QUOTIENT_BITS, width)
+    return _words(logs - logs_d - constant, *np.split(words, 2, axis=1)) & mask(width)
 
 
 def real_density(moments: Sequence[int], values: Values) -> np.ndarray:
@@ -151,11 +165,11 @@ def _numerators(n_n: int, n_s1: int, s1_s1: int) -> tuple[int, int, int]:
     )
 
 
-def _words(log: Words, constant: Words, slope: Words, square: Words) -> Words:
-    """(FEATURES, n): every feature's word, from the logarithm and the bits (QUOTIENT_BITS, n) of the quotients."""
+def _words(present: Words, slope: Words, square: Words) -> Words:
+    """(FEATURES, n): every feature's word, from that of being present and the quotients' bits (QUOTIENT_BITS, n)."""
     slopes = [_shifted_right(slope, NUMERIC_BITS - j) for j in range(NUMERIC_BITS + 1)]
     squares = [-_shifted_right(square, SQUARE_BITS - j) for j in range(SQUARE_BITS + 1)]
-    return np.stack([log - _shifted_right(constant, 0), *slopes, *squares])
+    return np.stack([present, *slopes, *squares])
 
 
 def _shifted_right(bits: Words, places: int) -> Words:
@@ -164,38 +178,12 @@ def _shifted_right(bits: Words, places: int) -> Words:
     return (bits[places:] * weights[:, None]).sum(axis=0, dtype=np.uint64)
 
 
-def _prepared(me: ComputingParty, moments: Words, some: Bits, width: int) -> tuple[Words, Words, Words]:
-    """n, S1 and S2 in the wide ring, a row in the middle put where there is none."""
-    n, s1, low, high = (_lifted(me, cells, width) for cells in moments)
-    none = weighted(me, me.negate(some)[None], [1], width)[..., 0, :]
-    s2 = ring.add(low, ring.shifted(high, NUMERIC_BITS, width), width)
-    return (
-        ring.add(n, none, width),
-        ring.add(s1, ring.shifted(none, NUMERIC_BITS - 1, width), width),
-        ring.add(s2, ring.shifted(none, 2 * NUMERIC_BITS - 2, width), width),
-    )
-
-
-def _lifted(me: ComputingParty, cells: Words, width: int) -> Words:
-    """Shares modulo 2^64 of cells below 2^63 as shares modulo 2^width.
-
-    The shares add up to the cell, or to the cell plus 2^64: this exactly if one of them, or both, has its top bit set.
-    """
-    top = (cells >> np.uint64(ring.WORD - 1)).astype(np.uint8)
-    wide = np.zeros((ring.limbs(width), cells.size), np.uint64)
-    wide[0] = cells
-    weight = 1 << ring.WORD
-    own = top * ring.constant([weight], width)
-    both = product_of_bits(me, top[None], [-weight], width)[:, 0]
-    return ring.subtract(wide, ring.add(own, both, width), width)
-
-
 def _quotient_parts(
-    me: ComputingParty, n: Words, s1: Words, s2: Words, width: int, *, noisy: bool
+    me: ComputingParty, moments: Words, some: Bits, sizes: Sizes, *, noisy: bool
 ) -> tuple[Words, Words]:
-    """D, and the three numerators side by side."""
-    left, right = np.concatenate([n, n, n, s1], axis=-1), np.concatenate([n, s1, s2, s1], axis=-1)
-    n_n, n_s1, n_s2, s1_s1 = np.split(multiply(me, left, right, width), 4, axis=-1)
+    """D (n,), and the three numerators (3, n), in the wide ring."""
+    width = sizes.ring
+    n_n, n_s1, n_s2, s1_s1 = _with_a_row_shared(me, _products(me, moments, sizes), some, width)
     spread = ring.subtract(n_s2, s1_s1, width)  # n² times the variance
     if noisy:
         below = scale(me, negative(me, spread, width), spread, width)
@@ -203,7 +191,27 @@ def _quotient_parts(
     divisor = ring.add(ring.shifted(spread, FLOOR_BITS, width), ring.shifted(n_n, 2 * NUMERIC_BITS, width), width)
     factors = _numerators(1, 1, 1)
     numerators = [_times(product, factor, width) for product, factor in zip((n_n, n_s1, s1_s1), factors, strict=True)]
-    return divisor, np.concatenate(numerators, axis=-1)
+    return divisor, np.stack(numerators, axis=-2)
+
+
+def _products(me: ComputingParty, moments: Words, sizes: Sizes) -> list[Words]:
+    """n², n·S1, n·S2 and S1² in the wide ring. Bits of n choose among its three products alike."""
+    sums, count_bits = moments & mask(sizes.sum), sizes.rows.bit_length() + 1
+    wide = widened(me, sums, sizes.sum, sizes.ring)
+    n, s1, low, high = (wide[..., row, :] for row in range(len(MOMENTS)))
+    s2 = ring.add(low, ring.shifted(high, NUMERIC_BITS, sizes.ring), sizes.ring)
+    count = cut_small(me, sums[0] & mask(count_bits), count_bits)
+    of_n = times(me, count, np.stack([n, s1, s2], axis=-2), sizes.ring)
+    s1_s1 = times(me, cut_small(me, sums[1], sizes.sum), s1, sizes.ring)
+    return [*(of_n[..., row, :] for row in range(3)), s1_s1]
+
+
+def _with_a_row_shared(me: ComputingParty, products: Sequence[Words], some: Bits, width: int) -> list[Words]:
+    """Products of moments, with a row in the middle where there is none and they are zero."""
+    none = weighted(me, me.negate(some)[None], [1], width)[..., 0, :]
+    shifts = 0, NUMERIC_BITS - 1, 2 * NUMERIC_BITS - 2, 2 * NUMERIC_BITS - 2
+    of_row = [ring.shifted(none, shift, width) for shift in shifts]
+    return [ring.add(product, one, width) for product, one in zip(products, of_row, strict=True)]
 
 
 def _times(words: Words, factor: int, width: int) -> Words:

@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.arrays import Bits, Values, Words
 from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.by_class import ByClass
 from mixbayes.protocol.attributes.cells import Numbers, Texts, spelled
@@ -58,6 +58,8 @@ class Learned(NamedTuple):
     attribute: Kind
     block: Words
     logs: Words
+    some: Bits
+    """Which of the arguments of these logarithms are not zero, XOR-shared."""
 
 
 class Reach(NamedTuple):

@@ -2,20 +2,18 @@
 
 | | privately | publicly |
 |---|---|---|
-| hospital → mixers | its choices, masked | the rows |
-| mixer → hospital | tables plus ρ | |
-| hospital → mixers | A's sums to B, and B's to A | |
+| mixer → hospital | its table, encrypted | |
+| hospital → mixers | the masked sums of its own table, encrypted, and the masks of the other one's | the rows |
 | mixer ↔ mixer | comparison | digests of the rows, comparison |
 | mixer → hospital | its blinded share of the label | the same |
 
 Rows are worked off in pieces of a public size. An asker is one piece ahead of the labels it waits for, so that the
-mixers compare while it prepares the next piece.
+mixers compare while it adds up for the next piece.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from mixbayes.protocol import memory
@@ -25,11 +23,11 @@ from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.label import Labels, Release, joined
 from mixbayes.protocol.bayes.model import Model, scores
-from mixbayes.protocol.bayes.question import Form, Line, Selection, answer, hand_over, take_over
+from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.transfer.pool import connect_pair
 
 
 def answer_public(
@@ -44,79 +42,63 @@ def answer_public(
     """A mixer's part for rows that the hospital shows."""
     release = release or partial(label.send, asker)
     for piece in rows.pieces(count):
-        codes = rows.receive(asker, layout, piece.stop - piece.start)
-        rows.compare(me, asker, codes)
-        release(label.blinded(label.decided(me, scores(layout, model, codes), model), model.answers, blinding))
+        shown = rows.receive(asker, layout, piece.stop - piece.start)
+        refuse_others = rows.start_comparing(me, asker, shown)
+        share = label.decided(me, scores(layout, model, shown.codes), model)
+        refuse_others()
+        release(label.blinded(share, model.answers, blinding))
 
 
 def ask_public(
     mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values, answers: int | None = None
 ) -> Labels:
     """The hospital's part: show the rows to both mixers. There are as many answers as classes, if not said."""
-    labels = _Waiting(mixers, answers or layout.classes)
+    show(mixers, layout, codes)
+    return fetch(mixers, layout, width, codes.shape[1], private=False, answers=answers)
+
+
+def show(mixers: tuple[Channel, Channel], layout: Layout, codes: Values) -> None:
+    """Send the rows to both mixers. Nothing of theirs is waited for, so they can follow an announcement at once."""
     for piece in rows.pieces(codes.shape[1]):
         for mixer in mixers:
             rows.send(mixer, layout, codes[:, piece])
-        labels.collect()
-        labels.expect(piece.stop - piece.start)
-    return labels.all()
 
 
 def answer_private(
     me: ComputingParty,
-    asker: Line[SentPool],
+    holder: TableHolder,
     layout: Layout,
     model: Model,
     count: int,
     blinding: Randomness,
     release: Release | None = None,
+    about: bytes = b"",
 ) -> None:
-    """A mixer's part for rows that it does not see."""
-    form, release = Form.of(layout, model.width), release or partial(label.send, asker.channel)
-    for piece in form.pieces(count):
-        hidden = answer(form, asker, model, me.random, piece.stop - piece.start)
-        share = take_over(asker.channel, form, model, hidden)
+    """A mixer's part for rows that it does not see. `about` names the model, if it may be asked for again."""
+    form, release = Form.of(layout, model.width), release or partial(label.send, holder.asker)
+    asked = [(model, piece.stop - piece.start) for piece in form.pieces(count)]
+    for share in holder.answered(form, asked, about):
         release(label.blinded(label.decided(me, share, model), model.answers, blinding))
 
 
 def ask_private(
-    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]],
+    mixers: tuple[Channel, Channel],
     layout: Layout,
     width: int,
     codes: Values,
+    asker: TableReader,
     answers: int | None = None,
+    about: bytes = b"",
 ) -> Labels:
-    """The hospital's part: choose obliviously from both mixers' tables, and give each the other's sums."""
-    form = Form.of(layout, width)
-    labels = _Waiting((mixers[0].channel, mixers[1].channel), answers or layout.classes)
-    pieces = [codes[:, piece] for piece in form.pieces(codes.shape[1])]
-    for compared in carry_over(mixers, form, pieces, labels.collect):
-        labels.expect(compared)
+    """The hospital's part: add up what its rows name of each mixer's encrypted table; give each the other's masks."""
+    form, labels = Form.of(layout, width), _Waiting(mixers, answers or layout.classes)
+    pieces = list(form.pieces(codes.shape[1]))
+    for piece in pieces:
+        asker.ask_both(form, codes[:, piece], about if len(pieces) == 1 else b"")
+        # Each mixer has sent its table for the next piece before the labels of the last one.
+        labels.collect()
+        labels.expect(piece.stop - piece.start)
     return labels.all()
-
-
-def carry_over(
-    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]],
-    form: Form,
-    pieces: Sequence[Values],
-    meanwhile: Callable[[], None] = lambda: None,
-) -> Iterator[int]:
-    """Piece by piece, give each mixer the sums of the other one; yields how many rows both can now compare.
-
-    `meanwhile` is called while the mixers make their tables.
-    """
-    questions = [[Selection(form, mixer, codes) for mixer in mixers] for codes in pieces]
-    for (to_a, to_b), following in zip(questions, [*questions[1:], []], strict=False):
-        to_a.prepare()
-        to_b.prepare()
-        at_a, at_b = to_a.announce(), to_b.announce()
-        meanwhile()
-        for question in following:
-            question.prepare()
-        from_a, from_b = at_a.receive_and_add_up(), at_b.receive_and_add_up()
-        hand_over(mixers[1].channel, from_a, form.width)
-        hand_over(mixers[0].channel, from_b, form.width)
-        yield to_a.rows
 
 
 def fetch(
@@ -169,21 +151,18 @@ def run_classification(
     a_to_b, b_to_a = memory.channels("mixer a", "mixer b")
     asker_to_a, a_to_asker = memory.channels("party asker", "mixer a")
     asker_to_b, b_to_asker = memory.channels("party asker", "mixer b")
-    # Random transfers are made on channels of their own.
+    # Random transfers are made on a channel of their own.
     a_ahead, b_ahead = memory.channels("mixer a", "mixer b")
-    asker_ahead_a, a_ahead_asker = memory.channels("party asker", "mixer a")
-    asker_ahead_b, b_ahead_asker = memory.channels("party asker", "mixer b")
     count = codes.shape[1]
 
-    def mixer(role: int, other: Channel, ahead: Channel, asker: Channel, ahead_asker: Channel) -> None:
+    def mixer(role: int, other: Channel, ahead: Channel, asker: Channel) -> None:
         random = Randomness(seeds[1 + role])
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         # The mixers agree on a pad for the labels of this question.
         blinding = label.blinding_for(b"the only question", label.common_blinding(me))
         if private:
-            # Each offers the hospital its tables, and does not learn what is taken.
-            line = Line(asker, connect_answerer(ahead_asker, random))
-            answer_private(me, line, layout, models[role], count, blinding)
+            # Each sends the hospital its table, encrypted, and decrypts masked sums. It has the masks of the other's.
+            answer_private(me, TableHolder(asker, random), layout, models[role], count, blinding)
         else:
             # Each reads the rows and adds up its shares of the scores.
             answer_public(me, asker, layout, models[role], count, blinding)
@@ -193,14 +172,12 @@ def run_classification(
         width = models[0].width
         if not private:
             return ask_public((asker_to_a, asker_to_b), layout, width, codes, models[0].answers)
-        random = Randomness(seeds[0])
-        line_a = Line(asker_to_a, connect_asker(asker_ahead_a, random))
-        line_b = Line(asker_to_b, connect_asker(asker_ahead_b, random))
-        return ask_private((line_a, line_b), layout, width, codes, models[0].answers)
+        mixers = asker_to_a, asker_to_b
+        return ask_private(mixers, layout, width, codes, TableReader(mixers, Randomness(seeds[0])), models[0].answers)
 
     labels, _, _ = memory.together(
         hospital,
-        lambda: mixer(A, a_to_b, a_ahead, a_to_asker, a_ahead_asker),
-        lambda: mixer(B, b_to_a, b_ahead, b_to_asker, b_ahead_asker),
+        lambda: mixer(A, a_to_b, a_ahead, a_to_asker),
+        lambda: mixer(B, b_to_a, b_ahead, b_to_asker),
     )
     return labels

@@ -9,7 +9,7 @@ fold: that of N − fold, and of what is left of the hospital's own counts.
 
 | | |
 |---|---|
-| hospital → mixers | the groups of its rows, as XOR shares; then, fold by fold, its choices and sums as in a question |
+| hospital → mixers | the groups of its rows, as XOR shares; then, fold by fold, masked sums as in a question |
 | mixer ↔ mixer | comparison; products of the answers with the groups |
 | mixer → hospital | its blinded share of the totals |
 
@@ -31,11 +31,10 @@ from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask, slices
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
-from mixbayes.protocol.bayes.classification import carry_over
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import as_in_noisy
 from mixbayes.protocol.bayes.precision import MOST_THRESHOLD, precision_for
-from mixbayes.protocol.bayes.question import Form, Line, answer, take_over
+from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader
 from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_scores
 from mixbayes.protocol.bayes.training import train_each
@@ -47,7 +46,7 @@ from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.transfer.pool import connect_pair
 
 _UP = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, float(MOST_THRESHOLD))
 THRESHOLDS = (*(-bits for bits in reversed(_UP)), 0.0, *_UP)
@@ -158,19 +157,17 @@ def train_folds(me: ComputingParty, layout: Layout, recipe: Recipe, joint: Words
     return train_each(me, layout, recipe, *without_each(layout, joint, folds))
 
 
-def judge(me: ComputingParty, asker: Line[SentPool], sheet: Sheet, models: Sequence[Model]) -> Words:
+def judge(me: ComputingParty, asker: Channel, sheet: Sheet, models: Sequence[Model]) -> Words:
     """A mixer's part: its share of the totals, one after the other. There is a model for each fold."""
-    form, groups, scores = sheet.form, _receive_groups(asker.channel, sheet), []
-    for piece in sheet.pieces():
-        model = models[sheet.fold_of(piece)]
-        hidden = answer(form, asker, model, me.random, piece.stop - piece.start)
-        scores.append(take_over(asker.channel, form, model, hidden))
+    groups = _receive_groups(asker, sheet)
+    asked = [(models[sheet.fold_of(piece)], piece.stop - piece.start) for piece in sheet.pieces()]
+    scores = list(TableHolder(asker, me.random).answered(sheet.form, asked))
     # The rows of all folds go through each circuit together: what is left takes as many rounds as one fold.
     return tally(me, sheet, models[0], np.concatenate(scores, axis=1), groups)
 
 
 def ask_totals(
-    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]],
+    mixers: tuple[Channel, Channel],
     sheet: Sheet,
     codes: Values,
     groups: Integers,
@@ -178,23 +175,24 @@ def ask_totals(
 ) -> Totals:
     """The hospital's part, for rows (columns, n) in the order of their folds, and the group of each."""
     announce(mixers, sheet, codes, groups, random)
-    return receive_totals((mixers[0].channel, mixers[1].channel), sheet, groups)
+    return receive_totals(mixers, sheet, groups)
 
 
 def announce(
-    mixers: tuple[Line[ReceivedPool], Line[ReceivedPool]],
+    mixers: tuple[Channel, Channel],
     sheet: Sheet,
     codes: Values,
     groups: Integers,
     random: Randomness,
 ) -> None:
-    """Share the groups, and carry the sums of every piece from each mixer to the other one."""
+    """Share the groups, and send each mixer masked sums, and the masks of the other one's, for every piece."""
     bits = group_bits(sheet, groups)
     pad = random.bits(*bits.shape)
     for mixer, share in zip(mixers, (pad, bits ^ pad), strict=True):
-        mixer.channel.send(_GROUPS, pack_bits(share))
-    for _ in carry_over(mixers, sheet.form, [codes[:, piece] for piece in sheet.pieces()]):
-        pass
+        mixer.send(_GROUPS, pack_bits(share))
+    asker = TableReader(mixers, random)
+    for piece in sheet.pieces():
+        asker.ask_both(sheet.form, codes[:, piece])
 
 
 def receive_totals(mixers: tuple[Channel, Channel], sheet: Sheet, groups: Integers) -> Totals:
@@ -367,30 +365,26 @@ def run_evaluation(
     a_to_b, b_to_a = memory.channels("mixer a", "mixer b")
     asker_to_a, a_to_asker = memory.channels("party asker", "mixer a")
     asker_to_b, b_to_asker = memory.channels("party asker", "mixer b")
-    # Random transfers are made on channels of their own.
+    # Random transfers are made on a channel of their own.
     a_ahead, b_ahead = memory.channels("mixer a", "mixer b")
-    asker_ahead_a, a_ahead_asker = memory.channels("party asker", "mixer a")
-    asker_ahead_b, b_ahead_asker = memory.channels("party asker", "mixer b")
 
-    def mixer(role: int, other: Channel, ahead: Channel, asker: Channel, ahead_asker: Channel) -> None:
+    def mixer(role: int, other: Channel, ahead: Channel, asker: Channel) -> None:
         random = Randomness(seeds[1 + role])
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         blinding = label.blinding_for(b"the only question", label.common_blinding(me))
         # The mixers train a model for each fold, in which it does not count.
         models = train_folds(me, sheet.layout, sheet.recipe, *shares[role])
-        # They answer obliviously, as a question's, count the answers on shares, and open the totals.
-        found = judge(me, Line(asker, connect_answerer(ahead_asker, random)), sheet, models)
+        # They score the rows as a question's, count the answers on shares, and open the totals.
+        found = judge(me, asker, sheet, models)
         send_totals(asker, blinded(me, found, blinding))
 
     def hospital() -> Totals:
         random = Randomness(seeds[0])
-        line_a = Line(asker_to_a, connect_asker(asker_ahead_a, random))
-        line_b = Line(asker_to_b, connect_asker(asker_ahead_b, random))
-        return ask_totals((line_a, line_b), sheet, codes, groups, random)
+        return ask_totals((asker_to_a, asker_to_b), sheet, codes, groups, random)
 
     totals, _, _ = memory.together(
         hospital,
-        lambda: mixer(A, a_to_b, a_ahead, a_to_asker, a_ahead_asker),
-        lambda: mixer(B, b_to_a, b_ahead, b_to_asker, b_ahead_asker),
+        lambda: mixer(A, a_to_b, a_ahead, a_to_asker),
+        lambda: mixer(B, b_to_a, b_ahead, b_to_asker),
     )
     return totals

@@ -6,7 +6,7 @@ agreed, and open the sums to whoever asks: how many rows of each true class got 
 
 | | |
 |---|---|
-| hospital → mixers | the classes of its rows, as XOR shares; then its choices and sums as in a question |
+| hospital → mixers | the classes of its rows, as XOR shares; then masked sums as in a question |
 | mixer ↔ mixer | comparison; products of the answers with the classes |
 | mixer ↔ mixer, once all have given theirs | coins, where noise is agreed |
 | mixer → the hospital that asks | its blinded share of the sums |
@@ -49,7 +49,6 @@ from mixbayes.protocol.bayes.evaluation import (
 )
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import tossed, tossed_in_clear
-from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Channel
@@ -57,7 +56,7 @@ from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.transfer.pool import connect_pair
 
 MOST_ASIDE = MOST_ROWS
 """Rows that a hospital asks about, at most."""
@@ -147,29 +146,28 @@ def run_joint_test(
     """
     a_to_b, b_to_a = memory.channels("mixer a", "mixer b")
     a_ahead, b_ahead = memory.channels("mixer a", "mixer b")
-    # Every hospital has a channel to each mixer, and one more for random transfers.
-    to_a = [[memory.channels("party", "mixer a") for _ in range(2)] for _ in rows]
-    to_b = [[memory.channels("party", "mixer b") for _ in range(2)] for _ in rows]
+    # Every hospital has a channel to each mixer.
+    to_a = [memory.channels("party", "mixer a") for _ in rows]
+    to_b = [memory.channels("party", "mixer b") for _ in rows]
     sheets = [joint_sheet(layout, codes.shape[1], coins) for codes, _ in rows]
 
-    def mixer(role: int, other: Channel, ahead: Channel, hospitals: list[list[tuple[Channel, Channel]]]) -> None:
+    def mixer(role: int, other: Channel, ahead: Channel, hospitals: list[tuple[Channel, Channel]]) -> None:
         random = Randomness(seeds[1 + role])
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         blinding = label.blinding_for(b"the only question", label.common_blinding(me))
         # The mixers train one model, in which none of these rows counts.
         model, given = train(me, layout, counts[role]), []
         # Hospital after hospital gives its rows, and nothing is opened.
-        for sheet, ((_, now), (_, to_be)) in zip(sheets, hospitals, strict=True):
-            given.append(judge(me, Line(now, connect_answerer(to_be, random)), sheet, [model]))
+        for sheet, (_, asker) in zip(sheets, hospitals, strict=True):
+            given.append(judge(me, asker, sheet, [model]))
         # They add up what they wrote down, and the noise, and open the sums to one who asks.
         sums = summed(me, sheets[-1], given, coins, Randomness(halves[role]))
-        send_totals(hospitals[-1][0][1], blinded(me, sums, blinding))
+        send_totals(hospitals[-1][1], blinded(me, sums, blinding))
 
     def hospital(at: int, random: Randomness) -> tuple[Channel, Channel]:
-        ((now_a, _), (ahead_a, _)), ((now_b, _), (ahead_b, _)) = to_a[at], to_b[at]
-        lines = Line(now_a, connect_asker(ahead_a, random)), Line(now_b, connect_asker(ahead_b, random))
-        announce(lines, sheets[at], *rows[at], random)
-        return now_a, now_b
+        mixers = to_a[at][0], to_b[at][0]
+        announce(mixers, sheets[at], *rows[at], random)
+        return mixers
 
     def hospitals() -> Integers:
         random = Randomness(seeds[0])

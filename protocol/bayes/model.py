@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Values, Words, mask
+from mixbayes.protocol.arrays import Bits, Values, Words, mask
 from mixbayes.protocol.attributes.kind import Kind, Learned
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.precision import Precision
@@ -70,10 +70,14 @@ def log_arguments(layout: Layout, vector: Words, prior: Words, one: int) -> list
     return [layout.class_counts(vector), prior, *of_attributes]
 
 
-def learned(layout: Layout, vector: Words, logs: Words, precision: Precision, sizes: Sequence[int]) -> list[Learned]:
+def learned(
+    layout: Layout, vector: Words, logs: Words, some: Bits, precision: Precision, sizes: Sequence[int]
+) -> list[Learned]:
     """Every attribute's counts with its logarithms, brought to the fraction bits of a score."""
-    of_attributes = np.split(logs << np.uint64(precision.fraction - FRACTION), np.cumsum(sizes)[:-1])[2:]
-    return [Learned(a, block, own) for (a, block), own in zip(layout.blocks(vector), of_attributes, strict=True)]
+    ends = np.cumsum(sizes)[:-1]
+    logs_of, some_of = np.split(logs << np.uint64(precision.fraction - FRACTION), ends)[2:], np.split(some, ends)[2:]
+    parts = zip(layout.blocks(vector), logs_of, some_of, strict=True)
+    return [Learned(attribute, block, its_logs, its_some) for (attribute, block), its_logs, its_some in parts]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,177 +1,281 @@
 """A private question: scores on shares without the patient's values leaving the hospital.
 
-For every attribute the hospital learns obliviously one entry, or one sum of entries, of each mixer's table plus ρ
-(`attributes/asking.py`). The mixer draws ρ anew for every row, attribute and class. The hospital adds up over the
-attributes, and hands the sum that it has from A to B, and the one from B to A. A mixer subtracts its own Σρ from its
-own prior and adds the sum that it was handed: these are shares of the scores. The ρ of the other mixer, inside that
-sum, hides the other mixer's table from it, also if the hospital helps it.
+A row names words of the table θ (`attributes/asking.py`), and its scores are sums of these words. Each mixer sends the
+hospital its share of the table, encrypted under a key of its own (`lattice/encryption.py`). The hospital adds up the
+words of its rows under the encryption, masks the sums, and sends them back to the mixer that holds the key. The other
+mixer gets the seed of the masks. So both have shares of each sum: a mixer adds what it decrypts, its share of the masks
+of the other one's sums, and its prior. These are shares of the scores.
+
+A table whose key has rows left is not sent again: in one conversation, questions of a few rows about the same model are
+asked of a standing table.
+
+The hospital sees ciphertexts alone. A mixer sees sums under masks that it does not know, and masks of sums that it does
+not see. This hides the rows from a mixer also if it departs from the protocol, and a mixer's table from the hospital
+also if the other mixer helps it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Bits, Values, Words, mask, slices
-from mixbayes.protocol.attributes import asking
+from mixbayes.protocol.arrays import Bytes, Values, Words, mask, slices
 from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.extension import Received, correction_bytes
-from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool
+from mixbayes.protocol.lattice.encryption import Encrypted, Key, Table, masks, shares_of_masks
+from mixbayes.protocol.lattice.layout import PolynomialLayout, cheapest, most_rows
+from mixbayes.protocol.lattice.polynomials import Limbs, from_bytes, spectrum, to_bytes
+from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 
-_ANNOUNCE, _TABLES, _SUMS = "announce question", "tables for the question", "sums of the question"
-_PIECE_BYTES = 1 << 23
-_MOST_ROWS = 1 << 14
+_TABLE, _MASKS, _SUMS = "encrypted table", "masks of the other sums", "masked sums"
+_MOST_ROWS = 1 << 12
+_MOST_STANDING = 8
 
-Pool = TypeVar("Pool", ReceivedPool, SentPool)
+Kept = TypeVar("Kept")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Form:
     """What is public about a question, and fixes the size of every message of it."""
 
     layout: Layout
-    ways: tuple[Asking, ...]
-    """How each attribute is asked about."""
     width: int
 
     @classmethod
     def of(cls, layout: Layout, width: int) -> Form:
-        return cls(layout, tuple(attribute.asking for attribute in layout.dictionary.attributes), width)
+        return cls(layout, width)
+
+    @cached_property
+    def ways(self) -> tuple[Asking, ...]:
+        """How each attribute is asked about."""
+        return tuple(attribute.asking for attribute in self.layout.dictionary.attributes)
 
     @property
     def classes(self) -> int:
         return self.layout.classes
 
     @property
-    def transfers(self) -> int:
-        """Random transfers a row."""
-        return sum(way.transfers for way in self.ways)
-
-    def volume(self, rows: int) -> int:
-        """About as many bytes as the hospital exchanges with one mixer about so many rows: transfers, words, a sum."""
-        transfers = self.transfers * rows
-        words = (sum(way.words for way in self.ways) + 1) * (self.classes - 1) * rows
-        return correction_bytes(transfers) + bits_bytes(transfers) + words_bytes(words, self.width)
+    def words(self) -> int:
+        """Words of the table that rows can name."""
+        return sum(way.named_words for way in self.ways)
 
     def pieces(self, rows: int) -> Iterator[slice]:
-        """The rows, as many at a time as the messages should hold."""
-        row_bytes = sum(way.words for way in self.ways) * (self.classes - 1) * 8
-        return slices(rows, min(_MOST_ROWS, max(1, _PIECE_BYTES // row_bytes)))
+        """The rows in parts of nearly the same size, each of which has a key of its own."""
+        most = min(_MOST_ROWS, most_rows(self.width, self._answers))
+        return slices(rows, max(1, -(-rows // -(-rows // most)) if rows else 1))
 
-    def parts(self, rows: int) -> Iterator[tuple[Asking, slice]]:
-        """Every attribute's way with its transfers among those of this many rows."""
-        at = 0
-        for way in self.ways:
-            yield way, slice(at, at + way.transfers * rows)
-            at += way.transfers * rows
-
-
-@dataclass(frozen=True, slots=True)
-class Line(Generic[Pool]):
-    """Between the asking hospital and one mixer: where they talk, and the random transfers they share.
-
-    Transfers are made on a channel of the pool's own, so that making them ahead never meets an answer.
-    """
-
-    channel: Channel
-    pool: Pool
-
-
-class Selection:
-    """The asking hospital's side towards one mixer, for one piece of its rows, as codes (columns, n)."""
-
-    def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values) -> None:
-        self._form = form
-        self._line = line
-        self._codes = codes
+    def polynomials(self, rows: int) -> PolynomialLayout:
+        """Where the table and the rows of one piece stand."""
+        return _cheapest(self.words, self.classes - 1, self.width, rows, self._answers)
 
     @property
-    def rows(self) -> int:
-        return int(self._codes.shape[1])
-
-    def prepare(self) -> None:
-        """Begin making the random transfers this question needs."""
-        self._line.pool.prepare(self._form.transfers * self.rows)
-
-    def announce(self) -> AnnouncedSelection:
-        """Tell the mixer, under the pool's random choices, which entries are wanted."""
-        received = self._line.pool.take(self._form.transfers * self.rows)
-        cells = (own for _, own in self._form.layout.cells(self._codes))
-        wanted = np.concatenate([way.wanted(own).reshape(-1) for way, own in zip(self._form.ways, cells, strict=True)])
-        flips = wanted ^ received.choices
-        self._line.channel.send(_ANNOUNCE, pack_bits(flips))
-        return AnnouncedSelection(self._form, self._line, self._codes, received, flips)
-
-
-class AnnouncedSelection:
-    """A question whose answer is due."""
-
-    def __init__(self, form: Form, line: Line[ReceivedPool], codes: Values, received: Received, flips: Bits) -> None:
-        self._form = form
-        self._line = line
-        self._codes = codes
-        self._received = received
-        self._flips = flips
+    def standing(self) -> PolynomialLayout:
+        """The same of a table that stands for questions of a few rows."""
+        return self.polynomials(1)
 
     @property
-    def rows(self) -> int:
-        return int(self._codes.shape[1])
+    def standing_rows(self) -> int:
+        """Rows that a standing table serves."""
+        return self.standing.parameters.rows(self._answers)
 
-    def receive_and_add_up(self) -> Words:
-        """Take the chosen entries of the mixer's tables and add them up: (K − 1, n), masked by the mixer's Σρ."""
-        total = np.zeros((self._form.classes - 1, self.rows), np.uint64)
-        parts = self._form.parts(self.rows)
-        for (way, part), (_, codes) in zip(parts, self._form.layout.cells(self._codes), strict=True):
-            offered = partial(self._receive, way.words)
-            total += way.take(self._part(way, part), codes, self._form.classes - 1, offered)
-        return total & mask(self._form.width)
+    def stands(self, rows: int, about: bytes) -> bool:
+        """Whether a question of so many rows is asked of a standing table: where one product and one key serve all."""
+        return bool(about) and rows <= min(self.standing.rows_together, self.standing_rows)
 
-    def _part(self, way: Asking, part: slice) -> asking.Received:
-        shape = way.transfers, self.rows
-        choices, flips = (bits[part].reshape(shape) for bits in (self._received.choices, self._flips))
-        return asking.Received(self._line.pool.hash, choices, flips, self._received.pads[part])
+    def volume(self, rows: int) -> int:
+        """The bytes that the hospital exchanges with one mixer about so many rows, apart from headers."""
+        parts = [piece.stop - piece.start for piece in self.pieces(rows)]
+        return sum(self.polynomials(part).bytes(part) + 2 * SEED_BYTES for part in parts)
 
-    def _receive(self, words: int) -> Words:
-        """A mixer's words for one attribute, (entries or features, K − 1, n)."""
-        channel, shape = self._line.channel, (words, self._form.classes - 1, self.rows)
-        count = int(np.prod(shape))
-        raw = channel.receive(_TABLES, words_bytes(count, self._form.width))
-        return unpack_words(raw, count, self._form.width, channel.peer, _TABLES).reshape(shape)
+    def named(self, codes: Values) -> Values:
+        """(few, n): the words that rows (columns, n) name; `words` where there is no more."""
+        parts, first = [], 0
+        for way, (_, own) in zip(self.ways, self.layout.cells(codes), strict=True):
+            named = way.named(own)
+            parts.append(np.where(named < way.named_words, named + first, self.words))
+            first += way.named_words
+        return np.concatenate(parts)
 
+    def table(self, model: Model) -> Words:
+        """A mixer's share (words, K − 1) of all words that rows can name."""
+        return np.concatenate([own[: way.named_words] for way, own in zip(self.ways, model.tables, strict=True)])
 
-def answer(form: Form, line: Line[SentPool], model: Model, random: Randomness, rows: int) -> Words:
-    """A mixer's side: offer the tables; returns Σρ (K − 1, n)."""
-    channel, count = line.channel, form.transfers * rows
-    sent = line.pool.take(count)
-    flips = unpack_bits(channel.receive(_ANNOUNCE, bits_bytes(count)), count, channel.peer, _ANNOUNCE)
-    hidden = np.zeros((form.classes - 1, rows), np.uint64)
-    for (way, part), table in zip(form.parts(rows), model.tables, strict=True):
-        own = asking.Sent(line.pool.hash, flips[part].reshape(way.transfers, rows), sent.pads[:, part])
-        offered, rho = way.offer(own, table, random)
-        channel.send(_TABLES, pack_words(offered & mask(form.width), form.width))
-        hidden += rho
-    return hidden & mask(form.width)
+    @property
+    def _answers(self) -> int:
+        """With `unsure`, which not every recipe knows."""
+        return self.classes + 1
 
 
-def hand_over(mixer: Channel, sums: Words, width: int) -> None:
-    """The hospital gives one mixer the sums it had from the other."""
-    mixer.send(_SUMS, pack_words(sums, width))
+@lru_cache(maxsize=256)
+def _cheapest(words: int, classes: int, width: int, rows: int, answers: int) -> PolynomialLayout:
+    return cheapest(words, classes, width, rows, answers)
 
 
-def take_over(asker: Channel, form: Form, model: Model, hidden: Words) -> Words:
-    """A mixer's share (K, n) of the scores relative to the first class: the other's sums, less its own Σρ."""
-    count = hidden.size
-    raw = asker.receive(_SUMS, words_bytes(count, form.width))
-    sums = unpack_words(raw, count, form.width, asker.peer, _SUMS).reshape(hidden.shape)
-    scores = np.zeros((form.classes, hidden.shape[1]), np.uint64)
-    scores[1:] = (sums - hidden + model.prior[:, None]) & mask(form.width)
-    return scores
+@dataclass(frozen=True, slots=True, repr=False)
+class Offered:
+    """A mixer's table that a hospital has, encrypted, and how many rows of it are asked about next."""
+
+    form: Form
+    layout: PolynomialLayout
+    key: Key
+    prior: Words
+    rows: int
+
+
+class TableHolder:
+    """A mixer's part in one conversation: it encrypts its tables, and decrypts masked sums of their words."""
+
+    def __init__(self, asker: Channel, random: Randomness) -> None:
+        self.asker = asker
+        self._random = random
+        self._standing = Standing[Offered]()
+
+    def answered(self, form: Form, asked: Sequence[tuple[Model, int]], about: bytes = b"") -> Iterator[Words]:
+        """Shares (K, n) of the scores, piece by piece: the own sums, and the masks of the other mixer's."""
+        for one in self.offered(form, asked, about):
+            masks = receive_masks(self.asker, one)
+            yield scores_from(form, receive_sums(self.asker, one) + masks)
+
+    def offered(self, form: Form, asked: Sequence[tuple[Model, int]], about: bytes = b"") -> Iterator[Offered]:
+        """Offers for one piece after the other, of these models and numbers of rows.
+
+        `about` names the model in this conversation, if the same one may be asked for again. The table for the next
+        piece leaves before the caller waits for the sums of this one, so that the hospital always has work.
+        """
+        offers = (self._offer(form, model, rows, about if len(asked) == 1 else b"") for model, rows in asked)
+        ready = next(offers, None)
+        while ready:
+            following = next(offers, None)
+            yield ready
+            ready = following
+
+    def _offer(self, form: Form, model: Model, rows: int, about: bytes) -> Offered:
+        if not form.stands(rows, about):
+            return self._sent(form, form.polynomials(rows), model, rows)
+        standing = self._standing.take(about, rows)
+        if standing is None:
+            standing = self._sent(form, form.standing, model, rows)
+            self._standing.put(about, standing, form.standing_rows - rows)
+        return replace(standing, rows=rows)
+
+    def _sent(self, form: Form, layout: PolynomialLayout, model: Model, rows: int) -> Offered:
+        key = Key(layout.parameters, self._random)
+        encrypted = key.encrypt(layout.table(form.table(model)), form.width, self._random)
+        self.asker.send(_TABLE, encrypted.seed + to_bytes(encrypted.bodies).tobytes())
+        return Offered(form, layout, key, model.prior, rows)
+
+
+class TableReader:
+    """The hospital's part in one conversation, towards every holder of a table: both mixers, or the other hospital."""
+
+    def __init__(self, holders: Sequence[Channel], random: Randomness) -> None:
+        self._holders = holders
+        self._random = random
+        self._standing = Standing[list[Table]]()
+
+    def ask_both(self, form: Form, codes: Values, about: bytes = b"") -> None:
+        """Ask two mixers about the rows of one piece: each gets the masks of the other one's sums."""
+        of_a, of_b = self._random.bytes(SEED_BYTES), self._random.bytes(SEED_BYTES)
+        for mixer, seed in zip(self._holders, (of_b, of_a), strict=True):
+            mixer.send(_MASKS, seed)
+        self._send_sums(form, codes, [of_a, of_b], about)
+
+    def ask_partner(self, form: Form, codes: Values, about: bytes = b"") -> Words:
+        """Ask the only holder about the rows of one piece; returns the shares (K − 1, n) that the masks are."""
+        seed = self._random.bytes(SEED_BYTES)
+        self._send_sums(form, codes, [seed], about)
+        return _shares_of_masks(self._layout(form, codes.shape[1], about), form, seed, codes.shape[1])
+
+    def _send_sums(self, form: Form, codes: Values, seeds: Sequence[bytes], about: bytes) -> None:
+        """Take the table of each holder if it is not there, and send it the masked sums for these rows."""
+        rows, named = codes.shape[1], form.named(codes)
+        layout, tables = self._layout(form, rows, about), self._tables(form, rows, about)
+        hidden = [_masks(layout, seed, rows) for seed in seeds]
+        for part in layout.products(rows):
+            factors, places = spectrum(layout.row_polynomials(named[:, part])), layout.places(part.stop - part.start)
+            for holder, table, own in zip(self._holders, tables, hidden, strict=True):
+                c1, c0 = table.masked_sum(factors, places, own[:, :, part].reshape(len(own), -1), self._random)
+                holder.send(_SUMS, np.concatenate([to_bytes(c1), to_bytes(c0)]))
+
+    def _tables(self, form: Form, rows: int, about: bytes) -> list[Table]:
+        layout, stands = self._layout(form, rows, about), form.stands(rows, about)
+        if stands and (standing := self._standing.take(about, rows)):
+            return standing
+        tables = [Table.of(layout.parameters, _receive_table(layout, holder)) for holder in self._holders]
+        if stands:
+            self._standing.put(about, tables, form.standing_rows - rows)
+        return tables
+
+    def _layout(self, form: Form, rows: int, about: bytes) -> PolynomialLayout:
+        return form.standing if form.stands(rows, about) else form.polynomials(rows)
+
+
+class Standing(Generic[Kept]):
+    """Tables whose keys have rows left, by the model that they are about. Both ends count alike."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, tuple[Kept, int]] = {}
+
+    def take(self, about: bytes, rows: int) -> Kept | None:
+        """The table, for so many rows more; none if there is none, or if its key has fewer left."""
+        kept, left = self._kept.pop(about, (None, 0))
+        if kept is None or left < rows:
+            return None
+        self.put(about, kept, left - rows)
+        return kept
+
+    def put(self, about: bytes, kept: Kept, left: int) -> None:
+        """Keep this table. The one that was not asked for longest is forgotten if there are many."""
+        self._kept[about] = kept, left
+        if len(self._kept) > _MOST_STANDING:
+            del self._kept[next(iter(self._kept))]
+
+
+def receive_sums(asker: Channel, offered: Offered) -> Words:
+    """A share (K − 1, n) of prior and sums of the own table. The masks are the other share."""
+    layout, width = offered.layout, offered.form.width
+    total = np.empty((layout.classes, offered.rows), np.uint64)
+    for part in layout.products(offered.rows):
+        rows = part.stop - part.start
+        c1, c0 = _sums_from(layout, rows, asker.receive(_SUMS, layout.sum_bytes(rows)))
+        total[:, part] = offered.key.shares(c1, c0, layout.places(rows), width).reshape(layout.classes, rows)
+    return (total + offered.prior[:, None]) & mask(width)
+
+
+def receive_masks(asker: Channel, offered: Offered) -> Words:
+    """A mixer's share (K − 1, n) of the sums of the other one's table."""
+    seed = asker.receive(_MASKS, SEED_BYTES).tobytes()
+    return _shares_of_masks(offered.layout, offered.form, seed, offered.rows)
+
+
+def scores_from(form: Form, share: Words) -> Words:
+    """Shares (K, n) of the scores, of which that of the first class is zero."""
+    return np.concatenate([np.zeros_like(share[:1]), share & mask(form.width)])
+
+
+def _shares_of_masks(layout: PolynomialLayout, form: Form, seed: bytes, rows: int) -> Words:
+    shares = shares_of_masks(layout.parameters, seed, layout.classes * rows, form.width)
+    return shares.reshape(layout.classes, rows)
+
+
+def _masks(layout: PolynomialLayout, seed: bytes, rows: int) -> Limbs:
+    """(L, classes, rows)."""
+    return masks(layout.parameters, seed, layout.classes * rows).reshape(-1, layout.classes, rows)
+
+
+def _receive_table(layout: PolynomialLayout, holder: Channel) -> Encrypted:
+    raw, of = holder.receive(_TABLE, SEED_BYTES + layout.table_bytes), layout.parameters
+    bodies = from_bytes(raw[SEED_BYTES:], layout.polynomials + 1, of.limbs, of.dimension)
+    return Encrypted(raw[:SEED_BYTES].tobytes(), bodies)
+
+
+def _sums_from(layout: PolynomialLayout, rows: int, raw: Bytes) -> tuple[Limbs, Limbs]:
+    of = layout.parameters
+    c1, c0 = np.split(raw, [of.polynomial_bytes])
+    return from_bytes(c1, of.limbs, of.dimension), from_bytes(c0, of.limbs, layout.classes * rows)

@@ -51,8 +51,9 @@ def fixed_models(
     parts = [log_arguments(layout, *both, 1) for both in zip(vectors, priors, strict=True)]
     sizes, apart = [part.size for part in parts[0]], priors.shape[1]
     arguments = np.stack([np.concatenate(of_model) for of_model in parts])
-    logs, zero = fixed_log2(arguments), (arguments[:, : classes + apart] == 0).astype(np.uint64)
-    found = [learned(layout, *both, precision, sizes) for both in zip(vectors, logs, strict=True)]
+    logs, some = fixed_log2(arguments), (arguments != 0).astype(np.uint8)
+    found = [learned(layout, *each, precision, sizes) for each in zip(vectors, logs, some, strict=True)]
+    zero = (arguments[:, : classes + apart] == 0).astype(np.uint64)
     of_priors = Priors(logs[:, apart : apart + classes], zero[:, :classes], zero[:, classes:], 1)
     return assemble(layout, precision, recipe, of_priors.replaced(public), found, _learn)
 

@@ -55,7 +55,7 @@ def train_each(
     flat, flags = _logarithms(me, np.concatenate([part for of_model in parts for part in of_model]), precision)
     logs, some = flat.reshape(len(parts), -1), flags.reshape(len(parts), -1)
     # Each party holds additive shares of the logarithms, and XOR shares of which arguments are not zero.
-    found = [learned(layout, *both, precision, sizes) for both in zip(vectors, logs, strict=True)]
+    found = [learned(layout, *each, precision, sizes) for each in zip(vectors, logs, some, strict=True)]
     apart = priors.shape[1]
     zero = to_arithmetic(me, me.negate(some[:, : classes + apart]), precision.width)
 

@@ -2,7 +2,7 @@
 
 | asked | the asking hospital | the other hospital |
 |---|---|---|
-| privately | chooses obliviously; adds what it reads of its own table | offers its table plus ρ; keeps what ρ leaves |
+| privately | masks sums of the other's table, and adds its own | sends its table encrypted; decrypts masked sums |
 | publicly | shows the row | reads the row |
 
 Then both compare on shares, and the other sends its share of the label to the one that asked.
@@ -38,15 +38,15 @@ from mixbayes.protocol.bayes.evaluation import (
 )
 from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.model import Model, scores
-from mixbayes.protocol.bayes.question import Form, Line, Selection, answer
+from mixbayes.protocol.bayes.question import Form, Offered, TableHolder, TableReader, receive_sums, scores_from
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.transfer.pool import connect_pair
 
 
-def ask_partner(me: ComputingParty, partner: Line[ReceivedPool], layout: Layout, model: Model, codes: Values) -> Labels:
-    """Two hospitals alone, the asking one: it reads its own share directly and asks the other obliviously."""
+def ask_partner(me: ComputingParty, partner: TableReader, layout: Layout, model: Model, codes: Values) -> Labels:
+    """Two hospitals alone, the asking one: it reads its own table, and masks sums of the other's."""
     form = Form.of(layout, model.width)
     labels = []
     for piece in form.pieces(codes.shape[1]):
@@ -55,32 +55,30 @@ def ask_partner(me: ComputingParty, partner: Line[ReceivedPool], layout: Layout,
     return joined(labels)
 
 
-def answer_partner(me: ComputingParty, partner: Line[SentPool], layout: Layout, model: Model, count: int) -> None:
+def answer_partner(me: ComputingParty, partner: TableHolder, layout: Layout, model: Model, count: int) -> None:
     """Two hospitals alone, the other one."""
     form = Form.of(layout, model.width)
-    for piece in form.pieces(count):
-        share = _answered(me, form, partner, model, piece.stop - piece.start)
+    asked = [(model, piece.stop - piece.start) for piece in form.pieces(count)]
+    for one in partner.offered(form, asked):
+        share = _answered(form, partner, one)
         label.to_partner(me, label.decided(me, share, model), model.answers)
 
 
-def _asked(form: Form, partner: Line[ReceivedPool], model: Model, codes: Values) -> Words:
-    """The asking hospital's share of the scores (K, n): what it takes of the other's table, and what its own says."""
-    announced = Selection(form, partner, codes).announce()
+def _asked(form: Form, partner: TableReader, model: Model, codes: Values) -> Words:
+    """The asking hospital's share of the scores (K, n): what its own table says, less the masks of the other's sums."""
     share = scores(form.layout, model, codes)
-    share[1:] = (share[1:] + announced.receive_and_add_up()) & mask(form.width)
+    share[1:] = (share[1:] + partner.ask_partner(form, codes)) & mask(form.width)
     return share
 
 
-def _answered(me: ComputingParty, form: Form, partner: Line[SentPool], model: Model, rows: int) -> Words:
-    """The other hospital's share of the scores (K, n): its prior, less the ρ that it added to its entries."""
-    share = np.zeros((form.classes, rows), np.uint64)
-    share[1:] = (model.prior[:, None] - answer(form, partner, model, me.random, rows)) & mask(form.width)
-    return share
+def _answered(form: Form, partner: TableHolder, one: Offered) -> Words:
+    """The other hospital's share of the scores (K, n): its prior, and the sums of its table under masks."""
+    return scores_from(form, receive_sums(partner.asker, one))
 
 
 def ask_partner_totals(
     me: ComputingParty,
-    partner: Line[ReceivedPool],
+    partner: TableReader,
     sheet: Sheet,
     models: Sequence[Model],
     codes: Values,
@@ -98,13 +96,13 @@ def ask_partner_totals(
     return receive_partner_totals(me.channel, sheet, total, groups)
 
 
-def answer_partner_totals(me: ComputingParty, partner: Line[SentPool], sheet: Sheet, models: Sequence[Model]) -> None:
+def answer_partner_totals(me: ComputingParty, partner: TableHolder, sheet: Sheet, models: Sequence[Model]) -> None:
     """An evaluation, the other hospital. It learns nothing but how many rows there are."""
     total = np.zeros(sheet.size, np.uint64)
-    for piece in sheet.pieces():
-        model, rows = models[sheet.fold_of(piece)], piece.stop - piece.start
-        share = _answered(me, sheet.form, partner, model, rows)
-        total += tally(me, sheet, model, share, np.zeros((sheet.groups, rows), np.uint8))
+    asked = [(models[sheet.fold_of(piece)], piece.stop - piece.start) for piece in sheet.pieces()]
+    for one in partner.offered(sheet.form, asked):
+        share = _answered(sheet.form, partner, one)
+        total += tally(me, sheet, models[0], share, np.zeros((sheet.groups, one.rows), np.uint8))
     send_partner_totals(me.channel, total)
 
 
@@ -121,7 +119,7 @@ def show_partner(me: ComputingParty, layout: Layout, model: Model, codes: Values
 def see_partner(me: ComputingParty, layout: Layout, model: Model, count: int) -> None:
     """Two hospitals alone, the other one, for rows that it is shown."""
     for piece in rows.pieces(count):
-        codes = rows.receive(me.channel, layout, piece.stop - piece.start)
+        codes = rows.receive(me.channel, layout, piece.stop - piece.start).codes
         label.to_partner(me, label.decided(me, scores(layout, model, codes), model), model.answers)
 
 
@@ -137,14 +135,11 @@ def run_partner_classification(
     """Hospitals A and B, one of them asking, both in memory."""
     to_b, to_a = memory.channels("party A", "party B")
     question_to_b, question_to_a = memory.channels("party A", "party B")
-    # Random transfers are made on channels of their own.
+    # Random transfers are made on a channel of their own.
     ahead_b, ahead_a = memory.channels("party A", "party B")
-    question_ahead_b, question_ahead_a = memory.channels("party A", "party B")
     count = codes.shape[1]
 
-    def hospital(
-        role: int, other: Channel, ahead: Channel, question: Channel, question_ahead: Channel
-    ) -> Labels | None:
+    def hospital(role: int, other: Channel, ahead: Channel, question: Channel) -> Labels | None:
         random = Randomness(seeds[role])
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         model = models[role]
@@ -154,17 +149,18 @@ def run_partner_classification(
         if not private:
             see_partner(me, layout, model, count)
         elif role == asker:
-            # The other one offers its table, and does not learn what is taken; the asker adds what its own table says.
-            return ask_partner(me, Line(question, connect_asker(question_ahead, random)), layout, model, codes)
+            # The other one sends its table encrypted. The asker adds up, masks the sums, and adds what its own table
+            # says.
+            return ask_partner(me, TableReader([question], random), layout, model, codes)
         else:
-            # What it added to its entries is, taken away, its own share.
-            answer_partner(me, Line(question, connect_answerer(question_ahead, random)), layout, model, count)
+            # What it decrypts, the sums under masks, is its own share.
+            answer_partner(me, TableHolder(question, random), layout, model, count)
         # In all cases both then compare on shares, and the other one sends its share of the label.
         return None
 
     labels: Labels = memory.together(
-        lambda: hospital(A, to_b, ahead_b, question_to_b, question_ahead_b),
-        lambda: hospital(B, to_a, ahead_a, question_to_a, question_ahead_a),
+        lambda: hospital(A, to_b, ahead_b, question_to_b),
+        lambda: hospital(B, to_a, ahead_a, question_to_a),
     )[asker]
     return labels
 
@@ -185,13 +181,10 @@ def run_partner_evaluation(
     """
     to_b, to_a = memory.channels("party A", "party B")
     question_to_b, question_to_a = memory.channels("party A", "party B")
-    # Random transfers are made on channels of their own.
+    # Random transfers are made on a channel of their own.
     ahead_b, ahead_a = memory.channels("party A", "party B")
-    question_ahead_b, question_ahead_a = memory.channels("party A", "party B")
 
-    def hospital(
-        role: int, other: Channel, ahead: Channel, question: Channel, question_ahead: Channel
-    ) -> Totals | None:
+    def hospital(role: int, other: Channel, ahead: Channel, question: Channel) -> Totals | None:
         random = Randomness(seeds[role])
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         # Both train a model for each fold, in which it does not count. The other's share of the folds is zero.
@@ -199,14 +192,13 @@ def run_partner_evaluation(
         models = train_folds(me, sheet.layout, sheet.recipe, joint[role], own)
         if role == asker:
             # The asker takes scores as in a question, and both count the answers of every group on shares.
-            line_of_asker = Line(question, connect_asker(question_ahead, random))
-            return ask_partner_totals(me, line_of_asker, sheet, models, codes, groups)
-        answer_partner_totals(me, Line(question, connect_answerer(question_ahead, random)), sheet, models)
+            return ask_partner_totals(me, TableReader([question], random), sheet, models, codes, groups)
+        answer_partner_totals(me, TableHolder(question, random), sheet, models)
         # Only then the other one sends its share of the totals.
         return None
 
     totals: Totals = memory.together(
-        lambda: hospital(A, to_b, ahead_b, question_to_b, question_ahead_b),
-        lambda: hospital(B, to_a, ahead_a, question_to_a, question_ahead_a),
+        lambda: hospital(A, to_b, ahead_b, question_to_b),
+        lambda: hospital(B, to_a, ahead_a, question_to_a),
     )[asker]
     return totals

@@ -19,7 +19,7 @@ import numpy as np
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import carry
-from mixbayes.protocol.circuits.products import cross, scale, to_arithmetic, weighted
+from mixbayes.protocol.circuits.products import cross, gate, product_of_bits, to_arithmetic, weighted
 from mixbayes.protocol.computing_party import A, ComputingParty
 
 
@@ -41,6 +41,38 @@ def cut(me: ComputingParty, words: Words, width: int) -> Cut:
     return Cut(width, low, carry(me, low, width))
 
 
+def cut_small(me: ComputingParty, words: Words, width: int, drop: int = 0) -> Cut:
+    """Cut words (n,) that are shared modulo 2^width, are below 2^(width − 1), and lose their lowest `drop` bits.
+
+    If the shares wrap around, one or both have their top bit set: two shares without it add up to less than 2^width,
+    and one with it alone would make a sum of 2^(width − 1) or more. So one AND takes the place of a comparison.
+
+    Of a word of which bits are dropped, the shares add up to the quotient by 2^drop or to one less, because the carry
+    of the low bits is missing.
+    """
+    top = _top(words, width)
+    first = top if me.role == A else np.zeros_like(top)
+    return Cut(width - drop, ring.shifted_right(words, drop, width), top ^ gate(me, first, top ^ first, 1))
+
+
+def widened(me: ComputingParty, words: Words, width: int, wider: int, drop: int = 0) -> Words:
+    """Additive shares modulo 2^wider of what `cut_small` cuts: words (rows, n) or (n,), in one round."""
+    top, low = _top(words, width), ring.shifted_right(words, drop, width)
+    if wider <= width - drop:
+        return ring.low_bits(low, width - drop, wider)
+    weight = 1 << width - drop
+    both = product_of_bits(me, top.reshape(1, -1), [-weight], wider).reshape(-1, *top.shape)
+    own = top * ring.constant([weight], wider).reshape(-1, *(1 for _ in top.shape))
+    wide = ring.widened(low, width - drop, wider)
+    wraps = ring.add(own, both, wider) if ring.limbs(wider) > 1 else own[0] + both[0]
+    return ring.subtract(wide, wraps, wider)
+
+
+def _top(words: Words, width: int) -> Bits:
+    limb = words if ring.limbs(width) == 1 else words[-1]
+    return (limb >> np.uint64((width - 1) % ring.WORD)).astype(np.uint8)
+
+
 def excess(me: ComputingParty, words: Words, parts: Cut) -> Words:
     """Words (n,) that are equal at A and B exactly where the shared words are in range."""
     bits = ring.WORD - parts.width
@@ -58,28 +90,26 @@ def lifted(me: ComputingParty, parts: Cut, width: int) -> Words:
     The words change their modulus here: from 2^64 to one that fits the numbers made of them.
     """
     wrap = weighted(me, parts.carry, [-1 << parts.width], width)
-    return ring.add(_widened(parts.low, width), wrap, width)
+    return ring.add(ring.widened(parts.low, parts.width, width), wrap, width)
 
 
 def times(me: ComputingParty, parts: Cut, words: Words, width: int) -> Words:
-    """Additive shares modulo 2^width of (a + b − 2^(cut)·c) · words.
+    """Additive shares modulo 2^width of (a + b − 2^(cut)·c) times words (n,), or (words, n) that it multiplies alike.
 
-    A product takes one transfer each way for every bit of the cut, and one more.
+    It takes one round, and a transfer each way for every bit of the cut and one more.
     """
-    # (a + b) · (w_A + w_B): own products alone, cross terms bit by bit of the low parts (Gilboa, as in `multiply`).
-    shifts = np.stack([ring.shifted(words, i, width) for i in range(parts.width)], axis=words.ndim - 1)
-    as_sender, as_receiver = cross(me, ring.bits(parts.low, parts.width), shifts, width)
-    own = ring.multiply(_widened(parts.low, width), words, width)
-    products = ring.add(own, ring.total(ring.add(as_sender, as_receiver, width), width), width)
-    # Now `products` are shares of (a + b) · words, which is too large by 2^(cut)·c · words.
-    wrap = scale(me, parts.carry, ring.shifted(words, parts.width, width), width)
-    return ring.subtract(products, wrap, width)
-
-
-def _widened(words: Words, width: int) -> Words:
-    """Elements of one word, as elements of a wider ring."""
-    if ring.limbs(width) == 1:
-        return words
-    wide = np.zeros((ring.limbs(width), words.size), np.uint64)
-    wide[0] = words
-    return wide
+    # (a + b) · (w_A + w_B): own products alone, cross terms bit by bit of the low parts (Gilboa, CRYPTO 1999). Bit i of
+    # the receiver's part chooses the sender's word and counts 2^i. In the row behind them the XOR-shared c chooses.
+    if parts.width >= width:  # 2^(cut)·c is zero in this ring
+        parts = Cut(width, parts.low & mask(width), np.zeros_like(parts.carry))
+    places = range(parts.width + 1)
+    chosen = np.concatenate([ring.bits(parts.low, parts.width), parts.carry[None]])
+    rows = [words] * parts.width + [ring.signed(parts.carry, words, width)]
+    both = cross(me, chosen, np.stack(rows, axis=-2), width, [max(1, width - i) for i in places])
+    terms = ring.shifted_each(ring.add(*both, width), [min(i, width - 1) for i in places], width)
+    # Now the last row lacks the product of the own share of c and the own words, as the others lack that of a and w_A.
+    wrap = ring.add(terms[..., -1, :], ring.shifted(parts.carry * words, parts.width, width), width)
+    low = ring.widened(parts.low, parts.width, width)
+    low = low if low.ndim == words.ndim else low[..., None, :]
+    own = ring.multiply(np.broadcast_to(low, words.shape), words, width)
+    return ring.subtract(ring.add(own, ring.total_of_rows(terms[..., :-1, :], width), width), wrap, width)

@@ -1,58 +1,95 @@
-"""The integer quotient of shared numbers: exact, digit by digit.
+"""Integer quotients of shared numbers, exact: any number of numerators over one divisor.
 
-This is restoring division in base four: the remainder is compared with one, two and three times the divisor at the same
-time, and as many of them as fit are subtracted. An approximate reciprocal would take fewer rounds. This division has no
-error that a proof must account for, its clear-text counterpart is `//`, and it runs once per model.
+Numerators and divisor are shifted until the divisor's leading one is on top. The numerators' upper bits times the
+reciprocal are then the quotients, or up to two less: one at most because both factors are from below, and one because
+the carry of what is dropped is left out. So the remainder is below three times the divisor. Two comparisons with it say
+how much is missing, and the quotients equal those of `//`.
+
+With a divisor below 2 of the normalised scale, a numerator's upper bits lack less than 2^(1 − `_GUARD`), and the
+reciprocal less than 2^-55, which a quotient of 53 bits makes 2^-1 at most: together less than one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.circuits import ring
+from mixbayes.protocol.circuits.bounded import Cut, cut_small, times, widened
 from mixbayes.protocol.circuits.comparison import negative
-from mixbayes.protocol.circuits.products import scale
+from mixbayes.protocol.circuits.normal import Normal, shifted_alike
+from mixbayes.protocol.circuits.products import weighted
+from mixbayes.protocol.circuits.reciprocal import FRACTION, WIDTH, reciprocal
 from mixbayes.protocol.computing_party import ComputingParty
 
-
-def divide(me: ComputingParty, numerator: Words, divisor: Words, divisor_bits: int, quotient_bits: int) -> Bits:
-    """XOR shares (quotient_bits, n), lowest first, of ⌊numerator / divisor⌋ < 2^quotient_bits, quotient_bits even.
-
-    Numerator and divisor are additively shared modulo 2^`width(divisor_bits, quotient_bits)`. The divisor is positive.
-    """
-    remainder, full = numerator, width(divisor_bits, quotient_bits)
-    digits: list[Bits] = []
-    for place in range(quotient_bits - 2, -1, -2):
-        # Now remainder < divisor · 2^(place + 2), so every difference fits `bits` bits, the sign included.
-        bits = width(divisor_bits, place + 2)
-        remainder, part = ring.low_bits(remainder, full, bits), ring.low_bits(divisor, full, bits)
-        part = ring.shifted(part, place, bits)
-        full, divisor = bits, ring.low_bits(divisor, full, bits)
-        fits = _multiples_that_fit(me, remainder, part, bits)
-        # The digit is the number of multiples that fit: 0, 1, 2 or 3. Its high bit is set if at
-        # least two fit, and its low bit if an odd number does.
-        digits.insert(0, fits[1])
-        digits.insert(0, fits[0] ^ fits[1] ^ fits[2])
-        # Each multiple that fits takes one `part` away.
-        taken = ring.total(scale(me, fits, _thrice(part), bits), bits)
-        remainder = ring.subtract(remainder, taken, bits)
-    return np.stack(digits)
+MOST_QUOTIENT_BITS = 53
+_GUARD = 3
+"""Fraction bits of a numerator by which the reciprocal is multiplied."""
+_DIGIT = 4
 
 
 def width(divisor_bits: int, quotient_bits: int) -> int:
-    """Bits of a numerator that has such a quotient, with a sign."""
-    return divisor_bits + quotient_bits + 1
+    """Bits of the ring in which numerators and divisors are shared, for quotients below 2^quotient_bits."""
+    return _filled(divisor_bits) + quotient_bits + 1
 
 
-def _multiples_that_fit(me: ComputingParty, remainder: Words, part: Words, bits: int) -> Bits:
-    """XOR shares (3, n): is the remainder at least once, twice, three times the part?"""
-    twice = ring.add(part, part, bits)
-    rests = [ring.subtract(remainder, times, bits) for times in (part, twice, ring.add(twice, part, bits))]
-    below = negative(me, np.concatenate(rests, axis=-1), bits)
-    return me.negate(below).reshape(3, -1)
+def divide(
+    me: ComputingParty, numerators: Words, divisor: Words, normal: Normal, index: Words, quotient_bits: int, into: int
+) -> Words:
+    """Additive shares modulo 2^into of ⌊numerator / divisor⌋ < 2^quotient_bits, exact, for quotients of up to 53 bits.
+
+    Numerators are (rows, n), and all in a column have one divisor, a positive one. Both are additively shared modulo
+    2^`width(divisor_bits, quotient_bits)`. `normal` are the divisor's bits, and `index` its interval, as logarithms
+    take them (`logarithm.index_of`).
+    """
+    full = width(normal.width, quotient_bits)
+    upper = _upper_bits(me, numerators, normal, quotient_bits)
+    inverse = cut_small(me, reciprocal(me, normal, index), WIDTH)
+    products = times(me, inverse, upper, _room(quotient_bits))
+    estimate = cut_small(me, _flat(products, _room(quotient_bits)), _room(quotient_bits), FRACTION + _GUARD)
+    # Now the estimates (rows · n) are the quotients, or one or two less.
+    columns, rows = divisor.shape[-1], numerators.shape[-2]
+    bits = normal.width + 2
+    part = ring.low_bits(np.tile(divisor, rows), full, bits)
+    rest = ring.subtract(ring.low_bits(_flat(numerators, full), full, bits), times(me, estimate, part, bits), bits)
+    below = negative(me, _side_by_side(rest, part, bits), bits).reshape(2, -1)
+    weights = [-1 << estimate.width, 1, 1]
+    missing = weighted(me, np.concatenate([estimate.carry[None], me.negate(below)]), weights, into)
+    low = ring.low_bits(_in(estimate, into), into, into)
+    found = ring.add(low, ring.total(missing, into), into)
+    return found.reshape(*found.shape[:-1], rows, columns)
 
 
-def _thrice(part: Words) -> Words:
-    """The part three times, once for each of the answers: (…, 3, n)."""
-    return np.repeat(part[..., None, :], 3, axis=-2)
+def _upper_bits(me: ComputingParty, numerators: Words, normal: Normal, quotient_bits: int) -> Words:
+    """The numerators on the scale on which the divisor is m, with `_GUARD` fraction bits; less by under two units."""
+    full = width(normal.width, quotient_bits)
+    shifted = shifted_alike(me, normal, numerators, full)
+    return widened(me, shifted, full, _room(quotient_bits), _filled(normal.width) - 1 - _GUARD)
+
+
+def _filled(bits: int) -> int:
+    """Bits of the digits that a normal word fills."""
+    return -(-bits // _DIGIT) * _DIGIT
+
+
+def _room(quotient_bits: int) -> int:
+    """Bits of the ring of numerator times reciprocal, which is below half of it."""
+    return quotient_bits + FRACTION + _GUARD + 1
+
+
+def _flat(words: Words, bits: int) -> Words:
+    """(rows, n) as one row."""
+    return words.reshape(-1) if ring.limbs(bits) == 1 else words.reshape(ring.limbs(bits), -1)
+
+
+def _side_by_side(rest: Words, part: Words, bits: int) -> Words:
+    """The remainders less the divisor, and less twice the divisor."""
+    once = ring.subtract(rest, part, bits)
+    return np.concatenate([once, ring.subtract(once, part, bits)], axis=-1)
+
+
+def _in(parts: Cut, into: int) -> Words:
+    """This party's low bits as an element of another ring."""
+    if into < parts.width:
+        return ring.low_bits(parts.low, parts.width, into)
+    return ring.widened(parts.low, parts.width, into)

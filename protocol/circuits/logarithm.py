@@ -5,8 +5,9 @@ interval of width 2^-9, the next 26 bits are the place t in that interval, and l
 coefficients fitted to the interval. All products are exact in 64 bits at 62 fraction bits (t² is made of the upper 15
 bits of t). One exact truncation then leaves `FRACTION` bits.
 
-On shares: A2B gives the bits of x. Normalisation finds the leading one, whose position is e, and shifts it to the top.
-The nine bits behind it look up the coefficients in a public table. Products and the truncation follow.
+On shares: A2B gives the bits of x, and normalisation brings the leading one to the top. The nine bits behind it look up
+the coefficients in a public table. Products and the truncation follow. A count of few bits has zeros in the lowest
+places of t, so that all that is added up has zeros at its end; these are left away from the start.
 
 The error is at most 2^-33.05 from the fit, 2^-33.47 from t², 2^-34.47 from cutting t, 2^-35.3 from rounding the
 coefficients, and 2^-(FRACTION + 1) from rounding the result; together it is below `ERROR`, 2^-30.9 or 5e-10.
@@ -15,6 +16,7 @@ coefficients, and 2^-(FRACTION + 1) from rounding the result; together it is bel
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 from functools import lru_cache
 
@@ -23,9 +25,10 @@ import numpy as np
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.addition import to_bits
-from mixbayes.protocol.circuits.choice import Slots, choose_slots, in_every_slot, look_up
 from mixbayes.protocol.circuits.comparison import carry
-from mixbayes.protocol.circuits.products import gate, product_of_bits, scale, weighted
+from mixbayes.protocol.circuits.look_up import Table, one_hot
+from mixbayes.protocol.circuits.normal import Normal, normalise
+from mixbayes.protocol.circuits.products import narrow_product_of_bits, narrow_weighted, scale, times_number
 from mixbayes.protocol.computing_party import ComputingParty
 
 FRACTION = 31
@@ -36,13 +39,12 @@ _SCALE = 62
 """Fraction bits of the polynomial."""
 _Q0, _Q1, _Q2 = 38, 36, 32
 """Fraction bits of the coefficients. With t of 26 bits and t² of 30, q1·t and q2·t² have `_SCALE` of them."""
-_Q0_BITS, _Q1_BITS, _Q2_BITS = 38, 28, 14
-_ENTRY = 64, 16
-"""The coefficients of an interval, one behind the other, as words of these widths."""
-_RING = 64
-_DIGIT = 4
-"""Bits of the digits in which the leading one is looked for."""
-_NONZERO = np.uint64(1)
+_SIZES = 38, 28, 14
+"""Bits of the coefficients."""
+_CUT = PLACE - UPPER
+"""Lower bits of t that t² lacks."""
+_INDEX_DIGITS = 3
+"""Digits of three bits in an index."""
 
 
 def fixed_log2(x: Words) -> Words:
@@ -69,75 +71,22 @@ def _of_normal(exponent: Words, normal: Words) -> Words:
 
 def shared_log2(me: ComputingParty, x: Words, bits: int, width: int) -> tuple[Words, Bits]:
     """Additive shares modulo 2^width of `fixed_log2`, and XOR shares of [x ≠ 0], for additively shared x < 2^bits."""
-    nonzero, exponent, words = normalise(me, to_bits(me, x, bits), bits)
-    # Now the leading one of `normal` is in bit 63. Limbs below the highest hold bits that no result depends on.
-    normal = words if words.ndim == 1 else words[-1]
-    q0, q1, q2 = _coefficients(me, look_up(me, _index(normal), _table(), _ENTRY))
-    total = (q0 << np.uint64(_SCALE - _Q0)) + _polynomial(me, normal, bits, q1, q2)
-    # Now total is additive shares of log2 m with 62 fraction bits, modulo 2^64.
-    return _truncate(me, total, exponent, (bits - 1).bit_length(), width), nonzero
+    normal = normalise(me, to_bits(me, x, bits), bits)
+    return log2_of_normal(me, normal, index_of(me, normal), width), normal.nonzero
 
 
-def leading_one(me: ComputingParty, word: Words, width: int) -> tuple[Bits, Words]:
-    """XOR shares of [word ≠ 0] and of the position of its leading one (0 for the word 0), from XOR shares of the word.
-
-    The position within every digit is looked up. A tree then joins neighbouring groups of digits, with one bit more for
-    the position at every level.
-    """
-    state = _within_digits(me, ring.digits(word, 0, _DIGIT, -(-width // _DIGIT)))
-    size = 2
-    while len(state) > 1:
-        pairs = len(state) // 2
-        low, high, rest = state[0 : 2 * pairs : 2], state[1 : 2 * pairs : 2], state[2 * pairs :]
-        state = np.concatenate([_joined_groups(me, high, low, size), rest])
-        # Now the positions of the groups have `size` + 1 bits. A group left without a partner has a smaller one.
-        size += 1
-    return (state[0] & _NONZERO).astype(np.uint8), state[0] >> _NONZERO
+def index_of(me: ComputingParty, normal: Normal) -> Words:
+    """Shares of the one-hot vector of the interval that m lies in."""
+    return one_hot(me, _index(normal.top), _INDEX_DIGITS)
 
 
-def shift_left(me: ComputingParty, word: Words, amount: Words, stages: int, width: int) -> Words:
-    """XOR shares of word · 2^amount modulo 2^width, the amount (n,) XOR-shared and below 2^stages."""
-    for stage in range(stages):
-        # Shift by 2^stage where that bit of the amount is set: x ⊕ bit·(x ⊕ shifted x).
-        bit = (amount >> np.uint64(stage)).astype(np.uint8) & np.uint8(1)
-        moved = word ^ ring.shifted(word, 1 << stage, width)
-        word = word ^ gate(me, np.broadcast_to(bit, word.shape), moved, min(width, ring.WORD))
-    return word
-
-
-def normalise(me: ComputingParty, word: Words, width: int) -> tuple[Bits, Words, Words]:
-    """[word ≠ 0], the exponent (position of the leading one), and the word shifted until it fills its limbs."""
-    nonzero, position = leading_one(me, word, width)
-    stages = max(1, (width - 1).bit_length())
-    room = 1 << stages
-    # The shift is room − 1 − position, where room − 1 is all ones: the complement of the position's bits.
-    amount = position ^ me.constant(np.full(position.shape, room - 1, np.uint64))
-    if room < ring.WORD:
-        # Within `room` bits the messages are shorter. The rest of the shift is the same for all words, and so is local.
-        return nonzero, position, shift_left(me, word, amount, stages, room) << np.uint64(ring.WORD - room)
-    wide = np.zeros((ring.limbs(room), word.shape[-1]), np.uint64)
-    wide[: ring.limbs(width)] = ring.limbed(word, width)
-    return nonzero, position, shift_left(me, wide if len(wide) > 1 else wide[0], amount, stages, room)
-
-
-def _within_digits(me: ComputingParty, digits: Bits) -> Words:
-    """For each digit three shared bits: bit 0 is [digit ≠ 0], the two above it are the position of its leading one."""
-    sends, asks = me.halves(digits)
-    share = me.random.words(*sends.shape) & mask(3)
-    tables = _digit_tables()[sends] ^ in_every_slot(_DIGIT, _DIGIT)[share]
-    (chosen,) = choose_slots(me, [Slots(_DIGIT, _DIGIT, tables.reshape(1, -1), asks.reshape(-1))])
-    return me.whole(share, chosen.reshape(asks.shape).astype(np.uint64) & mask(3), digits.shape[1])
-
-
-def _joined_groups(me: ComputingParty, high: Words, low: Words, size: int) -> Words:
-    """Two neighbouring groups with positions of `size` bits as one whose position has a bit more."""
-    nonzero = high & _NONZERO
-    # If the high group is not zero, its position replaces the low one's, and the new highest bit of the position is 1.
-    payload = low ^ (high & ~_NONZERO)
-    chosen = gate(me, nonzero.astype(np.uint8), payload, size + 1)
-    # low ⊕ [high ≠ 0]·(low ⊕ position of high) keeps the bit [low ≠ 0] only if high is zero. So XOR with [high ≠ 0] is
-    # OR.
-    return low ^ chosen ^ nonzero ^ (nonzero << np.uint64(size + 1))
+def log2_of_normal(me: ComputingParty, normal: Normal, index: Words, width: int) -> Words:
+    """Additive shares modulo 2^width of the logarithm of normalised words; 0 for the word 0."""
+    form = _Form.of(normal.width)
+    q0, q1, q2 = _coefficients(me, _table().at(index), form)
+    total = ring.add(q0, _polynomial(me, normal.top, q1, q2, form), form.width)
+    # Now total is additive shares of log2 m with 62 fraction bits, less those that are zero, in the form's ring.
+    return _truncate(me, total, normal.exponent, form, width)
 
 
 def _index(normal: Words) -> Words:
@@ -145,71 +94,88 @@ def _index(normal: Words) -> Words:
     return (normal >> np.uint64(63 - INDEX)) & mask(INDEX)
 
 
-def _coefficients(me: ComputingParty, rows: Words) -> tuple[Words, Words, Words]:
-    """B2A of the looked-up rows: additive shares of q0, q1 and q2."""
-    sizes = _Q0_BITS, _Q1_BITS, _Q2_BITS
-    bits = np.concatenate([ring.bits(word, width) for word, width in zip(rows.T, _ENTRY, strict=True)])
-    # A row has the bits of q0, q1 and q2 one after the other. Each bit counts 2^(its place in its coefficient).
-    weights = [1 << i for size in sizes for i in range(size)]
-    q0, q1, q2 = np.split(weighted(me, bits, weights, _RING), np.cumsum(sizes)[:-1])
-    return ring.total(q0, _RING), ring.total(q1, _RING), ring.total(q2, _RING)
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How many zeros are known to be at the end of the polynomial's terms, for words of some width."""
+
+    lowest: int
+    """The lowest place of t that is not known to be zero, so that t = 2^lowest · t'."""
+
+    @classmethod
+    def of(cls, bits: int) -> _Form:
+        # Of counts of very few bits some zeros are kept, so that q1·t can be shifted right by `spare`.
+        return cls(min(max(0, PLACE - max(0, bits - 1 - INDEX)), 2 * _CUT))
+
+    @property
+    def high(self) -> int:
+        """The lowest place that t² is made of, as far as it is not known to be zero."""
+        return max(self.lowest, _CUT)
+
+    @property
+    def spare(self) -> int:
+        """The zeros at the end of t², with t counted from the place `_CUT`."""
+        return 2 * (self.high - _CUT)
+
+    @property
+    def width(self) -> int:
+        """Bits of the ring. The polynomial is below half of it."""
+        return ring.WORD - self.spare
+
+    @property
+    def slope(self) -> int:
+        """q1 is multiplied by 2^slope before q2·t is taken away."""
+        return self.high - self.spare
 
 
-def _polynomial(me: ComputingParty, normal: Words, bits: int, q1: Words, q2: Words) -> Words:
+def _coefficients(me: ComputingParty, rows: Bits, form: _Form) -> tuple[Words, Words, Words]:
+    """B2A of the looked-up rows: additive shares of q0 and q1, at their places in the polynomial, and of q2."""
+    starts = _SCALE - _Q0 - form.spare, min(form.lowest, form.slope), 0
+    weights = [1 << start + i for size, start in zip(_SIZES, starts, strict=True) for i in range(size)]
+    parts = np.split(narrow_weighted(me, rows, weights, form.width), np.cumsum(_SIZES)[:-1])
+    q0, q1, q2 = (ring.total(part, form.width) for part in parts)
+    return q0, q1, q2
+
+
+def _polynomial(me: ComputingParty, normal: Words, q1: Words, q2: Words, form: _Form) -> Words:
     """q1·t − q2·t² = (q1 − q2·t)·t by Horner's rule, a product for every XOR-shared bit of t: two rounds."""
-    # A count of few bits has few places behind its index; the others are zero and known to be.
-    places = np.arange(max(0, PLACE - max(0, bits - 1 - INDEX)), PLACE, dtype=np.uint64)
-    if not places.size:
-        return np.zeros_like(q1)
+    places = np.arange(form.lowest, PLACE, dtype=np.uint64)
     t = ((normal >> (np.uint64(63 - INDEX - PLACE) + places[:, None])) & np.uint64(1)).astype(np.uint8)
     # t² is made of the upper bits of t alone.
-    high = places >= PLACE - UPPER
-    shifts = (places[high] - np.uint64(PLACE - UPPER))[:, None]
-    slope = ring.total(scale(me, t[high], q2 << shifts, _RING), _RING)
-    # Now slope is q2 times the upper bits of t. Bit i of t selects 2^i·q1, less 2^(i − 11)·slope if it is an upper bit.
-    words = q1 << places[:, None]
-    words[high] -= slope << shifts
-    return ring.total(scale(me, t, words, _RING), _RING)
+    low, high = t[: form.high - form.lowest], t[form.high - form.lowest :]
+    taken = times_number(me, high, q2, form.width)
+    start = min(form.lowest, form.slope)
+    # Bit i of t selects 2^i·q1, and if it is an upper bit, less the same of what q2·t takes away.
+    steep = ring.subtract(ring.shifted(q1, form.slope - start, form.width), taken, form.width)
+    words = np.stack([q1] * len(low) + [steep] * len(high))
+    shifts = [*range(form.lowest - start, form.high - start), *range(len(high))]
+    products = scale(me, t, words, form.width, [form.width - shift for shift in shifts])
+    return ring.total_of_rows(ring.shifted_each(products, shifts, form.width), form.width)
 
 
-def _truncate(me: ComputingParty, total: Words, exponent: Words, exponent_bits: int, width: int) -> Words:
+def _truncate(me: ComputingParty, total: Words, exponent: Bits, form: _Form, width: int) -> Words:
     """Additive shares modulo 2^width of exponent · 2^FRACTION + ⌊total / 2^(_SCALE − FRACTION)⌋, exact.
 
-    The sum of the high parts of both shares lacks the carry of their low parts. If the shares wrap around 2^64, it is
-    too large by 2^64 shifted down as they are. As the total is below 2^63, they wrap around exactly if one or both have
-    their top bit set: two shares without it add up to less than 2^64, and one with it would make the sum 2^63 or more.
+    The sum of the high parts of both shares lacks the carry of their low parts. If the shares wrap around, it is too
+    large by the ring's size shifted down as they are. As the total is below half of that, they wrap around exactly if
+    one or both have their top bit set: two shares without it do not reach the size, and one with it would make the sum
+    half of it or more.
     """
-    drop = _SCALE - FRACTION
+    drop = _SCALE - FRACTION - form.spare
     into = carry(me, total & mask(drop), drop)
-    powers = [1 << (FRACTION + i) for i in range(exponent_bits)]
-    bits = np.concatenate([into[None], ring.bits(exponent, exponent_bits)])
-    both = ring.total(weighted(me, bits, [1, *powers], width), width)
-    # Now `both` is the missing carry and the exponent at its place.
-    wraps = _either(me, (total >> np.uint64(_RING - 1)).astype(np.uint8), 1 << (_RING - drop), width)
-    return ((total >> np.uint64(drop)) + both - wraps) & mask(width)
-
-
-def _either(me: ComputingParty, bit: Bits, weight: int, width: int) -> Words:
-    """Additive shares of weight · (a or b) = weight · (a + b − ab), of private bits."""
-    return bit * ring.constant([weight], width) + product_of_bits(me, bit, [-weight], width)
+    top = (total >> np.uint64(form.width - 1)).astype(np.uint8)
+    bits = np.concatenate([into[None], exponent, top[None]])
+    # An XOR of bits is a + b − 2ab, and an OR is a + b − ab.
+    wrap = 1 << form.width - drop
+    alone = [1, *(1 << FRACTION + i for i in range(len(exponent))), -wrap]
+    together = [*(-2 * weight for weight in alone[:-1]), wrap]
+    parts = bits * ring.constant(alone, width)[:, None] + narrow_product_of_bits(me, bits, together, width)
+    return ((total >> np.uint64(drop)) + ring.total(parts, width)) & mask(width)
 
 
 @lru_cache
-def _table() -> Words:
-    """(512, 2): the coefficients of every interval, packed into the two words of an entry."""
-    q0, q1, q2 = _fitted()
-    low = q0 | q1 << np.uint64(_Q0_BITS)
-    return np.stack([low, q1 >> np.uint64(64 - _Q0_BITS) | q2 << np.uint64(_Q0_BITS + _Q1_BITS - 64)], axis=1)
-
-
-@lru_cache
-def _digit_tables() -> Words:
-    """For every digit that is the sender's share: slot v describes the digit share ⊕ v as in `_within_digits`."""
-    described = [(x > 0) | max(x.bit_length() - 1, 0) << 1 for x in range(1 << _DIGIT)]
-    return np.array(
-        [sum(described[own ^ v] << (_DIGIT * v) for v in range(1 << _DIGIT)) for own in range(1 << _DIGIT)],
-        np.uint64,
-    )
+def _table() -> Table:
+    """The coefficients of every interval."""
+    return Table.of(_fitted(), _SIZES)
 
 
 @lru_cache

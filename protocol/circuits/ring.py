@@ -42,6 +42,27 @@ def low_bits(words: Words, width: int, keep: int) -> Words:
     return reduced(words[: limbs(keep)] if limbs(keep) > 1 else words[0], keep)
 
 
+def widened(words: Words, width: int, wider: int) -> Words:
+    """Elements of `width` bits as elements of a wider ring: the same integers."""
+    if limbs(width) == limbs(wider):
+        return words
+    wide = np.zeros((limbs(wider), *(words.shape if limbs(width) == 1 else words.shape[1:])), np.uint64)
+    wide[: limbs(width)] = words
+    return wide
+
+
+def shifted_right(words: Words, places: int, width: int) -> Words:
+    """⌊x / 2^places⌋ of elements of `width` bits, as elements of `width` − places bits."""
+    if limbs(width) == 1:
+        return words >> np.uint64(places)
+    whole, part = divmod(places, WORD)
+    moved = words[whole:] >> np.uint64(part)
+    if part:
+        moved[:-1] |= words[whole + 1 :] << np.uint64(WORD - part)
+    keep = limbs(width - places)
+    return moved[:keep] if keep > 1 else moved[0]
+
+
 def constant(numbers: Sequence[int], width: int) -> Words:
     """An array of these integers, one element for each; negative ones too."""
     rows = [[(number >> WORD * limb) & int(mask(WORD)) for number in numbers] for limb in range(limbs(width))]
@@ -102,6 +123,20 @@ def shifted(x: Words, places: int, width: int) -> Words:
     if part:
         moved[whole + 1 :] |= x[: max(0, len(x) - whole - 1)] >> np.uint64(WORD - part)
     return reduced(moved, width)
+
+
+def shifted_each(x: Words, places: Sequence[int], width: int) -> Words:
+    """Every row of (…, rows, n) times its own power of two."""
+    if limbs(width) == 1:
+        return (x << np.array(places, np.uint64)[:, None]) & mask(width)
+    return np.stack([shifted(x[..., row, :], place, width) for row, place in enumerate(places)], axis=-2)
+
+
+def total_of_rows(words: Words, width: int) -> Words:
+    """The sum over the rows of (…, rows, n)."""
+    if limbs(width) == 1:
+        return words.sum(axis=-2, dtype=np.uint64) & mask(width)
+    return total(np.moveaxis(words, -2, 1), width)
 
 
 def multiply(x: Words, y: Words, width: int) -> Words:

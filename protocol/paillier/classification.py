@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -19,7 +21,6 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.label import Labels
-from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import carry
@@ -54,6 +55,20 @@ _MOST_ROWS = 256
 _PIECE_BYTES = 1 << 23
 _STRETCH = 16
 """Comparisons in a message. With several messages, A decrypts one while B computes the next."""
+
+
+Pool = TypeVar("Pool", ReceivedPool, SentPool)
+
+
+@dataclass(frozen=True, slots=True)
+class Line(Generic[Pool]):
+    """Between the hospital that asks and the other one: where they talk, and the random transfers they share.
+
+    Transfers are made on a channel of the pool's own, so that making them ahead never meets an answer.
+    """
+
+    channel: Channel
+    pool: Pool
 
 
 class Seat(ABC):
@@ -320,7 +335,7 @@ def show(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, code
 def see(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, count: int) -> None:
     """The other hospital's side, for rows that it is shown."""
     for piece in _pieces(model, count):
-        codes = rows.receive(me.channel, layout, piece.stop - piece.start)
+        codes = rows.receive(me.channel, layout, piece.stop - piece.start).codes
         label.to_partner(me, winners(me, seat, model, _products(model, codes)), model.classes)
 
 

@@ -5,17 +5,17 @@ every transfer. The sender knows a row q for every transfer, and one secret row 
 q = t ⊕ choice·Δ. This is a correlated OT. A hash of the rows breaks the correlation: the sender's pads are H(q) and
 H(q ⊕ Δ), and the receiver's H(t) is the one of its choice.
 
-The 128 columns are taken in groups of `GROUP`, which must divide 128. For each group the receiver holds 2^GROUP seeds
-r_x. The sender holds all of them except the one whose number is the group's part of Δ (small-field VOLE, figure 7 of
-the paper). In the next line Δ is that part, sums are over all x, and addition is XOR:
+The 128 columns are taken in groups of equal size (`Grouping`). For each group of g columns the receiver holds 2^g
+seeds r_x. The sender holds all of them except the one whose number is the group's part of Δ (small-field VOLE, figure 7
+of the paper). In the next line Δ is that part, sums are over all x, and addition is XOR:
 
     receiver:  t  = Σ x·r_x,  u = Σ r_x ⊕ choice         sender:  q = Σ (x ⊕ Δ)·r_x ⊕ Δ·u = t ⊕ choice·Δ
 
 The sender's sum does not need the seed it lacks, because x ⊕ Δ is zero there. The receiver sends the correction u, one
 bit for a group and transfer, where IKNP (Ishai, Kilian, Nissim and Petrank, CRYPTO 2003) sends one bit for a column and
-transfer; with GROUP = 1 this is IKNP. The sender lacks one seed of a group because the group's seeds are the leaves of
-a GGM tree (Goldreich, Goldwasser and Micali): the base transfers, one for each level, hand it a punctured PRF, which is
-all leaves but one (figure 13).
+transfer; with groups of one column this is IKNP. The sender lacks one seed of a group because the group's seeds are the
+leaves of a GGM tree (Goldreich, Goldwasser and Micali): the base transfers, one for each level, hand it a punctured
+PRF, which is all leaves but one (figure 13).
 
 A receiver that uses different choices in different groups would learn Δ, and with Δ all pads. Therefore every stretch
 of transfers has the consistency check of section 4, a universal linear hash of every column. Ours is GHASH. The columns
@@ -50,9 +50,6 @@ from mixbayes.protocol.transfer.base import BaseReceived, BaseSent
 from mixbayes.protocol.transfer.pads import KEY_BYTES, FixedKeyHash, TransferHash, long_hash, tree_hash
 
 COLUMNS = 128
-GROUP = 2
-GROUPS = COLUMNS // GROUP
-LEAVES = 1 << GROUP
 UNIT = 128
 """Stretches are multiples of this number of transfers."""
 STRETCH = 1 << 17
@@ -66,6 +63,39 @@ PROOF_BYTES = (COLUMNS + 1) * _TAG
 _NONCE = bytes(12)
 _LEAF_WORDS = 1 << 15
 """Words of the column streams drawn at a time: a quarter of a megabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """How the columns are grouped. Larger groups need fewer bytes, and more AES."""
+
+    size: int
+    """Columns of a group: a power of two."""
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return COLUMNS // self.size
+
+    @property
+    def leaves(self) -> int:
+        """The seeds of a group."""
+        return 1 << self.size
+
+    @property
+    def opening_bytes(self) -> int:
+        """The size of the message that opens the trees."""
+        return (self.size - 1) * 2 * self.count * 16
+
+    def correction_bytes(self, count: int) -> int:
+        """The size of the corrections for `count` transfers."""
+        return self.count * (count + UNIT) // 8
+
+
+PAIRS = Grouping(2)
+"""64 bits a transfer, and the least time where a link costs nothing."""
+FOURS = Grouping(4)
+"""32 bits a transfer."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,41 +149,56 @@ def _digest(content: bytes | memoryview) -> bytes:
 class SenderExtension:
     """Makes transfers of which this party knows both pads."""
 
-    def __init__(self, base: BaseReceived, channel: Channel, random: Randomness) -> None:
-        key = random.bytes(KEY_BYTES)
-        channel.send(HASH_KEY, key)
-        self._hash = TransferHash(key)
-        self.long_hash = long_hash(key)
-        trees = channel.receive(TREES, _opening_bytes())
-        sums = trees.view(np.uint64).reshape(GROUP - 1, 2, GROUPS, 2)
-        seeds, punctured = _punctured_leaves(base, sums, tree_hash(key))
+    def __init__(self, base: BaseReceived, channel: Channel, random: Randomness, grouping: Grouping = PAIRS) -> None:
+        self.key = random.bytes(KEY_BYTES)
+        channel.send(HASH_KEY, self.key)
+        self._hash = TransferHash(self.key)
+        self.long_hash = long_hash(self.key)
+        self._grouping = grouping
+        trees = channel.receive(TREES, grouping.opening_bytes)
+        sums = trees.view(np.uint64).reshape(grouping.size - 1, 2, grouping.count, 2)
+        seeds, punctured = _punctured_leaves(base, sums, tree_hash(self.key))
         # Δ is, group by group, the number of the leaf that the sender lacks.
-        self._delta_bits = ((punctured[:, None] >> np.arange(GROUP)) & 1).astype(np.uint8).reshape(-1)
-        self._delta = np.packbits(self._delta_bits, bitorder="little").view(np.uint64)
+        self._delta_bits = ((punctured[:, None] >> np.arange(grouping.size)) & 1).astype(np.uint8).reshape(-1)
+        self.delta = np.packbits(self._delta_bits, bitorder="little").view(np.uint64)
+        # An array of equal rows is added several times faster than one row that numpy repeats.
+        self._deltas = np.tile(self.delta, (64 * BLOCK_WORDS + 1, 1))
         # Seeds in the order of y = x ⊕ Δ, so that the missing one is number 0 in every group.
-        known = [[seeds[g, y ^ int(punctured[g])] for y in range(1, LEAVES)] for g in range(GROUPS)]
+        numbers = range(1, grouping.leaves)
+        known = [[seeds[g, y ^ int(punctured[g])] for y in numbers] for g in range(grouping.count)]
         self._leaves = _LeafStreams(known)
-        self._challenges = Challenges(key, trees)
+        self._challenges = Challenges(self.key, trees)
         self._transposer = Transposer()
 
     def make(self, channel: Channel, count: int, pads: Words) -> None:
         """Fill `pads` (2, count + 1, 2) with `count` transfers; the last row is room for the cipher."""
-        corrections = channel.receive(CORRECTIONS, correction_bytes(count))
+        for start, block in _blocks(self._checked_columns(channel, count), count):
+            self._hash_block(block, pads, start)
+
+    def correlated(self, channel: Channel, count: int) -> Words:
+        """The rows q (count, 2) of `count` correlated transfers, which are not hashed."""
+        rows = np.empty((count, 2), np.uint64)
+        for start, block in _blocks(self._checked_columns(channel, count), count):
+            self._transposer.block(block, rows[start : start + 64 * block.shape[1]])
+        return rows
+
+    def _checked_columns(self, channel: Channel, count: int) -> Words:
+        corrections = channel.receive(CORRECTIONS, self._grouping.correction_bytes(count))
         proof = channel.receive(CHECK, PROOF_BYTES).reshape(COLUMNS + 1, _TAG)
-        q = self._columns(corrections.view(np.uint64).reshape(GROUPS, -1), count + UNIT)
+        q = self._columns(corrections.view(np.uint64).reshape(self._grouping.count, -1), count + UNIT)
         # Now q = t ⊕ choice·Δ, column by column, if the receiver is honest.
         self._verify(channel.peer, self._challenges.next(corrections), q, proof)
-        for start, block in _blocks(q, count):
-            self._hash_block(block, pads, start)
+        return q
 
     def _columns(self, corrections: Words, count: int) -> Words:
         """q = Σ y·r_y ⊕ Δ·u with y = x ⊕ Δ: bit j of every group is one column."""
-        q = np.empty((GROUPS, GROUP, count // 64), np.uint64)
-        delta = -self._delta_bits.astype(np.uint64).reshape(GROUPS, GROUP, 1)  # all ones, or all zeros
+        size = self._grouping.size
+        q = np.empty((self._grouping.count, size, count // 64), np.uint64)
+        delta = -self._delta_bits.astype(np.uint64).reshape(-1, size, 1)  # all ones, or all zeros
         for groups, leaves in self._leaves.next(count // 64):
-            for j in range(GROUP):
+            for j in range(size):
                 # Leaf y stands at y − 1: number 0 is missing, and nothing needs it.
-                _xor_sum([leaves[:, y - 1] for y in range(LEAVES) if y >> j & 1], q[groups, j])
+                _xor_sum([leaves[:, y - 1] for y in range(self._grouping.leaves) if y >> j & 1], q[groups, j])
                 np.bitwise_xor(q[groups, j], corrections[groups] & delta[groups, j], out=q[groups, j])
         return q.reshape(COLUMNS, -1)
 
@@ -162,7 +207,7 @@ class SenderExtension:
         zero, one = pads[0, start : start + size + 1], pads[1, start : start + size + 1]
         rows = np.empty((2, size + 1, 2), np.uint64)
         self._transposer.block(columns, rows[0, :-1])
-        np.bitwise_xor(rows[0], self._delta, out=rows[1])
+        np.bitwise_xor(rows[0], self._deltas[: size + 1], out=rows[1])
         # Now these are q and q ⊕ Δ. One of the two is the receiver's t.
         self._hash.absorb([(rows[0], zero), (rows[1], one)])
 
@@ -177,15 +222,16 @@ class SenderExtension:
 class ReceiverExtension:
     """Makes transfers of which this party knows one pad each, by random choices of its own."""
 
-    def __init__(self, base: BaseSent, channel: Channel, random: Randomness) -> None:
-        key = channel.receive(HASH_KEY, KEY_BYTES).tobytes()
-        self._hash = TransferHash(key)
-        self.long_hash = long_hash(key)
-        seeds, sums = _all_leaves(base, tree_hash(key))
+    def __init__(self, base: BaseSent, channel: Channel, random: Randomness, grouping: Grouping = PAIRS) -> None:
+        self.key = channel.receive(HASH_KEY, KEY_BYTES).tobytes()
+        self._hash = TransferHash(self.key)
+        self.long_hash = long_hash(self.key)
+        self._grouping = grouping
+        seeds, sums = _all_leaves(base, tree_hash(self.key), grouping)
         trees = sums.view(np.uint8)
         channel.send(TREES, trees)
         self._leaves = _LeafStreams([list(group) for group in seeds])
-        self._challenges = Challenges(key, trees)
+        self._challenges = Challenges(self.key, trees)
         self._random = random
         self._transposer = Transposer()
 
@@ -193,7 +239,7 @@ class ReceiverExtension:
         """Draw the choices of the next stretch, and make what the sender needs for its columns and for their check."""
         words = (count + UNIT) // 64
         choices = self._random.words(words)
-        groups = np.empty((GROUPS, words), np.uint64)
+        groups = np.empty((self._grouping.count, words), np.uint64)
         columns = self._columns(choices, groups)
         corrections = groups.reshape(-1).view(np.uint8)
         proof = self._proof(self._challenges.next(corrections), columns, choices)
@@ -206,6 +252,15 @@ class ReceiverExtension:
             choices[start : start + size] = choices_in_order(started.choices[start // 64 :][: block.shape[1]])
             self._hash_block(block, pads[start : start + size + 1])
 
+    def correlated(self, started: StartedStretch) -> tuple[Bits, Words]:
+        """The choices (count,) and the rows t (count, 2) of a stretch that has been sent, not hashed."""
+        choices, rows = np.empty(started.count, np.uint8), np.empty((started.count, 2), np.uint64)
+        for start, block in _blocks(started.columns, started.count):
+            part = slice(start, start + 64 * block.shape[1])
+            choices[part] = choices_in_order(started.choices[start // 64 :][: block.shape[1]])
+            self._transposer.block(block, rows[part])
+        return choices, rows
+
     def make(self, channel: Channel, count: int, choices: Bits, pads: Words) -> None:
         """Start a stretch, send it, and finish it."""
         started = self.start(count)
@@ -214,12 +269,13 @@ class ReceiverExtension:
 
     def _columns(self, choices: Words, corrections: Words) -> Words:
         """t = Σ x·r_x, and into `corrections` u = Σ r_x ⊕ choice."""
-        t = np.empty((GROUPS, GROUP, choices.size), np.uint64)
+        size, numbers = self._grouping.size, range(self._grouping.leaves)
+        t = np.empty((self._grouping.count, size, choices.size), np.uint64)
         for groups, leaves in self._leaves.next(choices.size):
-            for j in range(GROUP):
-                _xor_sum([leaves[:, x] for x in range(LEAVES) if x >> j & 1], t[groups, j])
+            for j in range(size):
+                _xor_sum([leaves[:, x] for x in numbers if x >> j & 1], t[groups, j])
             # Column 0 is the sum over odd x, so the even ones complete it to the sum over all.
-            even = [leaves[:, x] for x in range(0, LEAVES, 2)]
+            even = [leaves[:, x] for x in numbers[::2]]
             _xor_sum([t[groups, 0], choices[None], *even], corrections[groups])
         return t.reshape(COLUMNS, -1)
 
@@ -236,8 +292,8 @@ class ReceiverExtension:
 
 
 def correction_bytes(count: int) -> int:
-    """The size of the corrections for `count` transfers."""
-    return GROUPS * (count + UNIT) // 8
+    """The size of the corrections for `count` transfers, in groups of two columns."""
+    return PAIRS.correction_bytes(count)
 
 
 def column_hashes(key: bytes, columns: Words) -> Bytes:
@@ -255,42 +311,40 @@ def column_hashes(key: bytes, columns: Words) -> Bytes:
 # sum that it can read gives it one of these two. So it lacks one node at every level.
 
 
-def _opening_bytes() -> int:
-    return (GROUP - 1) * 2 * GROUPS * 16
-
-
 def _children(nodes: Words, hashing: FixedKeyHash) -> Words:
     """Both children of every node: (groups, m, 2) becomes (groups, 2, m, 2)."""
     tweaks = np.arange(1, 3, dtype=np.uint64)[None, :, None, None]
     return hashing(np.ascontiguousarray(nodes[:, None] ^ tweaks))
 
 
-def _all_leaves(base: BaseSent, hashing: FixedKeyHash) -> tuple[Words, Words]:
-    """The seeds of every group (groups, 2^GROUP, 2), and the sums of the levels' children under the base keys.
+def _all_leaves(base: BaseSent, hashing: FixedKeyHash, grouping: Grouping) -> tuple[Words, Words]:
+    """The seeds of every group (groups, leaves, 2), and the sums of the levels' children under the base keys.
 
     The bits of x lead from the first level to seed x, the lowest bit first.
     """
-    keys = base.keys.reshape(2, GROUPS, GROUP, 2)
+    size, groups = grouping.size, grouping.count
+    keys = base.keys.reshape(2, groups, size, 2)
     nodes = np.stack([keys[0, :, 0], keys[1, :, 0]], axis=1)
-    masked_sums = np.empty((GROUP - 1, 2, GROUPS, 2), np.uint64)
-    for level in range(1, GROUP):
+    masked_sums = np.empty((size - 1, 2, groups, 2), np.uint64)
+    for level in range(1, size):
         children = _children(nodes, hashing)
         sums = np.bitwise_xor.reduce(children, axis=2)
         masked_sums[level - 1] = sums.transpose(1, 0, 2) ^ keys[:, :, level]
         # Child `side` of node m becomes node m + 2^level·side of the next level.
-        nodes = children.reshape(GROUPS, -1, 2)
+        nodes = children.reshape(groups, -1, 2)
     return nodes, masked_sums.reshape(-1)
 
 
 def _punctured_leaves(base: BaseReceived, masked_sums: Words, hashing: FixedKeyHash) -> tuple[Words, Bytes]:
     """All seeds of every group but one, and the number of that one: the complement of the base choices."""
-    keys = base.keys.reshape(GROUPS, GROUP, 2)
-    choices = base.choices.reshape(GROUPS, GROUP)
-    every = np.arange(GROUPS)
-    nodes = np.zeros((GROUPS, 2, 2), np.uint64)
+    depth, groups = len(masked_sums) + 1, masked_sums.shape[2]
+    keys = base.keys.reshape(groups, depth, 2)
+    choices = base.choices.reshape(groups, depth)
+    every = np.arange(groups)
+    nodes = np.zeros((groups, 2, 2), np.uint64)
     nodes[every, choices[:, 0]] = keys[:, 0]
     punctured = 1 - choices[:, 0]
-    for level in range(1, GROUP):
+    for level in range(1, depth):
         size = 1 << level
         children = _children(nodes, hashing)
         side = choices[:, level]
@@ -299,7 +353,7 @@ def _punctured_leaves(base: BaseReceived, masked_sums: Words, hashing: FixedKeyH
         known = np.bitwise_xor.reduce(children[every, side], axis=1)
         children[every, side, punctured] = masked_sums[level - 1, side, every] ^ keys[:, level] ^ known
         # Now only the child on the other side is missing.
-        nodes = children.reshape(GROUPS, 2 * size, 2)
+        nodes = children.reshape(groups, 2 * size, 2)
         punctured = punctured + size * (1 - side)
     return nodes, punctured.astype(np.uint8)
 
@@ -314,10 +368,11 @@ class _LeafStreams:
 
     def next(self, words: int) -> Iterator[tuple[slice, Words]]:
         """The next `words` of every stream: some groups, and their (groups, leaves, words)."""
+        count = len(self._streams) // self._leaves
         together = max(1, _LEAF_WORDS // (self._leaves * words))
         zeros = memoryview(bytes(8 * words))
-        for first in range(0, GROUPS, together):
-            groups = slice(first, min(first + together, GROUPS))
+        for first in range(0, count, together):
+            groups = slice(first, min(first + together, count))
             rows = self._room((groups.stop - groups.start) * self._leaves, words)
             streams = self._streams[groups.start * self._leaves : groups.stop * self._leaves]
             for stream, row in zip(streams, rows.view(np.uint8), strict=True):

@@ -35,7 +35,12 @@ class FixedKeyHash:
     """x ↦ π(x) ⊕ x on arrays of 128-bit blocks, shaped (…, 2) in words. The caller puts the tweak i into x."""
 
     def __init__(self, key: bytes) -> None:
+        self._key = key
         self._permute = _permutation(key)
+
+    def anew(self) -> FixedKeyHash:
+        """The same hash for another thread: a cipher serves one at a time."""
+        return FixedKeyHash(self._key)
 
     def absorb(self, tweaked: Words, out: Words) -> None:
         """Write π(x) ⊕ x of already tweaked blocks to `out`, which must have room for one block more.
@@ -54,10 +59,13 @@ class FixedKeyHash:
 
 
 class TransferHash:
-    """TMMO of the rows of one session's transfers. The tweak is the number of the transfer: no key meets it twice."""
+    """TMMO of the rows of one session's transfers. The tweak is the number of the transfer: no key meets it twice.
 
-    def __init__(self, key: bytes) -> None:
-        self._key = _derived("transfers", key)
+    Rows of the extension and of silent transfers have a key each.
+    """
+
+    def __init__(self, key: bytes, use: str = "transfers") -> None:
+        self._key = _derived(use, key)
         self._permute = _permutation(self._key)
         self._done = 0
         self._room = np.empty((1, 2), np.uint64)
@@ -101,6 +109,11 @@ def long_hash(key: bytes) -> FixedKeyHash:
 def tree_hash(key: bytes) -> FixedKeyHash:
     """The hash that makes the children of a tree's nodes."""
     return FixedKeyHash(_derived("trees", key))
+
+
+def silent_tree_hash(key: bytes) -> FixedKeyHash:
+    """The hash that makes the children of a node in the trees of silent transfers."""
+    return FixedKeyHash(_derived("silent trees", key))
 
 
 def _derived(use: str, key: bytes) -> bytes:

@@ -26,13 +26,16 @@ from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent, recei
 from mixbayes.protocol.transfer.extension import (
     STRETCH,
     UNIT,
+    Grouping,
     Received,
     ReceiverExtension,
     SenderExtension,
     Sent,
     StartedStretch,
 )
+from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind, agree
 from mixbayes.protocol.transfer.pads import FixedKeyHash
+from mixbayes.protocol.transfer.silent import SilentPair
 
 _AHEAD = 4
 """A role that asks for transfers is likely to ask again: this multiple of them is made, up to the high mark."""
@@ -240,13 +243,47 @@ class ReceivedPool(_Pool):
         self._stock.add(started.count)
 
 
-class PairPool(_Pool):
+class BothWays(_Pool):
     """Transfers in both directions, as the two computing parties use them: `take(n)` hands out n each way."""
 
-    def __init__(self, sender: SenderExtension, receiver: ReceiverExtension, channel: Channel, marks: Marks) -> None:
-        self._sender, self._receiver = sender, receiver
+    def __init__(self, channel: Channel, marks: Marks) -> None:
         self._sent, self._received = SentStock(), ReceivedStock()
         super().__init__(channel, marks, self._sent, self._received)
+
+    @property
+    @abstractmethod
+    def sent_hash(self) -> FixedKeyHash:
+        """For long masks of what this party sends."""
+
+    @property
+    @abstractmethod
+    def received_hash(self) -> FixedKeyHash:
+        """For long masks of what this party receives."""
+
+    def take(self, count: int) -> tuple[Sent, Received]:
+        self.reserve(count)
+        return self._sent.hand_out(count), self._received.hand_out(count)
+
+
+class PairPool(BothWays):
+    """Transfers that the two computing parties make by extensions of their own.
+
+    With `silent`, the extension makes the first transfers of a session alone, and silent ones follow. Which comes next
+    depends on the numbers asked for, which both parties know.
+    """
+
+    def __init__(
+        self,
+        sender: SenderExtension,
+        receiver: ReceiverExtension,
+        channel: Channel,
+        marks: Marks,
+        silent: SilentPair | None = None,
+        extended: int = 0,
+    ) -> None:
+        self._sender, self._receiver = sender, receiver
+        self._silent, self._extended_left = silent, extended
+        super().__init__(channel, marks)
 
     @property
     def sent_hash(self) -> FixedKeyHash:
@@ -256,11 +293,22 @@ class PairPool(_Pool):
     def received_hash(self) -> FixedKeyHash:
         return self._receiver.long_hash
 
-    def take(self, count: int) -> tuple[Sent, Received]:
-        self.reserve(count)
-        return self._sent.hand_out(count), self._received.hand_out(count)
-
     def _stretch(self, count: int) -> None:
+        if self._silent and (self._silent.left >= count or count > self._extended_left):
+            self._expand(self._silent, count)
+        else:
+            self._extend(count)
+
+    def _expand(self, silent: SilentPair, count: int) -> None:
+        if not silent.left:
+            silent.begin(self.channel)
+        count = min(count, silent.left)
+        silent.expand(count, self._sent.next(), *self._received.next())
+        self._sent.add(count)
+        self._received.add(count)
+
+    def _extend(self, count: int) -> None:
+        self._extended_left -= count
         started = self._receiver.start(count)
         # Both parties send their stretch before either waits for the other's.
         started.send(self.channel)
@@ -270,24 +318,34 @@ class PairPool(_Pool):
         self._sent.add(count)
 
 
-def connect_pair(role: int, channel: Channel, random: Randomness, marks: Marks = Marks()) -> PairPool:
-    """The two computing parties' pool.
+def connect_pair(
+    role: int, channel: Channel, random: Randomness, marks: Marks = Marks(), kind: TransferKind = EXTENDED
+) -> PairPool:
+    """The two computing parties' pool."""
+    random = random.branch()
+    agree(channel, kind)
+    sender, receiver = _extensions(role, channel, random, kind.grouping)
+    silent = SilentPair(role, sender, receiver, random, kind.sizes) if kind.sizes else None
+    return PairPool(sender, receiver, channel, marks, silent, kind.extended)
+
+
+def _extensions(
+    role: int, channel: Channel, random: Randomness, grouping: Grouping
+) -> tuple[SenderExtension, ReceiverExtension]:
+    """Both directions of the extension.
 
     Base transfers are made in one direction. The first 128 extended transfers of that direction serve as the base
     transfers of the other one.
     """
-    random = random.branch()
     if role == A:
-        sender = SenderExtension(receive_base(channel, random), channel, random)
+        sender = SenderExtension(receive_base(channel, random), channel, random, grouping)
         pads = np.empty((2, COUNT + 1, 2), np.uint64)
         sender.make(channel, COUNT, pads)
-        receiver = ReceiverExtension(BaseSent(pads[:, :COUNT].copy()), channel, random)
-        return PairPool(sender, receiver, channel, marks)
-    receiver = ReceiverExtension(send_base(channel, random), channel, random)
+        return sender, ReceiverExtension(BaseSent(pads[:, :COUNT].copy()), channel, random, grouping)
+    receiver = ReceiverExtension(send_base(channel, random), channel, random, grouping)
     choices, chosen = np.empty(COUNT, np.uint8), np.empty((COUNT + 1, 2), np.uint64)
     receiver.make(channel, COUNT, choices, chosen)
-    sender = SenderExtension(BaseReceived(choices, chosen[:COUNT].copy()), channel, random)
-    return PairPool(sender, receiver, channel, marks)
+    return SenderExtension(BaseReceived(choices, chosen[:COUNT].copy()), channel, random, grouping), receiver
 
 
 def connect_asker(channel: Channel, random: Randomness, marks: Marks = Marks()) -> ReceivedPool:

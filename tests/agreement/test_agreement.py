@@ -56,6 +56,16 @@ def test_mixers_are_in_order_however_they_are_listed() -> None:
     assert federation_from(turned).digest() == federation_from(HEART).digest()
 
 
+def test_a_copy_has_its_own_digest_and_members() -> None:
+    federation = federation_from(HEART)
+    before = federation.digest(), federation.names
+    copied = federation.model_copy(update={"parties": federation.parties[:2]})
+    assert copied.digest() != before[0]
+    assert copied.role_of("west") is None
+    assert (federation.digest(), federation.names) == before
+    assert federation.model_copy() == federation
+
+
 def test_digest_is_of_sorted_compact_json() -> None:
     federation = federation_from(HEART)
     content = json.loads(federation.canonical())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from mixbayes.protocol.arrays import Bytes
 from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.question import TableReader
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.channel import Channel
@@ -28,7 +28,6 @@ from mixbayes.protocol.errors import DifferentSets, MixbayesError, OutOfRange, P
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer import pool
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
-from mixbayes.protocol.transfer.pool import connect_asker
 from mixbayes.transport.errors import OverBudget, QuestionSpent, RefusedByPolicy, RoundOver
 from tests.protocol.pairs import Ends, layout_of, random_codes, random_counts, seed
 
@@ -106,7 +105,16 @@ class Book:
         self.events.append((self.role, what, question.id))
 
 
-Lines = tuple[Line[Any], Line[Any]]
+class Lines(NamedTuple):
+    """A hospital's channels to both mixers, and what it has of their tables."""
+
+    to_a: Channel
+    to_b: Channel
+    reader: TableReader
+
+    @property
+    def channels(self) -> tuple[Channel, Channel]:
+        return self.to_a, self.to_b
 
 
 class Stage:
@@ -120,25 +128,23 @@ class Stage:
 
     def play(self, script: Callable[[Lines], Any]) -> Any:
         mixers = self.between_mixers = [Ends("mixer a", "mixer b") for _ in range(2)]
-        at_a, at_b = ([Ends("party north", name) for _ in range(2)] for name in ("mixer a", "mixer b"))
+        at_a, at_b = (Ends("party north", name) for name in ("mixer a", "mixer b"))
         draws = [Randomness.from_system() for _ in range(3)]
 
         def hospital() -> Any:
-            pools = [connect_asker(ends[1].first, draws[2]) for ends in (at_a, at_b)]
-            lines = Line(at_a[0].first, pools[0]), Line(at_b[0].first, pools[1])
-            result = script(lines)
-            for one in lines:
-                questions.send(one.channel, Question(Kind.END))
+            to_a, to_b = at_a.first, at_b.first
+            result = script(Lines(to_a, to_b, TableReader((to_a, to_b), draws[2])))
+            for channel in (to_a, to_b):
+                questions.send(channel, Question(Kind.END))
             return result
 
-        def mixer(role: int, other: list[Channel], asker: list[Ends]) -> None:
-            both = [ends.second for ends in asker]
-            converse(role, other, both, LAYOUT, self.books[role], NOTHING, NO_TEST, draws[role])
+        def mixer(role: int, other: list[Channel], asker: Channel) -> None:
+            converse(role, other, asker, LAYOUT, self.books[role], NOTHING, NO_TEST, draws[role])
 
         roles = {
-            "party north": (hospital, [*at_a, *at_b]),
-            "mixer a": (lambda: mixer(A, [ends.first for ends in mixers], at_a), [*mixers, *at_a]),
-            "mixer b": (lambda: mixer(B, [ends.second for ends in mixers], at_b), [*mixers, *at_b]),
+            "party north": (hospital, [at_a, at_b]),
+            "mixer a": (lambda: mixer(A, [ends.first for ends in mixers], at_a.second), [*mixers, at_a]),
+            "mixer b": (lambda: mixer(B, [ends.second for ends in mixers], at_b.second), [*mixers, at_b]),
         }
         result, *_ = memory.together(*(self._guarded(name, *role) for name, role in roles.items()))
         return result
@@ -172,21 +178,20 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tell(lines: Lines, *told: Question) -> list[Verdict]:
     """Announce a question to both mixers, or to each another one."""
-    for line, what in zip(lines, itertools.cycle(told), strict=False):
-        questions.send(line.channel, what)
-    return [questions.receive_verdict(line.channel) for line in lines]
+    for channel, what in zip(lines.channels, itertools.cycle(told), strict=False):
+        questions.send(channel, what)
+    return [questions.receive_verdict(channel) for channel in lines.channels]
 
 
 def ask(lines: Lines, question: Question) -> Labels:
     verdicts = tell(lines, question)
     assert verdicts[0] is verdicts[1]
-    channels = lines[0].channel, lines[1].channel
     if verdicts[0] is Verdict.STORED:
-        return fetch(channels, LAYOUT, WIDTH, question.rows, private=question.private)
+        return fetch(lines.channels, LAYOUT, WIDTH, question.rows, private=question.private)
     assert verdicts[0] is Verdict.GO
     if question.private:
-        return ask_private(lines, LAYOUT, WIDTH, CODES)
-    return ask_public(channels, LAYOUT, WIDTH, CODES)
+        return ask_private(lines.channels, LAYOUT, WIDTH, CODES, lines.reader, about=question.model)
+    return ask_public(lines.channels, LAYOUT, WIDTH, CODES)
 
 
 @pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
@@ -204,10 +209,8 @@ def test_questions_follow_each_other_in_one_conversation() -> None:
 
     def script(lines: Lines) -> list[list[int]]:
         found = [ask(lines, replace(PRIVATE, id=bytes([i]) * 16)).tolist() for i in range(3)]
-        for line in lines:
-            questions.send(line.channel, Question(Kind.TOP_UP))
-        for line in lines:
-            line.pool.top_up()
+        for channel in lines.channels:
+            questions.send(channel, Question(Kind.TOP_UP))
         return [*found, ask(lines, PUBLIC).tolist(), ask(lines, PRIVATE).tolist()]
 
     assert stage.play(script) == [EXPECTED] * 5
@@ -308,11 +311,11 @@ def test_question_to_one_mixer_alone_costs_and_tells_nothing(told: tuple[Questio
     stage = Stage()
 
     def script(lines: Lines) -> None:
-        asked = lines[told.index(PRIVATE)]
-        for line, what in zip(lines, told, strict=True):
-            questions.send(line.channel, what)
-        lines[told.index(Question(Kind.END))].channel.close()
-        questions.receive_verdict(asked.channel)
+        asked = lines.channels[told.index(PRIVATE)]
+        for channel, what in zip(lines.channels, told, strict=True):
+            questions.send(channel, what)
+        lines.channels[told.index(Question(Kind.END))].close()
+        questions.receive_verdict(asked)
 
     _ends_when_one_leaves(stage, script)
     assert stage.charges == [[], []]
@@ -333,12 +336,10 @@ def test_mixer_that_waits_for_one_that_was_not_asked_names_the_hospital(
         ask(lines, PUBLIC)
         for wire in itertools.chain(*(ends.wires for ends in stage.between_mixers)):
             wire._deadline = 0.2
-        for line, what in zip(lines, told, strict=True):
+        for channel, what in zip(lines.channels, told, strict=True):
             if what:
-                questions.send(line.channel, what)
-        if told[1 - at]:
-            lines[1 - at].pool.top_up()
-        questions.receive_verdict(lines[at].channel)
+                questions.send(channel, what)
+        questions.receive_verdict(lines.channels[at])
 
     stage.play(script)
     mixers = {"mixer a": "mixer b", "mixer b": "mixer a"}
@@ -375,9 +376,9 @@ BROKEN = Question(Kind.BROKEN, 1, id=PRIVATE.id)
 
 
 def give_up(lines: Lines, *told: Question) -> list[int]:
-    for line, what in zip(lines, itertools.cycle(told), strict=False):
-        questions.send(line.channel, what)
-    return [questions.receive_given(line.channel) for line in lines]
+    for channel, what in zip(lines.channels, itertools.cycle(told), strict=False):
+        questions.send(channel, what)
+    return [questions.receive_given(channel) for channel in lines.channels]
 
 
 def test_broken_question_is_frozen_at_both_before_either_gives_it_back_by_the_smaller_count() -> None:
@@ -430,9 +431,9 @@ def test_nothing_is_computed_unless_both_have_charged(role: int) -> None:
     got: list[Verdict] = []
 
     def script(lines: Lines) -> None:
-        for line in lines:
-            questions.send(line.channel, PRIVATE)
-        got.append(questions.receive_verdict(lines[1 - role].channel))
+        for channel in lines.channels:
+            questions.send(channel, PRIVATE)
+        got.append(questions.receive_verdict(lines.channels[1 - role]))
 
     stage.play(script)
     assert got == [], "the one that has charged waits for the other"
@@ -466,9 +467,9 @@ def test_command_that_is_none_ends_the_conversation_for_the_hospital_alone() -> 
     stage = Stage()
 
     def script(lines: Lines) -> None:
-        for line in lines:
-            line.channel.send(NEXT, bytes([9, *bytes(27)]))
-        questions.receive_verdict(lines[0].channel)
+        for channel in lines.channels:
+            channel.send(NEXT, bytes([9, *bytes(27)]))
+        questions.receive_verdict(lines.to_a)
 
     stage.play(script)
     for name in ("mixer a", "mixer b"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,10 @@ from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.question import TableReader
+from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerError
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import connect_asker
 from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundOver
 from tests.mixers.misfortune import Cut
 from tests.mixers.promises import Promises
@@ -36,7 +36,7 @@ ALL = frozenset(HOSPITALS)
 PRIVATE = Question(Kind.PRIVATE, 1, 4, b"private".ljust(16))
 PUBLIC = replace(PRIVATE, kind=Kind.PUBLIC, id=b"public".ljust(16))
 NUMBERED = numbering(Seal(bytes(32)))
-Lines = tuple[Line[Any], Line[Any]]
+Channels = tuple[Channel, Channel]
 
 
 @pytest.fixture
@@ -51,30 +51,24 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         made.close()
 
 
-@contextmanager
-def lines(world: World, hospital: str = "north") -> Iterator[Lines]:
-    """A conversation in the hands of the test."""
-    with world.conversation(hospital) as (to_a, to_b):
-        random = Randomness.from_system()
-        yield Line(to_a[0], connect_asker(to_a[1], random)), Line(to_b[0], connect_asker(to_b[1], random))
+def announce(found: Channels, question: Question) -> None:
+    for channel in found:
+        questions.send(channel, question)
 
 
-def announce(found: Lines, question: Question) -> None:
-    for line in found:
-        questions.send(line.channel, question)
+def verdicts(found: Channels) -> list[Verdict]:
+    return [questions.receive_verdict(channel) for channel in found]
 
 
-def verdicts(found: Lines) -> list[Verdict]:
-    return [questions.receive_verdict(line.channel) for line in found]
-
-
-def answer(world: World, found: Lines, question: Question, verdict: Verdict = Verdict.GO) -> list[int]:
-    width, channels = precision_for(world.layout).width, (found[0].channel, found[1].channel)
+def answer(world: World, found: Channels, question: Question, verdict: Verdict = Verdict.GO) -> list[int]:
+    """The labels of the first question of a conversation that is in the hands of the test."""
+    width = precision_for(world.layout).width
     if verdict is Verdict.STORED:
-        return fetch(channels, world.layout, width, question.rows, private=question.private).tolist()
+        return fetch(found, world.layout, width, question.rows, private=question.private).tolist()
     if question.private:
-        return ask_private(found, world.layout, width, CODES).tolist()
-    return ask_public(channels, world.layout, width, CODES).tolist()
+        reader = TableReader(found, Randomness.from_system())
+        return ask_private(found, world.layout, width, CODES, reader, about=question.model).tolist()
+    return ask_public(found, world.layout, width, CODES).tolist()
 
 
 def spent(world: World) -> list[int]:
@@ -84,7 +78,7 @@ def spent(world: World) -> list[int]:
 @pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
 def test_same_question_in_a_second_conversation_is_spent_until_it_is_answered(world: World, question: Question) -> None:
     expected = world.expected(ALL, CODES)
-    with lines(world) as one, lines(world) as two:
+    with world.conversation("north") as one, world.conversation("north") as two:
         announce(one, question)
         assert verdicts(one) == [Verdict.GO] * 2
         announce(two, question)
@@ -124,9 +118,9 @@ def test_row_and_its_copy_with_different_labels_are_refused(world: World, monkey
 def test_crossed_announcements_of_one_question_are_answered_once_at_most(world: World) -> None:
     """In one conversation mixer a hears of it first, in the other mixer b."""
     told = 0
-    with lines(world) as one, lines(world) as two:
-        for line in (one[0], two[1], one[1], two[0]):
-            questions.send(line.channel, PUBLIC)
+    with world.conversation("north") as one, world.conversation("north") as two:
+        for channel in (one[0], two[1], one[1], two[0]):
+            questions.send(channel, PUBLIC)
         for found in (one, two):
             with suppress(MixbayesError):
                 if verdicts(found) == [Verdict.GO] * 2:
@@ -139,7 +133,7 @@ def test_crossed_announcements_of_one_question_are_answered_once_at_most(world: 
 def test_budget_is_not_overdrawn_by_conversations_at_once(world: World) -> None:
     questions = [replace(PUBLIC, id=bytes([i]) * 16) for i in range(BUDGET // 4 + 2)]
     answers = 0
-    with lines(world) as one, lines(world) as two, lines(world) as three:
+    with world.conversation("north") as one, world.conversation("north") as two, world.conversation("north") as three:
         for i, question in enumerate(questions):
             found = (one, two, three)[i % 3]
             with suppress(MixbayesError):
@@ -153,7 +147,7 @@ def test_budget_is_not_overdrawn_by_conversations_at_once(world: World) -> None:
 
 def test_hospital_cannot_fetch_what_another_one_asked(world: World) -> None:
     world.asked("north", 1, CODES, private=True, id=PRIVATE.id)
-    with lines(world, "south") as found:
+    with world.conversation("south") as found:
         announce(found, PRIVATE)
         assert verdicts(found) == [Verdict.SPENT] * 2
     with pytest.raises(QuestionSpent):
@@ -177,9 +171,9 @@ def test_id_that_was_asked_with_more_rows_is_no_second_question(world: World) ->
     ids=["rows", "kind", "round", "id"],
 )
 def test_different_commands_to_both_mixers_cost_and_tell_nothing(world: World, other: Question, swapped: bool) -> None:
-    with lines(world) as found:
-        for line, told in zip(found, (other, PRIVATE) if swapped else (PRIVATE, other), strict=True):
-            questions.send(line.channel, told)
+    with world.conversation("north") as found:
+        for channel, told in zip(found, (other, PRIVATE) if swapped else (PRIVATE, other), strict=True):
+            questions.send(channel, told)
         with pytest.raises(PeerError) as caught:
             verdicts(found)
     assert caught.value.peer in ("party north or mixer a", "party north or mixer b")
@@ -187,14 +181,14 @@ def test_different_commands_to_both_mixers_cost_and_tell_nothing(world: World, o
 
 
 def test_different_rows_to_both_mixers_get_no_label_and_are_paid_for(world: World) -> None:
-    with lines(world) as found:
+    with world.conversation("north") as found:
         announce(found, PUBLIC)
         verdicts(found)
-        rows.send(found[0].channel, world.layout, CODES)
-        rows.send(found[1].channel, world.layout, CODES[:, ::-1])
-        for line in found:
+        rows.send(found[0], world.layout, CODES)
+        rows.send(found[1], world.layout, CODES[:, ::-1])
+        for channel in found:
             with pytest.raises(PeerError, match=r"party north|mixer"):
-                line.channel.receive("label", 1)
+                channel.receive("label", 1)
     assert spent(world) == [4, 4]
 
 

@@ -27,11 +27,8 @@ from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes import public_rows
 from mixbayes.protocol.bayes.label import Labels, joined
-from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.packing import words_bytes
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import connect_asker
 from tests.mixers.misfortune import Cut, Killed
 from tests.mixers.three_hospitals import BUDGET, HOSPITALS, MIXERS, new_folder
 from tests.mixers.world import World, as_it_is, deal_base_transfers
@@ -223,9 +220,7 @@ class Talk:
 
     def __init__(self, world: World) -> None:
         self._held = ExitStack()
-        both = self._held.enter_context(world.conversation("north"))
-        random = Randomness.from_system()
-        self.lines = [Line(now, connect_asker(ahead, random)) for now, ahead in both]
+        self.mixers = self._held.enter_context(world.conversation("north"))
         self.question: Question | None = None
         self.shown = 0
         self.read = [0, 0]
@@ -279,23 +274,23 @@ class Liar:
             return
         talk.question = None
         question = Question(Kind.PUBLIC, 1, ROWS, id)
-        for line in talk.lines:
-            questions.send(line.channel, question)
-        verdicts = {questions.receive_verdict(line.channel) for line in talk.lines}
+        for channel in talk.mixers:
+            questions.send(channel, question)
+        verdicts = {questions.receive_verdict(channel) for channel in talk.mixers}
         if verdicts <= {Verdict.GO, Verdict.STORED}:
             talk.question, talk.read, talk.shown = question, [0, 0], 0 if verdicts == {Verdict.GO} else ROWS
 
     def shows(self, talk: Talk, id: bytes, mixer: int) -> None:
         """One more row to both."""
         if talk.question and talk.shown < ROWS:
-            for line in talk.lines:
-                public_rows.send(line.channel, self.world.layout, CODES[:, talk.shown : talk.shown + 1])
+            for channel in talk.mixers:
+                public_rows.send(channel, self.world.layout, CODES[:, talk.shown : talk.shown + 1])
             talk.shown += 1
 
     def reads(self, talk: Talk, id: bytes, mixer: int) -> None:
         """One more share of one of them."""
         if talk.question and talk.read[mixer] < talk.shown:
-            talk.lines[mixer].channel.receive("label", words_bytes(1, self.world.layout.classes))
+            talk.mixers[mixer].receive("label", words_bytes(1, self.world.layout.classes))
             self.shares[talk.question.id][mixer].add(talk.read[mixer])
             talk.read[mixer] += 1
 
@@ -307,16 +302,16 @@ class Liar:
     def gives_up(self, talk: Talk, id: bytes, mixer: int) -> None:
         """Some question, perhaps one that is being answered in the other conversation."""
         if talk.idle:
-            for line in talk.lines:
-                questions.send(line.channel, Question(Kind.BROKEN, 1, id=id))
-            for line in talk.lines:
-                questions.receive_given(line.channel)
+            for channel in talk.mixers:
+                questions.send(channel, Question(Kind.BROKEN, 1, id=id))
+            for channel in talk.mixers:
+                questions.receive_given(channel)
 
     def gives_up_at_one(self, talk: Talk, id: bytes, mixer: int) -> None:
         if talk.idle:
-            questions.send(talk.lines[mixer].channel, Question(Kind.BROKEN, 1, id=id))
-            questions.send(talk.lines[1 - mixer].channel, Question(Kind.PUBLIC, 1, ROWS, id))
-            questions.receive_given(talk.lines[mixer].channel)
+            questions.send(talk.mixers[mixer], Question(Kind.BROKEN, 1, id=id))
+            questions.send(talk.mixers[1 - mixer], Question(Kind.PUBLIC, 1, ROWS, id))
+            questions.receive_given(talk.mixers[mixer])
 
     def breaks_off(self, talk: Talk, id: bytes, mixer: int) -> None:
         self.leaves(self.talks.index(talk))

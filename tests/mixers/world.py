@@ -308,7 +308,7 @@ class World:
         else:
             wires = {"mixer now": there, "mixer ahead": there_ahead, **self._joining.pop((whose, key))}
             work = self.b.led.work(whose, key)
-        peers = {NOW: "party " + whose, AHEAD: "party " + whose} if purpose != TRAINING else {}
+        peers = {NOW: "party " + whose} if purpose != TRAINING else {}
         self._work(key, "b", wires, {name: peers.get(name, titles[0]) for name in wires}, work)
         try:
             yield Channel(titles[1], here), Channel(titles[1], here_ahead)
@@ -319,19 +319,17 @@ class World:
                 self._until_they_end(key)
 
     @contextmanager
-    def conversation(self, hospital: str) -> Iterator[tuple[Sequence[Channel], Sequence[Channel]]]:
+    def conversation(self, hospital: str) -> Iterator[tuple[Channel, Channel]]:
         """A hospital's ends of a conversation with both mixers."""
         key, title = f"conversation {next(self._numbers)}", self.federation.title(hospital)
         for name in MIXERS:
             if name not in self.nodes or name in self._dying:
                 raise Unreachable(self.federation.title(name), "opening a stream", "nothing listens there")
-        ends = {}
+        ends = {name: linked(title, self.federation.title(name)) for name in MIXERS}
         for name in MIXERS:
-            for channel in (NOW, AHEAD):
-                ends[name, channel] = linked(title, self.federation.title(name))
-            self._apply_cut(hospital, name, *ends[name, NOW])
-        at = {name: {channel: ends[name, channel][1] for channel in (NOW, AHEAD)} for name in MIXERS}
-        self._joining[hospital, key] = at["b"]
+            self._apply_cut(hospital, name, *ends[name])
+        at_a, at_b = ({NOW: there} for _, there in ends.values())
+        self._joining[hospital, key] = at_b
         work = self.a.leading.work(hospital, key)
 
         def lead_in(channels: Channels) -> None:
@@ -341,12 +339,9 @@ class World:
                 for wire in self._joining.pop((hospital, key), {}).values():
                     wire.fail(PeerSilent(self.federation.title("a"), "joining a conversation", "it did not join"))
 
-        self._work(key, "a", at["a"], dict.fromkeys(at["a"], title), lead_in)
+        self._work(key, "a", at_a, {NOW: title}, lead_in)
         try:
-            to_a, to_b = (
-                tuple(Channel(self.federation.title(name), ends[name, channel][0]) for channel in (NOW, AHEAD))
-                for name in MIXERS
-            )
+            to_a, to_b = (Channel(self.federation.title(name), here) for name, (here, _) in ends.items())
             yield to_a, to_b
         finally:
             for here, _ in ends.values():
@@ -373,8 +368,8 @@ class World:
                     wire.close()
 
         thread = threading.Thread(target=run, name=f"mixer {name}")
-        self._working.setdefault(key, []).append(thread)
         thread.start()
+        self._working.setdefault(key, []).append(thread)
 
     def _until_they_end(self, key: str) -> None:
         """Whoever opened a conversation has closed its ends, so everybody else ends too."""

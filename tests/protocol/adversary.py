@@ -31,7 +31,7 @@ from mixbayes.protocol.bayes.classification import answer_private, answer_public
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.label import blinding_for, common_blinding
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.question import TableHolder, TableReader
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.bayes.two_hospitals import answer_partner, ask_partner, see_partner, show_partner
@@ -72,11 +72,16 @@ class Tap(Channel):
         self.heard.append((step, body.copy()))
         return body
 
-    def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
+    def start_swap(self, step: str, payload: Buffer, size: int | None = None) -> Callable[[], Bytes]:
         self.said.append((step, _copied(payload)))
-        body = super().swap(step, payload, size)
-        self.heard.append((step, body.copy()))
-        return body
+        finish = super().start_swap(step, payload, size)
+
+        def heard() -> Bytes:
+            body = finish()
+            self.heard.append((step, body.copy()))
+            return body
+
+        return heard
 
     def forget(self) -> None:
         self.heard.clear()
@@ -232,7 +237,9 @@ def share_model(model: Model, number: int) -> tuple[Model, Model]:
     random, low = random_for(number), mask(model.width)
 
     def of_a(cells: Words) -> Words:
-        return random.words(*cells.shape) & low
+        # The words of a missing cell are zero at both, as training leaves them.
+        named = cells.any(axis=-1, keepdims=True)
+        return random.words(*cells.shape) & np.where(named, low, np.uint64(0))
 
     first = replace(model, prior=of_a(model.prior), tables=tuple(map(of_a, model.tables)))
     rest = tuple((whole - part) & low for whole, part in zip(model.tables, first.tables, strict=True))
@@ -249,18 +256,6 @@ def _connected(role: int, lines: Lines, pools: Pools) -> ComputingParty:
     pool = connect_pair(role, lines["pair ahead"], random, MARKS)
     pools["pair ahead"] = pool
     return ComputingParty(role, lines["pair"], pool, random)
-
-
-def _asking(name: str, lines: Lines, pools: Pools) -> Line[ReceivedPool]:
-    pool = connect_asker(lines[f"{name} ahead"], random_for(70 + len(pools)), MARKS)
-    pools[f"{name} ahead"] = pool
-    return Line(lines[name], pool)
-
-
-def _answering(name: str, lines: Lines, pools: Pools) -> Line[SentPool]:
-    pool = connect_answerer(lines[f"{name} ahead"], random_for(80 + len(pools)), MARKS)
-    pools[f"{name} ahead"] = pool
-    return Line(lines[name], pool)
 
 
 def _blinding(me: ComputingParty) -> Randomness:
@@ -286,9 +281,8 @@ def _public_mixer(role: int, to: str) -> Role:
 def _private_mixer(role: int, to: str) -> Role:
     def run(lines: Lines, pools: Pools) -> None:
         me = _connected(role, lines, pools)
-        blinding = _blinding(me)
-        line = _answering(to, lines, pools)
-        answer_private(me, line, LAYOUT, model_shares()[role], ROWS, blinding)
+        holder = TableHolder(lines[to], random_for(80 + role))
+        answer_private(me, holder, LAYOUT, model_shares()[role], ROWS, _blinding(me))
 
     return run
 
@@ -298,21 +292,30 @@ def _public_asker(lines: Lines, pools: Pools) -> Any:
 
 
 def _private_asker(lines: Lines, pools: Pools) -> Any:
-    to_a = _asking("to a", lines, pools)
-    to_b = _asking("to b", lines, pools)
-    return ask_private((to_a, to_b), LAYOUT, model_shares()[0].width, some_codes())
+    mixers = lines["to a"], lines["to b"]
+    return ask_private(mixers, LAYOUT, model_shares()[0].width, some_codes(), TableReader(mixers, random_for(70)))
 
 
 def _partner_asker(lines: Lines, pools: Pools) -> Any:
     me = _connected(A, lines, pools)
-    line = _asking("question", lines, pools)
-    return ask_partner(me, line, LAYOUT, model_shares()[A], some_codes())
+    return ask_partner(me, TableReader([lines["question"]], random_for(70)), LAYOUT, model_shares()[A], some_codes())
 
 
 def _partner(lines: Lines, pools: Pools) -> None:
     me = _connected(B, lines, pools)
-    line = _answering("question", lines, pools)
-    answer_partner(me, line, LAYOUT, model_shares()[B], ROWS)
+    answer_partner(me, TableHolder(lines["question"], random_for(80)), LAYOUT, model_shares()[B], ROWS)
+
+
+def _receiver(lines: Lines, pools: Pools) -> Words:
+    pool = connect_asker(lines["ahead"], random_for(71), MARKS)
+    pools["ahead"] = pool
+    return pool.take(1 << 11).pads
+
+
+def _sender(lines: Lines, pools: Pools) -> Words:
+    pool = connect_answerer(lines["ahead"], random_for(81), MARKS)
+    pools["ahead"] = pool
+    return pool.take(1 << 11).pads
 
 
 def _showing_asker(lines: Lines, pools: Pools) -> Any:
@@ -335,13 +338,14 @@ JOBS = {
         {"mixer a": _public_mixer(A, "to a"), "mixer b": _public_mixer(B, "to b"), "party va": _public_asker},
     ),
     "private": Job(
-        _MIXERS | _TO_MIXERS | {f"{name} ahead": ends for name, ends in _TO_MIXERS.items()},
+        _MIXERS | _TO_MIXERS,
         {"mixer a": _private_mixer(A, "to a"), "mixer b": _private_mixer(B, "to b"), "party va": _private_asker},
     ),
     "two hospitals": Job(
-        _HOSPITALS | {"question": ("party va", "party vb"), "question ahead": ("party va", "party vb")},
+        _HOSPITALS | {"question": ("party va", "party vb")},
         {"party va": _partner_asker, "party vb": _partner},
     ),
+    "transfers": Job({"ahead": ("party va", "party vb")}, {"party va": _receiver, "party vb": _sender}),
     "two hospitals, shown": Job(_HOSPITALS, {"party va": _showing_asker, "party vb": _seeing_partner}),
 }
 EVERY_ROLE = [(name, role) for name, job in JOBS.items() for role in job.roles]

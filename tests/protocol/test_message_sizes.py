@@ -15,7 +15,6 @@ from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
-from mixbayes.protocol.packing import bits_bytes, words_bytes
 from tests.protocol.adversary import LAYOUT, Tap, counts_of, share_model, tapped_memory
 from tests.protocol.bayes.contributions import LISTS
 from tests.protocol.pairs import layout_of, random_codes, seed
@@ -124,20 +123,20 @@ def test_sizes_do_depend_on_the_dictionary_and_on_the_number_of_rows() -> None:
     assert found[1] != found[2]
 
 
-@pytest.mark.parametrize("shape", ["two classes", "five classes"])
-def test_what_a_question_will_cost_is_known_before_it_is_asked(shape: str) -> None:
-    layout, rows, taps = SHAPES[shape], 1500, list[Tap]()
+@pytest.mark.parametrize(("shape", "rows"), [("two classes", 1500), ("five classes", 3), ("with numbers", 40)])
+def test_what_a_question_will_cost_is_known_before_it_is_asked(shape: str, rows: int) -> None:
+    layout, taps = SHAPES[shape], list[Tap]()
     models = share_model(fixed_model(layout, tables_of(layout)["some"][0]), 1)
     with tapped_memory(taps):
         codes = random_codes(layout, np.random.default_rng(1), rows)
         run_classification(layout, models, codes, (seed(1), seed(2), seed(3)))
-    of_hospital = [sum(length for part in one[:2] for _, length in part) for one in sizes(taps)]
-    expected = Form.of(layout, models[0].width).volume(rows)
-    assert any(0.8 < found / expected < 1.2 for found in of_hospital), (of_hospital, expected)
+    hospital = [one for one in taps if any(step == "encrypted table" for step, _ in one.heard)]
+    exchanged = [sum(raw.size for step, raw in one.said + one.heard if step != "label") for one in hospital]
+    assert exchanged == [Form.of(layout, models[0].width).volume(rows)] * 2
 
 
 @pytest.mark.parametrize("values", [1, 7, 40])
-def test_a_value_of_a_list_costs_one_transfer_and_a_word_for_every_later_class(values: int) -> None:
+def test_a_value_of_a_list_costs_a_word_of_the_table_whoever_has_it(values: int) -> None:
     """And "there is a cell" costs one more. Shown, a row takes the positions of as many values as count."""
     rows, most, classes = 16, 3, 3
     attribute = Several(name="x", values=tuple(map(str, range(values))), most=most)
@@ -153,6 +152,13 @@ def test_a_value_of_a_list_costs_one_transfer_and_a_word_for_every_later_class(v
         for tap in taps:
             for step, raw in tap.heard:
                 heard.setdefault(step, set()).add(raw.size)
-    assert heard["announce question"] == {bits_bytes(rows * (values + 1))}
-    assert heard["tables for the question"] == {words_bytes(rows * (values + 1) * (classes - 1), model.width)}
+    form = Form.of(layout, model.width)
+    laid = form.polynomials(rows)
+    coefficient = 3 * laid.parameters.limbs
+    polynomial = coefficient * laid.parameters.dimension
+    assert form.words == values + 1
+    assert laid.rows_together >= rows
+    assert heard["encrypted table"] == {32 + (-(-(values + 1) // laid.run) + 1) * polynomial}
+    assert heard["masks of the other sums"] == {32}
+    assert heard["masked sums"] == {polynomial + coefficient * rows * (classes - 1)}
     assert heard["public instances"] == {rows * min(values, most)}

@@ -11,7 +11,7 @@ from nacl import bindings as group
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import ask_public
 from mixbayes.protocol.bayes.counts import Codes
-from mixbayes.protocol.bayes.question import Form, Line, Selection
+from mixbayes.protocol.bayes.question import Form, Offered, TableHolder, TableReader
 from mixbayes.protocol.circuits.choice import Slots
 from mixbayes.protocol.errors import (
     BadGroupElement,
@@ -26,7 +26,9 @@ from mixbayes.protocol.errors import (
     WrongLength,
     WrongStep,
 )
+from mixbayes.protocol.lattice.encryption import Key, Table
 from mixbayes.protocol.packing import pack_words
+from mixbayes.protocol.paillier.classification import Line
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer.base import BaseReceived, BaseSent, receive_base, send_base
@@ -49,9 +51,9 @@ from tests.protocol.adversary import (
 from tests.protocol.pairs import Ends, Pair, connect_asker, random_for, seed, words_of
 
 pytestmark = pytest.mark.usefixtures("remembered_group")
-CONNECTING = [where for where in EVERY_ROLE if where != ("public", "party va")]
+CONNECTING = [where for where in EVERY_ROLE if where not in {("public", "party va"), ("private", "party va")}]
 """The roles that make random transfers with somebody."""
-HEARING = [where for where in CONNECTING if where != ("private", "party va")]
+HEARING = [where for where in CONNECTING if where != ("transfers", "party va")]
 """Those of them that hear anything while transfers are made. Who is only the receiver of transfers does not."""
 every_role = pytest.mark.parametrize(("job", "role"), EVERY_ROLE, ids=[f"{job}-{role}" for job, role in EVERY_ROLE])
 
@@ -267,14 +269,10 @@ CHECKED = {
     "choice of slots",
     "bit and word",
     "bit times word",
-    "announce table look-up",
-    "announce question",
-    "tables for the question",
-    "sums of the question",
     "label",
     "public instances",
 }
-"""Steps in which some bit must be clear: padding, or beyond a word's width, or beyond an attribute's values."""
+"""Steps in which some bit must be clear: padding, or beyond an attribute's values."""
 
 
 def test_bits_that_must_be_clear_are_refused_in_every_step_that_has_them() -> None:
@@ -293,12 +291,8 @@ def test_bits_that_must_be_clear_are_refused_in_every_step_that_has_them() -> No
 
 
 def test_each_single_bit_that_must_be_clear_is_refused() -> None:
-    """The honest messages show which bits never are set: padding of the label, the widths, the announcements."""
-    for line, step, byte, bit in (
-        ("to a", "label", 0, 3),  # three classes
-        ("to a", "label", ROWS_LAST, 7),
-        ("to a", "tables for the question", -1, 7),
-    ):
+    """Padding of the label: of three rows and three classes, nine bits and seven of padding."""
+    for line, step, byte, bit in (("to a", "label", -1, 6), ("to a", "label", -1, 0)):
         frames = honest("private").heard["party va"][line]
         i = [frame.step for frame in frames].index(step)
         payload = np.frombuffer(frames[i].payload, np.uint8).copy()
@@ -308,9 +302,6 @@ def test_each_single_bit_that_must_be_clear_is_refused() -> None:
         }
         error = fails(OutOfRange, lambda scripts=scripts: alone("private", "party va", scripts, {}))
         assert (error.peer, error.step) == ("mixer a", step)
-
-
-ROWS_LAST = 2
 
 
 @pytest.mark.parametrize(
@@ -420,17 +411,15 @@ def offer_of(random: Randomness) -> bytes:
 
 @pytest.mark.parametrize("byte", [0, 16 * 127, 16 * 128, 16 * 129 - 1])
 def test_false_proof_of_an_asker_is_called_cheating(byte: int) -> None:
-    frames = honest("private").heard["mixer a"]["to a ahead"]
+    frames = honest("transfers").heard["party vb"]["ahead"]
     i = [frame.step for frame in frames].index("OT extension: check")
     payload = bytearray(frames[i].payload)
     payload[byte] ^= 0x10
-    scripts = scripts_of("private", "mixer a") | {
-        "to a ahead": with_frame(frames, i, replace(frames[i], payload=bytes(payload)))
-    }
+    scripts = {"ahead": with_frame(frames, i, replace(frames[i], payload=bytes(payload)))}
     pools: Pools = {}
-    error = fails(CheatingReceiver, lambda: alone("private", "mixer a", scripts, pools))
+    error = fails(CheatingReceiver, lambda: alone("transfers", "party vb", scripts, pools))
     assert (error.peer, error.step, error.code) == ("party va", "OT extension: check", "E204")
-    hands_out_nothing(pools["to a ahead"])
+    hands_out_nothing(pools["ahead"])
 
 
 # A broken connection discards its transfers
@@ -480,8 +469,10 @@ def holders() -> dict[str, object]:
     pair = Pair(7)
     sent, received = pair.run(lambda me: me.pool.take(8), (), ())[0]
     asker, answerer, ends = connect_asker(7)
-    line = Line(ends.first, asker)
-    form = Form.of(LAYOUT, 40)
+    form, model = Form.of(LAYOUT, model_shares()[0].width), model_shares()[0]
+    layout = form.polynomials(3)
+    key = Key(layout.parameters, random_for(4))
+    encrypted = key.encrypt(layout.table(form.table(model)), form.width, random_for(5))
     return {
         "party": pair.a,
         "channel": pair.a.channel,
@@ -496,8 +487,13 @@ def holders() -> dict[str, object]:
         "model": model_shares()[0],
         "share": split(words_of([1, 2, 3]), seed(3)),
         "codes": Codes(some_codes(), np.zeros(3, np.int32)),
-        "line": line,
-        "question": Selection(form, line, some_codes()),
+        "line": Line(ends.first, asker),
+        "key": key,
+        "encrypted": encrypted,
+        "table": Table.of(layout.parameters, encrypted),
+        "offered": Offered(form, layout, key, model.prior, 3),
+        "holder": TableHolder(ends.first, random_for(6)),
+        "reader": TableReader([ends.first], random_for(6)),
     }
 
 

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Bits, Bytes, Words, mask
 from mixbayes.protocol.computing_party import A
-from tests.protocol.adversary import TappedPair, bias, bound_together, difference, varying
+from tests.protocol.adversary import TappedPair, bias, bits_heard, bound_together, difference, varying
 
 dealt = pytest.mark.usefixtures("dealt_base_transfers")
 RUNS = 64
+LONG = 1 << 11
+"""Bytes of a message."""
 LIMIT = 8.0
 """Standard deviations of a chi-square."""
 N = 16
@@ -61,6 +63,11 @@ TOP = int(mask(WIDTH))
 def pairs_seen_by(role: int) -> list[TappedPair]:
     """The role's seed is always the same, the other's always another. Later steps use up what is left."""
     return [TappedPair(7, 700 + run) if role == A else TappedPair(700 + run, 7) for run in range(RUNS)]
+
+
+def some_bits(messages: list[tuple[str, Bytes]]) -> Bits:
+    """All bits of short messages. Of a long one those of every 61st byte: of every limb, at every place in it."""
+    return bits_heard([(step, raw[::61] if raw.size > LONG else raw) for step, raw in messages])
 
 
 def as_bits(output: Any) -> Bits:

@@ -21,8 +21,6 @@ from mixbayes.node.rounds.state import SEALED, SERVING
 from mixbayes.parties.desk import at_own_node
 from mixbayes.parties.with_mixers import asking
 from mixbayes.protocol.errors import MixbayesError, PeerGone
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import connect_asker
 from mixbayes.tables.encoding import encode_query
 from mixbayes.transport.errors import BadState
 from tests.services.couple import OTHER, ROWS, Couple, both
@@ -123,14 +121,12 @@ def asker(stack: ExitStack, site: Site, rows: Any) -> Callable[[], list[str]]:
 def test_both_mixers_name_the_owner_of_a_full_disk(disks: Disks, served: Site, owner: str, first: int) -> None:
     question = Question(Kind.PUBLIC, 1, 3, b"q".ljust(16))
     with served.mixers(), served.both("north") as mixers, suppress(HungUp), mixers.conversation() as (to_a, to_b):
-        for _, ahead in (to_a, to_b):
-            connect_asker(ahead, Randomness.from_system())
         disks.fill(served.state(owner))
-        for now, _ in (to_a, to_b):
-            questions.send(now, question)
-        for now, _ in ((to_a, to_b), (to_b, to_a))[first]:
+        for mixer in (to_a, to_b):
+            questions.send(mixer, question)
+        for mixer in ((to_a, to_b), (to_b, to_a))[first]:
             with pytest.raises(MixbayesError) as told:
-                questions.receive_verdict(now)
+                questions.receive_verdict(mixer)
             assert re.match(f"mixer {owner}{NAMED}", str(told.value))
         raise HungUp
 

@@ -13,8 +13,6 @@ from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.errors import PeerSilent
-from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import connect_asker
 from mixbayes.transport import probe
 from mixbayes.transport.errors import Unreachable
 from tests.ports import free_port
@@ -154,4 +152,4 @@ def test_who_waits_for_a_mixer_that_waits_for_the_one_that_cannot_be_reached_is_
     with serving.dialled("north", "a") as a, serving.dialled("north", "b", nowhere) as b:
         both = BothMixers({"a": a, "b": b})
         with pytest.raises(Unreachable, match=r"mixer b, at .*nothing listens"), both.conversation() as (to_a, _):
-            connect_asker(to_a[1], Randomness.from_system())
+            questions.receive_verdict(to_a)

@@ -11,16 +11,19 @@ import json
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Literal, Self, TypeVar
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -41,6 +44,7 @@ from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.privacy.loss import Release
+from mixbayes.protocol.transfer.kinds import KINDS, KindName, TransferKind
 
 LONGEST_TITLE = 100
 MOST_FOLDS = 20
@@ -51,6 +55,7 @@ MOST_RECIPES = 100
 LONGEST_COLLECTION = 24 * 366  # hours
 LONGEST_WAIT = 24 * 3600  # seconds
 MOST_ROUNDS = 10**6
+MOST_AHEAD, USUAL_AHEAD = 1 << 26, 1 << 20
 SHORT_DIGEST = 16
 
 MOST_EPSILON = 100.0
@@ -107,6 +112,17 @@ class Policy(_Frozen):
     """Into how many parts every hospital divides its patients, to be judged by those that did not count."""
     test_share: Annotated[float, Field(strict=True, ge=0, le=MOST_ASIDE, allow_inf_nan=False)] = 0.0
     """The share of its patients that every hospital keeps out of the counts, to judge the joint classifier by."""
+    transfers: KindName = "extended"
+    """How the two computing parties make their oblivious transfers."""
+    ahead: Annotated[int, Field(strict=True, ge=0, le=MOST_AHEAD)] = USUAL_AHEAD
+    """Random transfers that the mixers keep in memory for questions to come; 0 for none."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_came_later(self, content: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """An agreement that does not use what came later keeps the digest that it had before there were such fields."""
+        found: dict[str, object] = content(self)
+        usual = {("transfers", "extended"), ("ahead", USUAL_AHEAD)}
+        return {key: value for key, value in found.items() if (key, value) not in usual}
 
 
 Member = TypeVar("Member", Party, Mixer)
@@ -390,6 +406,11 @@ class Federation(_Frozen):
         return self.privacy is not None and self.privacy.release == "model"
 
     @property
+    def transfers(self) -> TransferKind:
+        """How the two computing parties make their oblivious transfers."""
+        return KINDS[self.policy.transfers]
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The hospitals, in the agreement's order."""
         return tuple(party.name for party in self.parties)
@@ -409,16 +430,19 @@ class Federation(_Frozen):
 
     def role_of(self, name: str) -> Role | None:
         """What the node of this name is, or None for a stranger."""
-        if name in self.names:
-            return "party"
-        return "mixer" if any(mixer.name == name for mixer in self.mixers) else None
+        return self._roles.get(name)
+
+    @cached_property
+    def _roles(self) -> dict[str, Role]:
+        mixers: dict[str, Role] = {mixer.name: "mixer" for mixer in self.mixers}
+        return {**mixers, **{name: "party" for name in self.names}}
 
     def title(self, name: str) -> str:
         """How messages call a node: `party va`, `mixer a`."""
         role = self.role_of(name)
         return f"{role} {name}" if role else f"{name!r}, who is not listed"
 
-    @property
+    @cached_property
     def first_keys(self) -> dict[str, str | None]:
         """By name, the fingerprint of the key that each member began with, where one is agreed."""
         return {party.name: party.key for party in self.parties} | {mixer.name: mixer.key for mixer in self.mixers}
@@ -433,12 +457,20 @@ class Federation(_Frozen):
         computing = self.mixers or self.parties
         return tuple(member.name for member in computing if member.key is None)
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Checked like any agreement. The copy must not have the digest that this one has computed."""
+        return type(self).model_validate(self.model_dump() | dict(update or {}))
+
     def canonical(self) -> str:
         """Its one JSON text: sorted keys, no spaces, ASCII, numbers as Python writes them. No key that came later."""
         return _canonical(self.model_dump(mode="json", exclude={"changes"}))
 
     def digest(self) -> str:
-        """SHA-256 of the canonical text, in hex."""
+        """SHA-256 of the canonical text, in hex. Every call of another node is checked against it."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         return _sha256(self.canonical())
 
     def sections(self) -> dict[str, str]:

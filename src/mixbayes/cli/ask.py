@@ -317,6 +317,7 @@ def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
         "federation": agreed.digest(),
         "round": found.round,
         "state": found.state,
+        "transfers": agreed.policy.transfers,
         "reason": found.reason,
         "contributed": found.contributed,
         "missing": found.missing,

@@ -41,7 +41,7 @@ from mixbayes.cli.noise import (
     refuse_noise_for_nothing,
     tell_not_covered,
 )
-from mixbayes.cli.options import MostValues, Protocol, Several, names_in, separators_in, smoothing_text
+from mixbayes.cli.options import MostValues, Protocol, Several, Transfers, names_in, separators_in, smoothing_text
 from mixbayes.cli.output import write_whole
 from mixbayes.cli.pinning import MemberKeys, keys_in
 from mixbayes.cli.progress import Talk
@@ -177,6 +177,10 @@ def new(
     rounds: Annotated[
         int, typer.Option(metavar="N", min=1, max=MOST_ROUNDS, help="How many rounds there may be.")
     ] = USUAL.rounds,
+    transfers: Annotated[
+        Transfers,
+        typer.Option(help="How oblivious transfers are made: `silent` sends fewer bytes between distant machines."),
+    ] = Transfers.EXTENDED,
     delay: Delay = None,
     rate: Rate = None,
     how: How = USUALLY,
@@ -243,6 +247,7 @@ def new(
                 "max_rows_each": max_rows_each,
                 "folds": folds or (1 if grid else usual_folds(protocol)),
                 "test_share": test_share,
+                "transfers": transfers.value,
             },
             "recipes": list(map(str, recipes)),
             "privacy": privacy.model_dump() if privacy else None,

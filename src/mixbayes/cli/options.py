@@ -18,6 +18,11 @@ class Protocol(StrEnum):
     PAILLIER = "paillier"
 
 
+class Transfers(StrEnum):
+    EXTENDED = "extended"
+    SILENT = "silent"
+
+
 def smoothing_text(text: str) -> str:
     """The text itself, if it is a smoothing."""
     try:

@@ -108,15 +108,14 @@ class Page(Generic[Model]):
         self._trained = trained
 
     def verdict(self, question: Question) -> Verdict:
-        now = self._rounds.current()
+        now = self._rounds.last_state()
         if now.number != question.round or now.state is not SERVING or self._rounds.federation.cuts:
             return Verdict.NOT_SERVING
         if why_not(self._rounds.federation, question):
             return Verdict.NOT_AGREED
-        own = now.contributions.get(self._hospital)
-        if of_own_counts(question) and (own is None or own.verdict is not COUNTED):
-            return Verdict.NOT_COUNTED
         with self._rounds.datastore.read() as tables:
+            if of_own_counts(question) and tables.inclusion(question.round, self._hospital) is not COUNTED:
+                return Verdict.NOT_COUNTED
             charged, pieces = tables.asked.question(question.id), tables.asked.answer_pieces(question.id)
             _, rows = tables.asked.spent(question.round, self._hospital)
         if charged and question.kind is Kind.ASIDE:
@@ -129,7 +128,7 @@ class Page(Generic[Model]):
 
     def charge(self, question: Question) -> None:
         with self._rounds.datastore.write() as tables:
-            tables.last_round().answer(question.round)
+            tables.last_state().answer(question.round)
             ordinal, spent = tables.asked.spent(question.round, self._hospital)
             self._refuse_charge(tables, question, spent)
             pieces = len(self._rows_of_pieces(question))
@@ -146,7 +145,7 @@ class Page(Generic[Model]):
 
     def release(self, question: Question, piece: int) -> None:
         with self._rounds.datastore.write() as tables:
-            tables.last_round().answer(question.round)
+            tables.last_state().answer(question.round)
             self._refuse_frozen(tables, question)
             tables.asked.put_released(question.id, sum(self._rows_of_pieces(question)[: piece + 1]))
 
@@ -160,7 +159,7 @@ class Page(Generic[Model]):
 
     def freeze(self, question: Question) -> int:
         with self._rounds.datastore.write() as tables:
-            tables.last_round().answer(question.round)
+            tables.last_state().answer(question.round)
             found = tables.asked.question(question.id)
             if found and not self._owns(found, question):
                 return ALL
@@ -195,7 +194,7 @@ class Page(Generic[Model]):
 
     def _write(self, tables: RoundTables, question: Question, piece: int) -> None:
         """Count the pieces up to this one as written."""
-        tables.last_round().answer(question.round)
+        tables.last_state().answer(question.round)
         self._refuse_frozen(tables, question)
         tables.asked.put_written(question.id, sum(self._rows_of_pieces(question)[: piece + 1]))
 

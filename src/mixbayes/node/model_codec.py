@@ -10,7 +10,7 @@ import io
 
 import numpy as np
 
-from mixbayes.protocol.attributes.asking import Sum
+from mixbayes.protocol.attributes.asking import SumOf, SumOfFew
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model
 
@@ -19,7 +19,7 @@ _MARGIN = "margin"
 
 def model_bytes(layout: Layout, model: Model) -> bytes:
     """This party's share of θ."""
-    by_features = [i for i, a in enumerate(layout.dictionary.attributes) if isinstance(a.asking, Sum)]
+    by_features = [i for i, a in enumerate(layout.dictionary.attributes) if isinstance(a.asking, SumOf | SumOfFew)]
     file, arrays = io.BytesIO(), [np.array([model.width, *by_features], np.int64), model.prior, *model.tables]
     if model.margin is None:
         np.savez(file, *arrays)

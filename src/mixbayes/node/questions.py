@@ -94,6 +94,11 @@ class Question:
     def private(self) -> bool:
         return self.kind is Kind.PRIVATE
 
+    @property
+    def model(self) -> bytes:
+        """The name of the model that answers, the same for all questions that the same one answers."""
+        return self.round.to_bytes(4, "little") + self._recipe()
+
     def _recipe(self) -> bytes:
         return b"" if self.recipe == JOINT else str(self.recipe).encode()
 

@@ -27,19 +27,12 @@ from mixbayes.protocol.bayes.classification import answer_private, answer_public
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.precision import precision_for
-from mixbayes.protocol.bayes.question import Line
+from mixbayes.protocol.bayes.question import TableHolder, TableReader
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.circuits.logarithm import shared_log2
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import (
-    PairPool,
-    ReceivedPool,
-    SentPool,
-    connect_answerer,
-    connect_asker,
-    connect_pair,
-)
+from mixbayes.protocol.transfer.pool import BothWays, connect_pair
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.links import MIXERS, Link
 from mixbayes.transport.meter import Moved
@@ -47,7 +40,7 @@ from mixbayes.transport.meter import Moved
 ATTRIBUTES, VALUES, GAUSSIANS, MAX_ROWS = 13, 10, 30, 2**20
 ASKER = "asker"
 DEADLINE = 120.0
-AHEAD_PAIRS, AHEAD_QUESTIONS = 1 << 21, 1 << 20
+AHEAD_PAIRS = 1 << 21
 TRANSFERS = 1 << 20
 
 
@@ -150,15 +143,14 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
     """Connect once, then do what is asked, measured."""
     random = Randomness.from_system()
     to_other, ahead = other.channels(MIXERS[1 - role], DEADLINE)
-    to_asker, asker_ahead = asking.channels(ASKER, DEADLINE)
+    to_asker = asking.channel(ASKER, DEADLINE)
     me = ComputingParty(role, to_other, connect_pair(role, ahead, random), random)
     blinding = label.blinding_for(b"benchmark", label.common_blinding(me))
-    line = Line(to_asker, connect_answerer(asker_ahead, random))
+    holder = TableHolder(to_asker, random)
     models: dict[Dictionary, Model] = {}
     while True:
         task, prepared = report.recv()
         _stock(me.pool, AHEAD_PAIRS if prepared else 0)
-        _stock(line.pool, AHEAD_QUESTIONS if prepared and task.kind == "private" else 0)
         layout = Layout(dictionary(task))
         if task.kind in ("public", "private") and layout.dictionary not in models:
             models[layout.dictionary] = train(me, layout, _share(layout, role))
@@ -173,27 +165,29 @@ def mixer(report: Connection, role: int, other: Link, asking: Link) -> None:
             elif task.kind == "public":
                 answer_public(me, to_asker, layout, models[layout.dictionary], task.size, blinding)
             else:
-                answer_private(me, line, layout, models[layout.dictionary], task.size, blinding)
+                answer_private(me, holder, layout, models[layout.dictionary], task.size, blinding, about=_about(task))
 
 
 def asker(report: Connection, to_mixer_a: Link, to_mixer_b: Link) -> None:
     """The hospital that asks."""
     random = Randomness.from_system()
-    to_a, ahead_a = to_mixer_a.channels(MIXERS[A], DEADLINE)
-    to_b, ahead_b = to_mixer_b.channels(MIXERS[B], DEADLINE)
-    lines = Line(to_a, connect_asker(ahead_a, random)), Line(to_b, connect_asker(ahead_b, random))
+    to_a, to_b = to_mixer_a.channel(MIXERS[A], DEADLINE), to_mixer_b.channel(MIXERS[B], DEADLINE)
+    asking = TableReader((to_a, to_b), random)
     while True:
-        task, prepared = report.recv()
+        task, _ = report.recv()
         layout = Layout(dictionary(task))
         codes = questions(layout, task.size)
         precision = precision_for(layout)
-        for line in lines:
-            _stock(line.pool, AHEAD_QUESTIONS if prepared and task.kind == "private" else 0)
-        with _Timed(report, (to_a, to_b), (ahead_a, ahead_b)):
+        with _Timed(report, (to_a, to_b), ()):
             if task.kind == "public":
                 ask_public((to_a, to_b), layout, precision.width, codes)
             elif task.kind == "private":
-                ask_private(lines, layout, precision.width, codes)
+                ask_private((to_a, to_b), layout, precision.width, codes, asking, about=_about(task))
+
+
+def _about(task: Task) -> bytes:
+    """What names the model that a question is about."""
+    return f"{task.classes} {task.gaussian}".encode()
 
 
 def dictionary(task: Task) -> Dictionary:
@@ -226,7 +220,7 @@ def questions(layout: Layout, rows: int) -> Values:
     return np.concatenate(columns).astype(np.int32)
 
 
-def _stock(pool: PairPool | SentPool | ReceivedPool, count: int) -> None:
+def _stock(pool: BothWays, count: int) -> None:
     """Bring a pool to so many, or to none."""
     if count:
         pool.reserve(count)

@@ -34,5 +34,9 @@ class Link:
         now, ahead = socket_pair(), socket_pair()
         return cls(now[0], ahead[0]), cls(now[1], ahead[1])
 
+    def channel(self, peer: str, deadline: float) -> Channel:
+        """For the protocol alone."""
+        return local.channel(peer, self.now, deadline)
+
     def channels(self, peer: str, deadline: float) -> tuple[Channel, Channel]:
         return local.channel(peer, self.now, deadline), local.channel(peer, self.ahead, deadline)

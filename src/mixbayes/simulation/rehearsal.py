@@ -59,7 +59,7 @@ class Cost:
 
 @contextmanager
 def stores(federation: Federation) -> Iterator[Stores]:
-    """Both mixers' disks, with the contributions of all hospitals in a sealed round. Any budget is enough."""
+    """Both mixers' disks, with the contributions of all hospitals in a sealed round. The budget is the largest."""
     policy = federation.policy.model_copy(update={"budget": MOST_ROWS})
     federation = federation.model_copy(update={"policy": policy})
     with tempfile.TemporaryDirectory(prefix="mixbayes-") as folder, ExitStack() as stack:
@@ -133,12 +133,12 @@ def training(both: Stores, link: SlowLink) -> Cost:
 class _Mixers(BothMixers):
     """Both mixers, over channels that are open."""
 
-    def __init__(self, to_a: Sequence[Channel], to_b: Sequence[Channel]) -> None:
+    def __init__(self, to_a: Channel, to_b: Channel) -> None:
         super().__init__({})
         self._channels = to_a, to_b
 
     @contextmanager
-    def conversation(self) -> Iterator[Ends]:
+    def conversation(self) -> Iterator[tuple[Channel, Channel]]:
         yield self._channels
 
 
@@ -146,7 +146,7 @@ def question(both: Stores, link: SlowLink, rows: int, *, private: bool) -> Cost:
     """From the question to the labels, in a conversation in which one was asked about a single row."""
     clock, clock_a, clock_b = Clock(), Clock(), Clock()
     to_a, to_b, between = (TimedLink(link, *ends) for ends in ((clock, clock_a), (clock, clock_b), (clock_a, clock_b)))
-    (asker_a, a_asker), (asker_b, b_asker) = _pair(to_a, "asker", "mixer a"), _pair(to_b, "asker", "mixer b")
+    (asker_a, a_asker), (asker_b, b_asker) = to_a.channels("asker", "mixer a"), to_b.channels("asker", "mixer b")
     a_other, b_other = _pair(between, "mixer a", "mixer b")
     hospital, layout = both[0].federation.names[0], both[0].layout
     asking = Asking(_Mixers(asker_a, asker_b), layout, numbering(Seal(secrets.token_bytes(SEED_BYTES))))
@@ -160,14 +160,14 @@ def question(both: Stores, link: SlowLink, rows: int, *, private: bool) -> Cost:
         asking.close()
         return found
 
-    def answer(store: Store, other: Sequence[Channel], asker: Sequence[Channel]) -> None:
+    def answer(store: Store, other: Sequence[Channel], asker: Channel) -> None:
         page, personal, test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
-        converse(store.role, other, asker, layout, page, personal, test, Randomness.from_system())
+        converse(store.role, other, asker, layout, page, personal, test, Randomness.from_system(), store.supply)
 
     cost: Cost = memory.together(
-        _closing(ask, *asker_a, *asker_b),
-        _closing(lambda: answer(both[0], a_other, a_asker), *a_other, *a_asker),
-        _closing(lambda: answer(both[1], b_other, b_asker), *b_other, *b_asker),
+        _closing(ask, asker_a, asker_b),
+        _closing(lambda: answer(both[0], a_other, a_asker), *a_other, a_asker),
+        _closing(lambda: answer(both[1], b_other, b_asker), *b_other, b_asker),
     )[0]
     return cost
 

@@ -125,6 +125,13 @@ def test_silent_connections_go_for_newcomers(site: Site, said: io.StringIO, monk
             stranger.close()
 
 
+def test_as_many_members_as_there_are_may_dial_from_one_address_and_half_of_the_room_is_for_those_admitted() -> None:
+    few, many, crowded = (server.house_rules(*about, 10.0) for about in ((3, 6000), (1000, 6000), (1000, 300)))
+    assert (few.of_site, few.of_all) == (128, 1024)
+    assert (many.of_site, many.of_all) == (1000, 2000)
+    assert (crowded.of_site, crowded.of_all) == (150, 150)
+
+
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     """Callers may waste three calls."""

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from sklearn.naive_bayes import BernoulliNB
 
-from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.arrays import Bits, Values, Words
+from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.kind import SUM_BITS
 from mixbayes.protocol.attributes.layout import Layout
@@ -82,7 +83,7 @@ def test_what_cannot_be_read_is_refused(changes: dict[str, Any], said: str) -> N
 
 def test_defaults() -> None:
     assert (DIAGNOSES.separator, DIAGNOSES.most, DIAGNOSES.none) == (";", 20, "none")
-    assert (DIAGNOSES.columns, DIAGNOSES.listed, DIAGNOSES.rows, DIAGNOSES.asking.transfers) == (5, 5, 7, 6)
+    assert (DIAGNOSES.columns, DIAGNOSES.listed, DIAGNOSES.rows, DIAGNOSES.asking.words) == (5, 5, 7, 6)
 
 
 def test_a_patient_is_no_larger_than_what_counts() -> None:
@@ -216,7 +217,7 @@ def test_codes_that_do_not_rise_count_once() -> None:
     """Nothing reads such codes in a table, but a hospital can show them."""
     shown = np.array([[3, 3, 2, 3, 5], [2, 4, 2, 4, 5], [6, 1, 2, 0, 5], [0, 6, 1, 5, 5]], np.int32).T
     proper = np.array([[3], [5], [5], [5], [5]])
-    assert DIAGNOSES.asking.bits(shown).T.tolist() == [
+    assert named_bits(DIAGNOSES.asking, shown).T.tolist() == [
         [1, 0, 0, 0, 1, 0],
         [1, 0, 0, 1, 0, 1],
         [0, 0, 0, 0, 0, 0],
@@ -235,9 +236,9 @@ def test_scores_are_the_words_of_the_features(number: int) -> None:
     table = rng.integers(0, 2**64, (6, 2), dtype=np.uint64)
     total = np.zeros((2, 20), np.uint64)
     DIAGNOSES.asking.add_scores(total, table, codes)
-    bits = DIAGNOSES.asking.bits(codes)
+    bits = named_bits(DIAGNOSES.asking, codes)
     np.testing.assert_array_equal(total, table.T @ bits.astype(np.uint64))
-    one_by_one = [DIAGNOSES.asking.bits(codes[:, row : row + 1]) for row in range(20)]
+    one_by_one = [named_bits(DIAGNOSES.asking, codes[:, row : row + 1]) for row in range(20)]
     np.testing.assert_array_equal(bits, np.concatenate(one_by_one, axis=1))
 
 
@@ -317,9 +318,18 @@ def test_scores_and_labels_are_those_of_scikit_learn(layout: Layout, number: int
     np.testing.assert_array_equal(ours[sure], theirs.predict(flags(layout, asked))[sure])
 
 
+def named_bits(asking: Asking, codes: Values) -> Bits:
+    """(words, n): which words these codes name, each once."""
+    named, columns = asking.named(codes), np.arange(codes.shape[1])
+    times = np.zeros((asking.words + 1, columns.size), np.uint8)
+    np.add.at(times, (named, np.broadcast_to(columns, named.shape)), np.uint8(1))
+    assert times[:-1].max(initial=0) <= 1
+    return times[:-1]
+
+
 def flags(layout: Layout, codes: Values) -> NDArray[np.uint8]:
     """(rows, values of all attributes): which are present."""
-    return np.concatenate([a.asking.wanted(own)[1:] for a, own in layout.cells(codes)]).T
+    return np.concatenate([named_bits(a.asking, own)[1:] for a, own in layout.cells(codes)]).T
 
 
 def test_a_missing_cell_adds_nothing_and_none_adds_every_absence() -> None:
@@ -387,7 +397,7 @@ def exact_scores(layout: Layout, vector: Words, codes: Values) -> list[int]:
     of_class = layout.class_counts(vector).tolist()
     totals = [fixed_log2_of(n) if n else -precision.empty for n in of_class]
     for (attribute, block), (_, own) in zip(layout.blocks(vector), layout.cells(codes), strict=True):
-        answered, *present = attribute.asking.wanted(own)[:, 0].tolist()
+        answered, *present = named_bits(attribute.asking, own)[:, 0].tolist()
         for c, counts in enumerate(block.T.tolist()):
             for row, has in enumerate(present):
                 here = counts[row] if has else counts[-2] - counts[row]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from mixbayes.protocol.arrays import Values, Words, mask
+from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes import question
@@ -16,7 +16,8 @@ from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
 from mixbayes.protocol.computing_party import A, B
-from tests.protocol.pairs import SEEDS, layout_of, random_codes, random_counts, random_for, seed
+from tests.protocol.adversary import share_model
+from tests.protocol.pairs import SEEDS, layout_of, random_codes, random_counts, seed
 
 ways = pytest.mark.parametrize("private", [False, True], ids=["public", "private"])
 dealt = pytest.mark.usefixtures("dealt_base_transfers")
@@ -43,12 +44,7 @@ class Problem:
 
 def shared_model(joint: Model, number: int) -> Models:
     """Fresh shares, as training would leave them."""
-    random, low = random_for(number), mask(joint.width)
-    prior = random.words(joint.prior.size) & low
-    tables = [random.words(*table.shape) & low for table in joint.tables]
-    rest = [(table - share) & low for table, share in zip(joint.tables, tables, strict=True)]
-    of_b = Model(joint.width, (joint.prior - prior) & low, tuple(rest))
-    return Model(joint.width, prior, tuple(tables)), of_b
+    return share_model(joint, number)
 
 
 def with_ties(layout: Layout, vector: Words, rng: np.random.Generator) -> Words:

@@ -113,7 +113,7 @@ def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     layout = layout_of()
     sheet, patients = Sheet(layout, read_recipe("joint"), 20), Patients(layout, 1, 20)
     monkeypatch.setattr(evaluation, "_COMPARED", 7 * len(THRESHOLDS))
-    monkeypatch.setattr("mixbayes.protocol.bayes.question._PIECE_BYTES", 900)
+    monkeypatch.setattr("mixbayes.protocol.bayes.question._MOST_ROWS", 7)
     assert len(sheet.pieces()) > FOLDS
     found = run_evaluation(sheet, patients.shares(2), patients.codes, patients.groups, (seed(1), seed(2), seed(3)))
     assert found.answers.tolist() == patients.expected(sheet).answers.tolist()

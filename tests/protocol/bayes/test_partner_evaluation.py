@@ -53,7 +53,7 @@ def test_what_the_asking_hospital_learns_is_what_the_reference_counts(
 def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     layout = layout_of()
     sheet, patients = Sheet(layout, read_recipe("personal"), 20), Patients(layout, 1, 20)
-    monkeypatch.setattr("mixbayes.protocol.bayes.question._PIECE_BYTES", 900)
+    monkeypatch.setattr("mixbayes.protocol.bayes.question._MOST_ROWS", 7)
     assert len(sheet.pieces()) > sheet.folds
     joint = joint_of(patients, B, 1)
     found = run_partner_evaluation(

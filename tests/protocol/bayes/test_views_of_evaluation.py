@@ -15,9 +15,9 @@ from mixbayes.protocol.bayes.evaluation import Sheet, Totals, run_evaluation, to
 from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.packing import unpack_words
 from mixbayes.protocol.randomness import Randomness
-from tests.protocol.adversary import Tap, bits_heard, tapped_memory
+from tests.protocol.adversary import Tap, tapped_memory
 from tests.protocol.pairs import layout_of, seed
-from tests.protocol.views import RUNS, dealt, tells_nothing, uniform
+from tests.protocol.views import RUNS, dealt, some_bits, tells_nothing, uniform
 
 FOLDS = 2
 LAYOUT = Layout(layout_of(2, [2], max_rows=20).dictionary, Terms(2, folds=FOLDS))
@@ -49,7 +49,7 @@ def run(secret: int, number: int, at: int) -> tuple[list[Tap], Totals]:
 def heard_by(taps: list[Tap], mixer: int) -> Bits:
     """What a mixer hears of the other one and of the hospital; pools and the agreed pad are tested elsewhere."""
     between, asking = taps[mixer], taps[2 + 2 * mixer + 1]
-    return bits_heard([(step, raw) for step, raw in (*between.heard, *asking.heard) if step != "blinding"])
+    return some_bits([(step, raw) for step, raw in (*between.heard, *asking.heard) if step != "blinding"])
 
 
 @lru_cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,25 +10,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol.arrays import Bytes, Values, Words, mask
+from mixbayes.protocol.arrays import Bytes, Values, mask
 from mixbayes.protocol.attributes.gaussian_density import FEATURES
 from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
-from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes import label, question
 from mixbayes.protocol.bayes.classification import answer_private, ask_private, run_classification
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Form, Line, Selection, answer, hand_over, take_over
+from mixbayes.protocol.bayes.question import Form, Offered, TableHolder, TableReader, receive_masks
 from mixbayes.protocol.computing_party import A, B, ComputingParty
+from mixbayes.protocol.lattice.polynomials import to_bytes
 from mixbayes.protocol.packing import pack_words, unpack_words
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pads import FixedKeyHash, chosen_masks
-from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
+from mixbayes.protocol.transfer.pool import connect_pair
 from tests.protocol.adversary import (
     LAYOUT,
     PLAIN,
     Tap,
     TappedEnds,
     bias,
-    bits_heard,
     bound_together,
     difference,
     model_shares,
@@ -36,11 +36,12 @@ from tests.protocol.adversary import (
     varying,
 )
 from tests.protocol.pairs import converse, random_for, seed
-from tests.protocol.views import LIMIT, RUNS, TOP, WIDTH, as_bits, dealt, tells_nothing, words
+from tests.protocol.views import LIMIT, RUNS, TOP, WIDTH, dealt, some_bits, tells_nothing, words
 
 QUESTION = Form.of(LAYOUT, WIDTH)
 MISSING = np.array([[2] * 4, [3] * 4, [ABSENT_CODE] * 4], np.int32)
 FIRST = np.zeros((3, 4), np.int32)
+EXTREMES = (0, TOP)
 
 
 def flat_model(value: int) -> Model:
@@ -51,85 +52,90 @@ def flat_model(value: int) -> Model:
 
 @dataclass(frozen=True)
 class Asked:
-    """One question to one mixer: what each end heard, and the asker's transfers and sums."""
+    """One question to one mixer: what each end heard, and what the mixer finds when it decrypts (L, classes · rows)."""
 
     to_asker: list[tuple[str, Bytes]]
     to_mixer: list[tuple[str, Bytes]]
-    pads: Words
-    hashing: FixedKeyHash
-    sums: Words
+    decrypted: Bytes
 
 
 def ask(codes: Values, mixer: Model, asker_seed: int, mixer_seed: int) -> Asked:
-    ends, ahead = TappedEnds("party va", "mixer a"), TappedEnds("party va", "mixer a")
-    kept: list[tuple[Words, FixedKeyHash, Words]] = []
+    """The other mixer has the same table; it matters to nobody here."""
+    a, b, rows = TappedEnds("party va", "mixer a"), TappedEnds("party va", "mixer b"), codes.shape[1]
 
-    def hospital() -> None:
-        transfers = connect_asker(ahead.first, random_for(asker_seed))
-        question = Selection(QUESTION, Line(ends.first, transfers), codes)
-        announced = question.announce()
-        sums = announced.receive_and_add_up()
-        hand_over(ends.first, sums, WIDTH)
-        kept.append((announced._received.pads, transfers.hash, sums))
+    def answering(ends: TappedEnds, number: int) -> Bytes:
+        (offered,) = TableHolder(ends.second, random_for(number)).offered(QUESTION, [(mixer, rows)])
+        receive_masks(ends.second, offered)
+        return opened(ends.second, offered)
 
-    def answering() -> None:
-        random = random_for(mixer_seed)
-        line = Line(ends.second, connect_answerer(ahead.second, random))
-        hidden = answer(QUESTION, line, mixer, random, codes.shape[1])
-        take_over(ends.second, QUESTION, mixer, hidden)
+    reader = TableReader([a.first, b.first], random_for(asker_seed))
+    _, decrypted, _ = converse(
+        [a, b], lambda: reader.ask_both(QUESTION, codes), lambda: answering(a, mixer_seed), lambda: answering(b, 49)
+    )
+    return Asked(a.first.heard, a.second.heard, decrypted)
 
-    converse([ends, ahead], hospital, answering)
-    pads, hashing, sums = kept[0]
-    return Asked(ends.first.heard, ends.second.heard, pads, hashing, sums)
+
+def opened(asker: Any, offered: Offered) -> Bytes:
+    """c0 + c1·s: all that the key shows of masked sums, and not only their highest bits."""
+    layout, rows = offered.layout, offered.rows
+    assert rows <= layout.rows_together
+    c1, c0 = question._sums_from(layout, rows, asker.receive("masked sums", layout.sum_bytes(rows)))
+    return to_bytes(offered.key.opened(c1, c0, layout.places(rows)))
 
 
 @lru_cache
-def asked_of(value: int) -> list[Asked]:
+def tables_of(value: int) -> list[Asked]:
     """One hospital, many mixers with the same share of the model."""
     return [ask(FIRST, flat_model(value), 50, 5000 + 100 * EXTREMES.index(value) + run) for run in range(RUNS)]
 
 
-EXTREMES = (0, TOP)
+@lru_cache
+def sums_of(at: int) -> list[Asked]:
+    """One mixer, many hospitals with the same rows."""
+    return [ask((FIRST, MISSING)[at], flat_model(TOP), 6000 + 100 * at + run, 51) for run in range(RUNS)]
 
 
-@dealt
 def test_what_the_hospital_hears_is_uniform_whatever_the_model() -> None:
-    tells_nothing([np.stack([bits_heard(asked.to_asker) for asked in asked_of(value)]) for value in EXTREMES], 0)
+    tells_nothing([np.stack([some_bits(asked.to_asker) for asked in tables_of(value)]) for value in EXTREMES], 0)
 
 
-@dealt
-def test_what_the_hospital_can_unmask_is_uniform_whatever_the_model() -> None:
-    """Each entry that it chose, under ρ alone."""
-    tells_nothing([np.stack([as_bits(taken(asked)) for asked in asked_of(value)]) for value in EXTREMES], 0)
-
-
-def taken(asked: Asked) -> Bytes:
-    """The chosen entries (2, rows) of the nominal attributes, and the sums of features, packed."""
-    parts, at = [], 0
-    for (_, raw), rows in zip(asked.to_asker, PLAIN.rows, strict=False):
-        table = unpack_words(raw, rows * 2 * 4, WIDTH, "mixer a", "test").reshape(rows, 2, 4)
-        pads = asked.pads[at : at + 8].reshape(2, 4, 2)  # two bits of a choice, four rows
-        parts.append((table[0] - chosen_masks(asked.hashing, pads, words(0, 4), 2).T) & mask(WIDTH))
-        at += 8
-    parts.append((asked.sums - parts[0] - parts[1]) & mask(WIDTH))
-    return pack_words(np.stack(parts), WIDTH)
-
-
-@dealt
 def test_what_a_mixer_hears_is_uniform_whatever_is_asked() -> None:
-    """The announcement; the sums it hears are another mixer's, here its own with its ρ, which it can take away."""
+    """The seed of the masks of the other one's sums, and both parts of every masked sum."""
+    assert [step for step, _ in sums_of(0)[0].to_mixer] == ["masks of the other sums", "masked sums"]
+    tells_nothing([np.stack([some_bits(asked.to_mixer) for asked in sums_of(at)]) for at in (0, 1)], 0)
+
+
+def test_what_a_mixer_decrypts_is_uniform_whatever_is_asked() -> None:
+    views = [np.stack([np.unpackbits(asked.decrypted) for asked in sums_of(at)]) for at in (0, 1)]
+    tells_nothing(views, 0)
+
+
+def test_what_a_mixer_decrypts_is_not_bound_to_what_it_hears() -> None:
+    views = [np.concatenate([np.unpackbits(one.decrypted), some_bits(one.to_mixer[:1])]) for one in sums_of(0)]
+    assert bound_together(np.stack(views)) == 0
+
+
+Lie = Callable[[Bytes], Bytes]
+LIES: dict[str, Lie] = {
+    "a table of zeros": lambda raw: np.concatenate([raw[:32], np.zeros_like(raw[32:])]),
+    "the seed zero": lambda raw: np.concatenate([np.zeros_like(raw[:32]), raw[32:]]),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_so_it_is_for_a_mixer_that_sends_what_is_no_encryption(lie: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    send = Tap.send
+
+    def lying(tap: Tap, step: str, payload: Any) -> None:
+        raw = np.frombuffer(bytes(payload), np.uint8)
+        send(tap, step, LIES[lie](raw) if step == "encrypted table" else raw)
+
+    monkeypatch.setattr(Tap, "send", lying)
     views = [
-        np.stack([bits_heard(ask(codes, flat_model(1), start + run, 51).to_mixer[:1]) for run in range(RUNS)])
-        for codes, start in ((FIRST, 6000), (MISSING, 6100))
+        np.stack([some_bits(ask(codes, flat_model(TOP), start + run, 51).to_mixer) for run in range(RUNS)])
+        for codes, start in ((FIRST, 6200), (MISSING, 6300))
     ]
-    tells_nothing(views, 4)  # 57 bits a row
-
-
-@dealt
-def test_sums_that_are_handed_over_are_uniform_whatever_is_asked_and_whatever_the_model() -> None:
-    asked = [asked_of(value) for value in EXTREMES]
-    asked.append([ask(MISSING, flat_model(TOP), 50, 5200 + run) for run in range(RUNS)])
-    tells_nothing([np.stack([as_bits(pack_words(one.sums, WIDTH)) for one in many]) for many in asked], 0)
+    tells_nothing(views, 0)
 
 
 @dataclass(frozen=True)
@@ -138,39 +144,33 @@ class Collusion:
 
     from_b: list[tuple[str, Bytes]]
     between_mixers: list[tuple[str, Bytes]]
-    sums_of_b: list[tuple[str, Bytes]]
 
 
 def classify_privately(of_a: Model, of_b: Model, codes: Values, seed_of_b: int) -> Collusion:
     """A whole private classification in which only mixer B's seed is another each time."""
     names = {"pair": ("mixer a", "mixer b"), "to a": ("party va", "mixer a"), "to b": ("party va", "mixer b")}
     ends = {name: TappedEnds(*who) for name, who in names.items()}
-    ahead = {name: TappedEnds(*who) for name, who in names.items()}
+    ahead = TappedEnds("mixer a", "mixer b")
 
     def mixer(role: int, number: int, line: str) -> None:
         random = random_for(number)
-        talk, making = (
-            (ends["pair"].first, ahead["pair"].first) if role == A else (ends["pair"].second, ahead["pair"].second)
-        )
+        talk, making = (ends["pair"].first, ahead.first) if role == A else (ends["pair"].second, ahead.second)
         me = ComputingParty(role, talk, connect_pair(role, making, random), random)
         blinding = label.blinding_for(b"a question", label.common_blinding(me))
-        asker = Line(ends[line].second, connect_answerer(ahead[line].second, random))
-        answer_private(me, asker, LAYOUT, (of_a, of_b)[role], codes.shape[1], blinding)
+        holder = TableHolder(ends[line].second, random)
+        answer_private(me, holder, LAYOUT, (of_a, of_b)[role], codes.shape[1], blinding)
 
     def hospital() -> None:
-        random = random_for(60)
-        to_a = Line(ends["to a"].first, connect_asker(ahead["to a"].first, random))
-        to_b = Line(ends["to b"].first, connect_asker(ahead["to b"].first, random))
-        ask_private((to_a, to_b), LAYOUT, of_a.width, codes)
+        mixers = ends["to a"].first, ends["to b"].first
+        ask_private(mixers, LAYOUT, of_a.width, codes, TableReader(mixers, random_for(60)))
 
     converse(
-        [*ends.values(), *ahead.values()],
+        [*ends.values(), ahead],
         hospital,
         lambda: mixer(A, 61, "to a"),
         lambda: mixer(B, seed_of_b, "to b"),
     )
-    sums = [(step, raw) for step, raw in ends["to a"].second.heard if step == "sums of the question"]
-    return Collusion(ends["to b"].first.heard, ends["pair"].first.heard, sums)
+    return Collusion(ends["to b"].first.heard, ends["pair"].first.heard)
 
 
 @lru_cache
@@ -179,26 +179,19 @@ def collusions(value: int) -> list[Collusion]:
     return [classify_privately(flat_model(0), flat_model(value), FIRST, start + run) for run in range(RUNS)]
 
 
-@pytest.mark.parametrize("part", ["from_b", "between_mixers", "sums_of_b"])
+@pytest.mark.parametrize("part", ["from_b", "between_mixers"])
 @dealt
 def test_hospital_and_one_mixer_together_hear_nothing_of_the_others_share(part: str) -> None:
-    tells_nothing([np.stack([bits_heard(getattr(one, part)) for one in collusions(value)]) for value in EXTREMES])
+    tells_nothing([np.stack([some_bits(getattr(one, part)) for one in collusions(value)]) for value in EXTREMES])
 
 
 @dealt
 def test_hospital_and_one_mixer_together_hear_nothing_twice() -> None:
     """All of it at once: no bit of one conversation is bound to one of another."""
     views = np.stack(
-        [
-            np.concatenate(
-                [bits_heard(part) for part in (one.sums_of_b, one.from_b[-1:], one.from_b, one.between_mixers)]
-            )
-            for one in collusions(TOP)
-        ]
+        [np.concatenate([some_bits(one.from_b), some_bits(one.between_mixers)]) for one in collusions(TOP)]
     )
-    sums, labels = 2 * 4 * WIDTH, 4 * 8
-    once = np.concatenate([views[:, :sums], views[:, sums + labels :]], axis=1)
-    assert bound_together(once[:, varying(once)], 6000) == 0
+    assert bound_together(views[:, varying(views)], 6000) == 0
 
 
 @dealt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,14 @@ import pytest
 
 from mixbayes.mixers.training import train_round
 from mixbayes.protocol import memory
-from mixbayes.protocol.arrays import Values, Words, mask
+from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.attributes.terms import Terms
-from mixbayes.protocol.bayes import classification
+from mixbayes.protocol.bayes import question
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.evaluation import Sheet, run_evaluation, totals_in_clear, without_each
 from mixbayes.protocol.bayes.model import scores
@@ -35,6 +36,8 @@ from mixbayes.protocol.bayes.whole import (
 )
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets
+from mixbayes.protocol.lattice.layout import PolynomialLayout
+from mixbayes.protocol.lattice.polynomials import LIMB, Limbs, carried, from_words
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.contribution import Contribution
@@ -173,13 +176,16 @@ def test_an_asker_that_alters_the_sums_it_carries_shifts_its_scores_and_nobody_n
     model = fixed_model(layout, pooled(layout, tables))
     truth = fixed_scores(layout, model, asked.codes)
     offset = int(np.median(truth[0] - truth[1]))
-    plain = classification.hand_over
+    plain, width, calls = question._masks, model.width, itertools.count()
 
-    def altered(mixer: Channel, sums: Words, width: int) -> None:
-        by = np.uint64(offset % 2**width if mixer.peer == "mixer b" else 0)
-        plain(mixer, (sums + by) & mask(width), width)
+    def altered(of: PolynomialLayout, seed: bytes, rows: int) -> Limbs:
+        """The masks of mixer B's sums, which are made after those of A's, are others than A is told."""
+        by, limbs = offset % 2**width if next(calls) % 2 else 0, of.parameters.limbs
+        shift = from_words(np.full((1, rows), by, np.uint64), LIMB * limbs - width, limbs)
+        sums = plain(of, seed, rows).astype(np.int64) + shift.transpose(1, 0, 2).reshape(limbs, 1, rows)
+        return carried(sums.reshape(limbs, rows)).reshape(limbs, 1, rows)
 
-    monkeypatch.setattr(classification, "hand_over", altered)
+    monkeypatch.setattr(question, "_masks", altered)
     found = run_federation(layout, received, [asked], BUDGET, SEEDS)
     shifted = (truth[1] + offset > truth[0]).astype(int).tolist()
     assert labels_of(found) == [shifted]

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Bits, Numbers, Values, Words
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.paillier import classification as paillier_classification
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.classification import (
     Holder,
+    Line,
     Other,
     Seat,
     ask,

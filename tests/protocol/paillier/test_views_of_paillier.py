@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Bits, Numbers, Values
-from mixbayes.protocol.bayes.question import Line
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.paillier import classification
 from mixbayes.protocol.paillier.key import big_numbers
@@ -64,12 +63,12 @@ def question(codes: Values, factor: int, seeds: tuple[int, int]) -> tuple[Bits, 
     talk, ahead = TappedEnds(), TappedEnds()
 
     def asking() -> None:
-        line = Line(talk.first, connect_asker(ahead.first, random_for(seeds[0])))
+        line = classification.Line(talk.first, connect_asker(ahead.first, random_for(seeds[0])))
         classification._chosen(line, model(1), codes)
 
     def answering() -> None:
         random = random_for(seeds[1])
-        line = Line(talk.second, connect_answerer(ahead.second, random))
+        line = classification.Line(talk.second, connect_answerer(ahead.second, random))
         classification._offered(line, model(factor), random, codes.shape[1])
 
     converse([talk, ahead], asking, answering)

@@ -6,18 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Bits, Words
-from mixbayes.protocol.transfer import extension, pads
+from mixbayes.protocol.transfer import pads
 from mixbayes.protocol.transfer.base import receive_base, send_base
 from mixbayes.protocol.transfer.extension import (
     BLOCK_WORDS,
     COLUMNS,
+    FOURS,
+    PAIRS,
     STRETCH,
     UNIT,
+    Grouping,
     ReceiverExtension,
     SenderExtension,
     Transposer,
     choices_in_order,
-    correction_bytes,
 )
 from tests.protocol.pairs import SEEDS, Ends, Pair, converse, random_for
 
@@ -40,12 +42,12 @@ class Made:
         return self.sent[1 - self.choices, np.arange(self.choices.size)]
 
 
-def make(counts: list[int], *, number: int = 1) -> Made:
+def make(counts: list[int], *, number: int = 1, grouping: Grouping = PAIRS) -> Made:
     ends = Ends()
 
     def sender() -> Words:
         random = random_for(2 * number)
-        end = SenderExtension(receive_base(ends.first, random), ends.first, random)
+        end = SenderExtension(receive_base(ends.first, random), ends.first, random, grouping)
         pads = [np.empty((2, count + 1, 2), np.uint64) for count in counts]
         for count, room in zip(counts, pads, strict=True):
             end.make(ends.first, count, room)
@@ -53,7 +55,7 @@ def make(counts: list[int], *, number: int = 1) -> Made:
 
     def receiver() -> tuple[Bits, Words]:
         random = random_for(2 * number + 1)
-        end = ReceiverExtension(send_base(ends.second, random), ends.second, random)
+        end = ReceiverExtension(send_base(ends.second, random), ends.second, random, grouping)
         choices = [np.empty(count, np.uint8) for count in counts]
         pads = [np.empty((count + 1, 2), np.uint64) for count in counts]
         for count, bits, room in zip(counts, choices, pads, strict=True):
@@ -85,13 +87,32 @@ def test_long_stretches_cross_the_borders_of_blocks(count: int) -> None:
     assert_related(make([count, 3 * UNIT]))
 
 
-@pytest.mark.parametrize("group", [1, 4])
-def test_other_group_sizes_give_the_same_relation(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("size", [1, 4, 8])
+def test_other_group_sizes_give_the_same_relation(size: int) -> None:
     """With groups of one column it is IKNP."""
-    monkeypatch.setattr(extension, "GROUP", group)
-    monkeypatch.setattr(extension, "GROUPS", 128 // group)
-    monkeypatch.setattr(extension, "LEAVES", 2**group)
-    assert_related(make([BLOCK + UNIT, UNIT]))
+    assert_related(make([BLOCK + UNIT, UNIT], grouping=Grouping(size)))
+
+
+def test_correlated_transfers_differ_by_one_secret() -> None:
+    """They are the rows of which the pads are hashes."""
+    ends = Ends()
+
+    def sender() -> tuple[Words, Words]:
+        random = random_for(2)
+        end = SenderExtension(receive_base(ends.first, random), ends.first, random)
+        return end.correlated(ends.first, BLOCK + UNIT), end.delta
+
+    def receiver() -> tuple[Bits, Words]:
+        random = random_for(3)
+        end = ReceiverExtension(send_base(ends.second, random), ends.second, random)
+        started = end.start(BLOCK + UNIT)
+        started.send(ends.second)
+        return end.correlated(started)
+
+    (q, delta), (choices, t) = converse([ends], sender, receiver)
+    assert np.array_equal(q ^ t, choices[:, None] * delta)
+    assert np.unique(q[:, 0]).size == len(q)
+    assert abs(choices.mean() - 0.5) < 4 / np.sqrt(choices.size)
 
 
 def test_each_party_sends_to_the_other() -> None:
@@ -119,11 +140,12 @@ def test_hash_key_is_renewed_after_its_lifetime(monkeypatch: pytest.MonkeyPatch)
     assert not np.isin(renewed.sent[:, BLOCK:], kept.sent).any()
 
 
+@pytest.mark.parametrize("grouping", [PAIRS, FOURS])
 @pytest.mark.parametrize("count", [UNIT, 7 * UNIT])
-def test_corrections_have_one_bit_for_each_group_and_transfer(count: int) -> None:
-    once, twice = make([UNIT]).ends, make([UNIT, count]).ends
-    corrections = 64 * (count + 128) // 8
-    assert correction_bytes(count) == corrections
+def test_corrections_have_one_bit_for_each_group_and_transfer(count: int, grouping: Grouping) -> None:
+    once, twice = make([UNIT], grouping=grouping).ends, make([UNIT, count], grouping=grouping).ends
+    corrections = 128 // grouping.size * (count + 128) // 8
+    assert grouping.correction_bytes(count) == corrections
     assert twice.first.traffic.received - once.first.traffic.received == 16 + corrections + 16 + 129 * 16
 
 

@@ -18,17 +18,19 @@ from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent
 from mixbayes.protocol.transfer.extension import (
     CHECK,
     CORRECTIONS,
-    GROUP,
-    GROUPS,
     HASH_KEY,
+    PAIRS,
     TREES,
     Challenges,
+    Grouping,
     ReceiverExtension,
     SenderExtension,
     StartedStretch,
 )
 from tests.protocol.adversary import TappedEnds
 from tests.protocol.pairs import Ends, Pair, converse, random_for, seed
+
+GROUP, GROUPS = PAIRS.size, PAIRS.count
 
 
 def dealt_base(number: int) -> tuple[BaseSent, BaseReceived]:
@@ -341,9 +343,9 @@ class InEveryGroup(ReceiverExtension):
 def test_each_computing_party_checks_the_other(liar: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """B's lie shows in the transfers that serve as base transfers of the other direction, A's in the first stretch."""
 
-    def receiver(base: BaseSent, channel: Channel, random: Randomness) -> ReceiverExtension:
+    def receiver(base: BaseSent, channel: Channel, random: Randomness, grouping: Grouping) -> ReceiverExtension:
         kind = ReceiverExtension if channel.peer == liar else InEveryGroup
-        return kind(base, channel, random)
+        return kind(base, channel, random, grouping)
 
     monkeypatch.setattr(pool, "ReceiverExtension", receiver)
     with pytest.raises(CheatingReceiver) as caught:

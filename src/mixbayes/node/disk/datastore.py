@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from sqlite3 import Connection
@@ -263,6 +263,10 @@ class RoundTables(Tables):
     def last_round(self) -> Round:
         return _last_round(self._connection, self._me)
 
+    def last_state(self) -> Round:
+        """The same without its contributions, of which there may be thousands: for what only asks for the state."""
+        return _last_state(self._connection, self._me)
+
     def last_agreement(self) -> str | None:
         """The agreement of the last round, or None if there was no round."""
         row = self._one("SELECT agreement FROM round ORDER BY number DESC LIMIT 1")
@@ -379,6 +383,11 @@ class RoundTables(Tables):
     def contributions(self, number: int) -> dict[str, Held]:
         """By hospital."""
         return _contributions(self._connection, number)
+
+    def inclusion(self, number: int, hospital: str) -> Inclusion | None:
+        """What became of this hospital's contribution, if this party holds one."""
+        row = self._one("SELECT verdict FROM contribution WHERE round = ? AND hospital = ?", number, hospital)
+        return Inclusion(row[0]) if row else None
 
     def messages(self, number: int) -> dict[str, bytes]:
         """What the hospitals sent that are not left out, by hospital."""
@@ -516,13 +525,18 @@ def last_round_in(folder: Path) -> Round:
 
 
 def _last_round(connection: Connection, at: str = "") -> Round:
+    found = _last_state(connection, at)
+    return replace(found, contributions=_contributions(connection, found.number))
+
+
+def _last_state(connection: Connection, at: str) -> Round:
     row = connection.execute(
         "SELECT number, state, reason, opened, run FROM round ORDER BY number DESC LIMIT 1"
     ).fetchone()
     if not row:
         raise BadState("The state folder holds no round. Put it aside and take part in a new round with an empty one.")
     number, state, reason, opened, run = row
-    return Round(number, State(state), reason, opened, run, _contributions(connection, number), at)
+    return Round(number, State(state), reason, opened, run, at=at)
 
 
 def _contributions(connection: Connection, number: int) -> dict[str, Held]:

@@ -56,6 +56,11 @@ class Rounds:
         with self.datastore.read() as tables:
             return tables.last_round()
 
+    def last_state(self) -> Round:
+        """The last round without its contributions."""
+        with self.datastore.read() as tables:
+            return tables.last_state()
+
     def last_sealed(self) -> int:
         """The number of the last round that was sealed, or 0."""
         with self.datastore.read() as tables:
@@ -72,13 +77,13 @@ class Rounds:
         It is kept until the round's model serves; if recipes or evaluations need it, until the round ends.
         """
         with self.datastore.read() as tables:
-            tables.last_round().train(number)
+            tables.last_state().train(number)
             return tables.messages(number)
 
     def counted_message(self, number: int, hospital: str) -> bytes:
         """What this hospital sent that the model of the round counts, where the agreement has it kept so long."""
         with self.datastore.read() as tables:
-            tables.last_round().answer(number)
+            tables.last_state().answer(number)
             return tables.messages(number)[hospital]
 
     def recipe_model(self, number: int, hospital: str, recipe: str) -> tuple[bytes, bytes] | None:
@@ -89,7 +94,7 @@ class Rounds:
     def keep_recipe_model(self, number: int, hospital: str, recipe: str, run: bytes, model: bytes) -> None:
         """Write down this party's share of a hospital's own model, which answers as long as the round serves."""
         with self._change() as tables:
-            tables.last_round().answer(number)
+            tables.last_state().answer(number)
             tables.put_recipe_model(number, hospital, recipe, run, model)
             about: About = {"round": number, "recipe": recipe, "bytes": len(model), "run": run.hex()}
             tables.note(self.federation.title(hospital), "trained a recipe", self.me, about)
@@ -126,7 +131,7 @@ class Rounds:
                     f"{title} has contributed to round {number} before, and with other bytes. A changed table counts "
                     "in the next round."
                 )
-            after = tables.last_round().contribute(number, hospital, id)
+            after = tables.last_state().contribute(number, hospital, id)
             tables.add_contribution(number, hospital, after.contributions[hospital], message)
             about: About = {"round": number, "bytes": len(message), "contribution": id.hex()}
             tables.note(title, "contributed", self.me, about)
@@ -159,7 +164,7 @@ class Rounds:
         It is charged and on disk before anything is drawn. The same set has the same seed for ever.
         """
         with self._change() as tables:
-            tables.last_round().train(number)
+            tables.last_state().train(number)
             if (release := self.federation.release) is None:
                 raise LocalError("Noise was to be charged that is not agreed.")
             if why := self._charge(tables, number, set_digest(number, counted), release):
@@ -169,7 +174,7 @@ class Rounds:
     def keep_aside(self, number: int, hospital: str, id: bytes, share: bytes, rows: int) -> None:
         """Write down this party's share of the totals of a hospital's rows kept aside, of this question."""
         with self._change() as tables:
-            tables.last_round().answer(number)
+            tables.last_state().answer(number)
             tables.put_aside(number, hospital, id, share)
             about: About = {"round": number, "rows hidden": rows, "question": id.hex()}
             tables.note(self.federation.title(hospital), "gave rows kept aside", self.me, about)
@@ -192,7 +197,7 @@ class Rounds:
         """
         chosen = f"{JOINT_TEST} {set_digest(number, given)}"
         with self._change() as tables:
-            tables.last_round().answer(number)
+            tables.last_state().answer(number)
             if (release := self.federation.test_release) is None:
                 raise LocalError("Noise was to be charged that is not agreed.")
             if why := self._charge(tables, number, chosen, release):

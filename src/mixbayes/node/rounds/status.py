@@ -88,7 +88,8 @@ def status_of(now: Round, hospitals: Iterable[str], budget: int, budget_left: in
     held = now.contributions
     refused = [name for name, one in held.items() if one.verdict is REFUSED]
     contributed = [name for name, one in held.items() if one.verdict not in (REFUSED, LEFT_OUT)]
-    missing = [name for name in hospitals if name not in contributed and name not in refused]
+    there = {*contributed, *refused}
+    missing = [name for name in hospitals if name not in there]
     return Status(now.number, now.state, now.reason or waiting, contributed, missing, refused, budget, budget_left)
 
 

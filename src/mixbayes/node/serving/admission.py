@@ -24,7 +24,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.keys.pem import certificates_in, only_name
 from mixbayes.node.log import Log, error_fields
 from mixbayes.node.repeated import Repeated
-from mixbayes.node.serving.conduct import OF_MEMBERS, OF_MIXERS, OF_OTHERS, Conduct
+from mixbayes.node.serving.conduct import OF_MEMBERS, OF_MIXERS, OF_OTHERS, Allowance, Conduct
 from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.node.serving.guests import MOST_CONNECTIONS, Guests
 from mixbayes.node.serving.open_calls import OpenCalls, Serials
@@ -42,6 +42,20 @@ MOST_CALLS = 64
 """Calls that one hospital may have open at once. Each call takes a thread, and all callers share the threads."""
 Admit = Callable[[str, str], bool]
 """Whether a node of this name may call this service."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """What one caller may have open at a node at once, and how many of its calls may come to nothing."""
+
+    calls: int
+    connections: int
+    allowance: Allowance | None = None
+    """If not said, that of its role."""
+
+
+OF_APPLICATIONS = Room(512, 512, OF_MIXERS)
+"""All applications of a hospital call its node with one certificate, and they may all end in the same moment."""
 _ALLOWANCES = {"party": OF_MEMBERS, "mixer": OF_MIXERS, None: OF_OTHERS}
 
 
@@ -95,7 +109,15 @@ def _name_in(pem: bytes) -> str:
 class Admission(grpc.ServerInterceptor):
     """Checks the caller of every call before the node handles it, and turns errors into gRPC statuses."""
 
-    def __init__(self, me: str, federation: Federation, admit: Admit, log: Log, revoked: Serials = frozenset) -> None:
+    def __init__(
+        self,
+        me: str,
+        federation: Federation,
+        admit: Admit,
+        log: Log,
+        revoked: Serials = frozenset,
+        room: Room | None = None,
+    ) -> None:
         self._me = me
         self._federation = federation
         self._admit = admit
@@ -104,7 +126,8 @@ class Admission(grpc.ServerInterceptor):
         self._calls = OpenCalls(revoked)
         self._watch = Watch()
         self._conduct = Conduct(log)
-        self.guests = Guests()
+        self.room = room or Room(MOST_CALLS, MOST_CONNECTIONS)
+        self.guests = Guests(self.room.connections)
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -135,7 +158,8 @@ class Admission(grpc.ServerInterceptor):
         self._check(method, context)
         if visit.end and not self.guests.admit(visit.end, visit.name, time.monotonic()):
             self.guests.turn_out(visit.end)
-            raise RefusedByPolicy(f"{visit.title} has {MOST_CONNECTIONS} connections here already; end some first.")
+            most = self.room.connections
+            raise RefusedByPolicy(f"{visit.title} has {most} connections here already; end some first.")
         self._count(context, visit)
         visit.admitted = True
 
@@ -158,7 +182,7 @@ class Admission(grpc.ServerInterceptor):
         """The call is over, at whichever end."""
         if visit.answered:
             return
-        allowance = _ALLOWANCES[self._federation.role_of(visit.name)]
+        allowance = self.room.allowance or _ALLOWANCES[self._federation.role_of(visit.name)]
         address = visit.end.host if visit.end else ""
         if self._conduct.wasted(visit.certificate, visit.title, allowance, address) and visit.end:
             self.guests.turn_out(visit.end)
@@ -168,10 +192,8 @@ class Admission(grpc.ServerInterceptor):
         if self._federation.role_of(name) != "party":
             return  # all hospitals together decide how many calls a mixer has open here
         with self._lock:
-            if self._open[name] >= MOST_CALLS:
-                raise RefusedByPolicy(
-                    f"{visit.title} has {MOST_CALLS} calls open here already; end some of them first."
-                )
+            if self._open[name] >= (most := self.room.calls):
+                raise RefusedByPolicy(f"{visit.title} has {most} calls open here already; end some of them first.")
             self._open[name] += 1
         if not context.add_callback(lambda: self._left(name)):
             self._left(name)

@@ -19,7 +19,9 @@ MOST_CONNECTIONS = 64
 class Guests:
     """Who is in, by the other end of the connection. Every method may be called from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        """One caller may have so many connections."""
+        self._most = most or MOST_CONNECTIONS
         self._lock = threading.Lock()
         self._callers: dict[End, str] = {}
         self._connections: Counter[str] = Counter()
@@ -54,7 +56,7 @@ class Guests:
                 self._lately.popitem(last=False)
             if end in self._callers:
                 return True
-            if self._connections[caller] >= MOST_CONNECTIONS:
+            if self._connections[caller] >= self._most:
                 return False
             self._callers[end] = caller
             self._connections[caller] += 1
