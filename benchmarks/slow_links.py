@@ -37,7 +37,7 @@ def compared(link: SlowLink, results: Iterable[SlowResult]) -> None:
     named = {task.named(): task for task in TASKS}
     for found in results:
         row([found.task, *map(seconds, (found.seconds_new, found.seconds, found.seconds_ahead)), *sizes(found)])
-        said = rehearsed(link, named[found.task])
+        said = rehearsed(link, named[found.task], found.transfers)
         off = (f"{100 * (here / there - 1):+.0f} %" for here, there in zip(*both_of(said, found), strict=True))
         lines.append([found.task, seconds(said.seconds), f"{said.bytes / 1e6:.2f}", str(said.delays), *off])
     print()
@@ -68,8 +68,8 @@ def row(cells: Sequence[str]) -> None:
     print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def rehearsed(link: SlowLink, task: Task) -> Cost:
-    with stores(federation(agreement_of(task), 2)) as both:
+def rehearsed(link: SlowLink, task: Task, transfers: str) -> Cost:
+    with stores(federation(agreement_of(task), 2, transfers)) as both:
         trained = rehearsed_training(both, link)
         return trained if training(task) else question(both, link, task.size, private=task.kind == "private")
 
@@ -97,14 +97,13 @@ def dictionary(kind: str, count: int) -> Dictionary:
     return Dictionary(class_column="class", classes=("no", "yes"), attributes=attributes, max_rows=MAX_ROWS)
 
 
-def federation(agreed: Dictionary, hospitals: int) -> Federation:
-    """As the nodes of a simulation agree."""
+def federation(agreed: Dictionary, hospitals: int, transfers: str = "silent") -> Federation:
     return federation_from(
         {
             "name": "between cities",
             "parties": [{"name": f"hospital-{number}"} for number in range(hospitals)],
             "mixers": [{"name": "a", "address": "a.example:8443"}, {"name": "b", "address": "b.example:8443"}],
-            "policy": {"minimum": hospitals},
+            "policy": {"minimum": hospitals, "transfers": transfers},
             "dictionary": agreed,
         }
     )
@@ -125,7 +124,7 @@ def main() -> None:
     if options.measured:
         compared(link, read(options.measured))
     elif options.repeats:
-        compared(link, measure_slow_links(link, options.repeats, TASKS))
+        compared(link, measure_slow_links(link, options.repeats, tasks=TASKS))
     by_size(link)
 
 

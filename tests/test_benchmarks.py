@@ -367,7 +367,7 @@ def test_slow_links(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytes
     for name, value in small.items():
         monkeypatch.setattr(slow_links, name, value)
     rows = {tasks[0]: 2}
-    found = [SlowResult(task.named(), 25.0, 100.0, rows.get(task), 1.0, 1000) for task in tasks]
+    found = [SlowResult(task.named(), 25.0, 100.0, "silent", rows.get(task), 1.0, 1000) for task in tasks]
     (tmp_path / "bench.json").write_text(json.dumps([asdict(result) for result in found]))
     monkeypatch.setattr(sys, "argv", ["slow_links.py", "--measured", str(tmp_path / "bench.json")])
     slow_links.main()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -127,8 +127,13 @@ def _asked(asking: Asking, layout: Layout, task: Task) -> Span:
     return Span(begin, time.time())
 
 
-def start_nodes(crew: Crew, set_up: Stage, listen: Mapping[str, str] = {}) -> None:
-    """Both mixers, and hospitals that have contributed when this returns. `listen` says where mixers listen."""
+def start_nodes(
+    crew: Crew, set_up: Stage, listen: Mapping[str, str] = {}, before: Callable[[], None] = lambda: None
+) -> None:
+    """Both mixers, and hospitals that have contributed when this returns.
+
+    `listen` says where mixers listen. `before` is called before the hospitals contribute.
+    """
     federation = set_up.federation
     for one in federation.mixers:
         keys, state = set_up.keys(one.name), set_up.state(one.name)
@@ -142,6 +147,7 @@ def start_nodes(crew: Crew, set_up: Stage, listen: Mapping[str, str] = {}) -> No
         settings = PartySettings(federation, name, set_up.keys(name), set_up.state(name), _some_counts(set_up))
         crew.start(name, roles.hospital, settings)
         crew.hear(name)
+    before()
     for name in federation.names:
         crew.tell(name, "contribute")
     for name in federation.names:
