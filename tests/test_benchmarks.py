@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib import import_module
 from itertools import chain, product, repeat
@@ -28,6 +28,8 @@ from mixbayes.research.joining import tables as cutting
 from mixbayes.research.joining.chosen import Situation
 from mixbayes.research.noise import choices, reported
 from mixbayes.research.noise.mechanisms import OfCoins
+from mixbayes.simulation.bench import Task
+from mixbayes.simulation.bench_slow_links import SlowResult
 from mixbayes.simulation.links import Link
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -365,3 +367,23 @@ def test_phases(load: Load, lines: Lines) -> None:
 def test_validity(load: Load, lines: Lines) -> None:
     load("validity").main(100)
     assert [line[42:].split()[0] for line in lines()[1:]] == ["60", "60", "85", "105"]
+
+
+def test_slow_links(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With measured figures from a file, because real nodes take seconds."""
+    slow_links = load("slow_links")
+    tasks = Task("public", 2), Task("train", 210)
+    small = {"TASKS": tasks, "HOSPITALS": (2, 3), "DICTIONARIES": (("nominal", 2), ("Gaussian", 1)), "ROWS": (1, 5)}
+    for name, value in small.items():
+        monkeypatch.setattr(slow_links, name, value)
+    rows = {tasks[0]: 2}
+    found = [SlowResult(task.named(), 25.0, 100.0, "silent", rows.get(task), 1.0, 1000) for task in tasks]
+    (tmp_path / "bench.json").write_text(json.dumps([asdict(result) for result in found]))
+    monkeypatch.setattr(sys, "argv", ["slow_links.py", "--measured", str(tmp_path / "bench.json")])
+    slow_links.main()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines()]
+    named = [task.named() for task in tasks]
+    assert [row[0] for row in cells[2:4]] == [row[0] for row in cells[7:9]] == named
+    assert cells[2][-3:] == ["", "0.00", "500"]
+    assert [row[:2] for row in cells[12:]] == [[kind, n] for kind in ("2 nominal", "1 Gaussian") for n in "23"]
+    assert all(float(figure) >= 0 for row in cells[12:] for figure in row[2:])

@@ -14,6 +14,7 @@ from mixbayes.cli.app import app
 from mixbayes.node.disk.audit import Entry, Record
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.simulation import bench_slow_links
 from mixbayes.simulation.bench import TASKS, Result, Task, measure
 from mixbayes.simulation.bench_nodes import Span
 from mixbayes.simulation.bench_slow_links import (
@@ -99,8 +100,20 @@ def test_table_has_a_line_for_every_task(results: list[Result], monkeypatch: pyt
 
 FAR = SlowLink.of(1, 800)
 SLOW = (
-    SlowResult("10,000 public instances, 2 classes", 25.0, 100.0, 10_000, 0.76, 5_674_037, 0.75, 5_000_000),
-    SlowResult("210 cells to log-probabilities", 25.0, 100.0, None, 1.68, 2_580_603),
+    SlowResult(
+        "10,000 public instances, 2 classes",
+        25.0,
+        100.0,
+        "silent",
+        10_000,
+        0.76,
+        5_674_037,
+        0.75,
+        5_000_000,
+        1.2,
+        5_700_000,
+    ),
+    SlowResult("210 cells to log-probabilities", 25.0, 100.0, "silent", None, 1.68, 2_580_603),
 )
 
 
@@ -119,18 +132,18 @@ def test_the_cells_of_a_training_are_its_values_in_every_class(cells: int) -> No
     assert len(agreed.classes) * values == cells
 
 
-def test_real_nodes_over_slow_links(roles_can_be_found: None) -> None:
-    tasks = Task("train", 210), Task("public", 3), Task("private", 1)
-    trained, public, private = measure_slow_links(FAR, 1, tasks)
-    assert [result.task for result in (trained, public, private)] == [task.named() for task in tasks]
-    assert (trained.rows, public.rows, private.rows) == (None, 3, 1)
-    assert (trained.delay_ms, trained.mbit) == (1.0, pytest.approx(800))
-    assert trained.seconds > 20 * FAR.delay
-    assert trained.bytes > 100_000
-    assert (trained.seconds_ahead, trained.bytes_ahead) == (None, None)
-    for result in (public, private):
-        assert min(result.seconds, result.seconds_ahead or 0.0) > 10 * FAR.delay
-        assert min(result.bytes, result.bytes_ahead or 0) > 1000
+def test_real_nodes_over_slow_links(roles_can_be_found: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_slow_links, "USUAL_AHEAD", 1)
+    monkeypatch.setattr(bench_slow_links, "_QUIET", 0.1)
+    trained, asked = measure_slow_links(FAR, 1, "extended", (Task("train", 210), Task("private", 1)))
+    assert (trained.task, asked.task) == (Task("train", 210).named(), Task("private", 1).named())
+    assert (trained.rows, asked.rows) == (None, 1)
+    assert (trained.delay_ms, trained.mbit, trained.transfers) == (1.0, pytest.approx(800), "extended")
+    assert min(trained.seconds, trained.seconds_ahead or 0.0) > 20 * FAR.delay
+    assert min(trained.bytes, trained.bytes_ahead or 0) > 100_000
+    assert (trained.seconds_new, trained.bytes_new) == (None, None)
+    assert min(asked.seconds, asked.seconds_ahead or 0.0, asked.seconds_new or 0.0) > 8 * FAR.delay
+    assert min(asked.bytes, asked.bytes_ahead or 0, asked.bytes_new or 0) > 1000
 
 
 def test_a_training_lasts_from_its_seal_to_its_service() -> None:
@@ -146,8 +159,8 @@ def test_a_training_lasts_from_its_seal_to_its_service() -> None:
 
 
 def bench(monkeypatch: pytest.MonkeyPatch, *flags: str) -> Any:
-    def measured(link: SlowLink, repeats: int) -> Iterator[SlowResult]:
-        assert (link, repeats) == (SlowLink.of(25, 100), 7)
+    def measured(link: SlowLink, repeats: int, transfers: str) -> Iterator[SlowResult]:
+        assert (link, repeats, transfers) == (SlowLink.of(25, 100), 7, "silent")
         return iter(SLOW)
 
     monkeypatch.setattr(command, "measure_slow_links", measured)
@@ -163,9 +176,9 @@ def test_the_document_of_slow_links(rate: tuple[str, ...], monkeypatch: pytest.M
 
 def test_the_table_of_slow_links(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = bench(monkeypatch, "--nodes", "--delay", "25").stdout
-    assert "25 ms one way, 100 Mbit/s each way" in shown
+    assert "25 ms one way, 100 Mbit/s each way, silent transfers" in shown
     lines = {result.task: next(line for line in shown.splitlines() if result.task in line) for result in SLOW}
-    assert lines[SLOW[0].task].replace("│", "").split()[-5:] == ["0.76", "5.67", "567", "0.75", "5.00"]
+    assert lines[SLOW[0].task].replace("│", "").split()[-7:] == ["0.76", "5.67", "567", "0.75", "5.00", "1.20", "5.70"]
     assert lines[SLOW[1].task].replace("│", "").split()[-2:] == ["1.68", "2.58"]
 
 

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from mixbayes.cli.options import Transfers
 from mixbayes.cli.slow_link import Delay, Rate, slow_link
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.bench import Result, measure
@@ -37,6 +38,9 @@ def bench(
     nodes: Annotated[bool, typer.Option("--nodes", help="Ask the real nodes, over gRPC with TLS, instead.")] = False,
     delay: Delay = None,
     rate: Rate = None,
+    transfers: Annotated[
+        Transfers, typer.Option(help="With --delay: how the mixers make oblivious transfers.")
+    ] = Transfers.SILENT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Measure the building blocks and whole jobs on this machine: 13 attributes of 10 values, or 30 Gaussian ones.
@@ -48,7 +52,7 @@ def bench(
         raise Unsupported("--delay is for links between real nodes: add --nodes.")
     talk = Console(stderr=True, highlight=False)
     results = []
-    for result in _measured(repeats, link, nodes=nodes):
+    for result in _measured(repeats, link, transfers, nodes=nodes):
         talk.print(f"measured: {result.task}", markup=False)
         results.append(result)
     if as_json:
@@ -59,9 +63,9 @@ def bench(
         _show_slow([result for result in results if isinstance(result, SlowResult)])
 
 
-def _measured(repeats: int, link: SlowLink | None, *, nodes: bool) -> Iterator[AnyResult]:
+def _measured(repeats: int, link: SlowLink | None, transfers: Transfers, *, nodes: bool) -> Iterator[AnyResult]:
     if link:
-        yield from measure_slow_links(link, repeats)
+        yield from measure_slow_links(link, repeats, transfers.value)
     elif nodes:
         yield from measure_nodes(repeats)
     else:
@@ -82,22 +86,25 @@ def _show_nodes(results: list[NodeResult]) -> None:
 def _show_slow(results: list[SlowResult]) -> None:
     if not results:
         return
-    title = f"two mixers and two hospitals, {results[0].delay_ms:g} ms one way, {results[0].mbit:g} Mbit/s each way"
-    columns = ("task", "seconds", "MB", "bytes a row", "made ahead, s", "MB")
-    table = Table(*columns, title=title)
+    one = results[0]
+    title = f"{one.delay_ms:g} ms one way, {one.mbit:g} Mbit/s each way, {one.transfers} transfers"
+    table = Table("task", "seconds", "MB", "bytes a row", "made ahead, s", "MB", "connecting too, s", "MB", title=title)
     for column in table.columns[1:]:
         column.justify = "right"
     for result in results:
-        ahead = result.seconds_ahead, result.bytes_ahead
         table.add_row(
             result.task,
-            f"{result.seconds:.2f}",
-            f"{result.bytes / 1e6:.2f}",
+            *_figures(result.seconds, result.bytes),
             f"{result.bytes / result.rows:,.0f}" if result.rows else "",
-            "" if ahead[0] is None else f"{ahead[0]:.2f}",
-            "" if ahead[1] is None else f"{ahead[1] / 1e6:.2f}",
+            *_figures(result.seconds_ahead, result.bytes_ahead),
+            *_figures(result.seconds_new, result.bytes_new),
         )
     Console(highlight=False, width=None if sys.stdout.isatty() else 120).print(table)
+
+
+def _figures(seconds: float | None, count: int | None) -> Iterator[str]:
+    yield "" if seconds is None else f"{seconds:.2f}"
+    yield "" if count is None else f"{count / 1e6:.2f}"
 
 
 def _show(results: list[Result]) -> None:

@@ -13,24 +13,27 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from mixbayes.agreement.agreement import Federation, Policy, Privacy, federation_from
+from mixbayes.agreement.agreement import USUAL_AHEAD, Federation, Policy, Privacy, federation_from
 from mixbayes.agreement.members import Mixer, Party
 from mixbayes.keys.authority import make_authority, make_request, sign
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.protocol.transfer.kinds import KindName
 
 _RESERVED = {"a", "b", "authority"}
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What is agreed besides the dictionary: rows of each hospital, noise, folds and recipes."""
+    """What is agreed besides the dictionary: rows of each hospital, noise, folds, recipes, and the transfers."""
 
     min_rows: int = 1
     max_rows_each: int | None = None
     privacy: Privacy | None = None
     folds: int = 1
     recipes: tuple[str, ...] = ()
+    transfers: KindName = "extended"
+    ahead: int = USUAL_AHEAD
 
 
 USUAL = Rules()
@@ -104,6 +107,8 @@ def _agreement(
         rounds=1,
         min_rows=rules.min_rows,
         max_rows_each=rules.max_rows_each,
+        transfers=rules.transfers,
+        ahead=rules.ahead,
         folds=rules.folds,  # and no test_share: a simulation deals the rows itself, and has no joint test
     )
     mixers = [] if two_party else [Mixer(name="a", address=addresses[0]), Mixer(name="b", address=addresses[1])]
