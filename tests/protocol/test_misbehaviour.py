@@ -9,6 +9,7 @@ import pytest
 from nacl import bindings as group
 
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import ask_public
 from mixbayes.protocol.bayes.counts import Codes
 from mixbayes.protocol.bayes.question import Form, Line, Selection
@@ -35,6 +36,7 @@ from tests.protocol.adversary import (
     EVERY_ROLE,
     JOBS,
     LAYOUT,
+    ROWS,
     Frame,
     Lines,
     Pools,
@@ -313,14 +315,14 @@ def test_each_single_bit_that_must_be_clear_is_refused() -> None:
 ROWS_LAST = 2
 
 
-@pytest.mark.parametrize(
-    ("at", "cell"),
-    [(0, bytes([3])), (3, bytes([4])), (6, ((1 << 24) + 2).to_bytes(4, "little"))],
-    ids=["a0", "a1", "number"],
-)
-def test_cell_beyond_its_attribute_is_refused(at: int, cell: bytes) -> None:
-    frames = honest("public").heard["mixer a"]["to a"]
-    payload = frames[0].payload[:at] + cell + frames[0].payload[at + len(cell) :]
+@pytest.mark.parametrize(("column", "code"), [(0, 3), (2, (1 << 24) + 2)], ids=["a0", "number"])
+def test_cell_beyond_its_attribute_is_refused(column: int, code: int) -> None:
+    frames, ends = honest("public").heard["mixer a"]["to a"], Ends("party va", "mixer a")
+    ends.first.send("public instances", frames[0].payload)
+    codes = rows.receive(ends.second, LAYOUT, ROWS).codes
+    codes[column, 1] = code
+    rows.send(ends.first, LAYOUT, codes)
+    payload = ends.second.receive("public instances", len(frames[0].payload)).tobytes()
     scripts = scripts_of("public", "mixer a") | {"to a": with_frame(frames, 0, replace(frames[0], payload=payload))}
     error = fails(OutOfRange, lambda: alone("public", "mixer a", scripts, {}))
     assert (error.peer, error.step) == ("party va", "public instances")
