@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,20 +37,26 @@ class Shown:
 def send(mixer: Channel, layout: Layout, codes: Values) -> None:
     """Show these rows (columns, n) to a mixer."""
     form = _Form.of(layout)
-    of_bits = codes.astype(form.kind).take(form.column_of_bit, axis=0)
-    mixer.send(_STEP, pack_bits((of_bits >> form.place_of_bit[:, None] & 1).astype(np.uint8)))
+    widest_first = codes.take(form.order, axis=0).astype(form.kind)
+    planes = [widest_first[:columns] >> form.kind.type(place) & 1 for place, columns in enumerate(form.columns)]
+    mixer.send(_STEP, pack_bits(np.concatenate(planes).astype(np.uint8, copy=False)))
 
 
 def receive(asker: Channel, layout: Layout, count: int) -> Shown:
     """The rows that a hospital shows, each code checked to be one that its attribute has."""
     form = _Form.of(layout)
-    shape = form.place_of_bit.size, count
-    raw = asker.receive(_STEP, bits_bytes(shape[0] * count))
-    bits = unpack_bits(raw, shape[0] * count, asker.peer, _STEP).reshape(shape).astype(form.kind, copy=False)
-    codes = np.bitwise_or.reduceat(bits << form.place_of_bit[:, None], form.first_bit, axis=0)
-    if (codes > form.highest[:, None]).any():
+    raw = asker.receive(_STEP, bits_bytes(sum(form.columns) * count))
+    planes = unpack_bits(raw, sum(form.columns) * count, asker.peer, _STEP).reshape(-1, count)
+    widest_first, first = np.zeros((layout.columns, count), form.kind), 0
+    for place, columns in enumerate(form.columns):
+        plane = planes[first : first + columns].astype(form.kind, copy=False)
+        widest_first[:columns] |= plane << form.kind.type(place)
+        first += columns
+    if (widest_first > form.highest).any():
         raise OutOfRange(asker.peer, _STEP, "a cell is none that its attribute can have")
-    return Shown(codes.astype(np.int32), hashlib.sha256(raw.data).digest())
+    codes = np.empty((layout.columns, count), np.int32)
+    codes[form.order] = widest_first
+    return Shown(codes, hashlib.sha256(raw.data).digest())
 
 
 def drop(asker: Channel, layout: Layout, count: int) -> None:
@@ -79,27 +84,26 @@ def start_comparing(me: ComputingParty, asker: Channel, rows: Shown) -> Callable
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How rows travel: the bits of every column in as many rows of bits as its codes need, the lowest bit first."""
+    """How rows travel: the lowest bit of every column, then the second one of all columns that have two, and so on."""
 
     kind: np.dtype[np.unsignedinteger]
     """The smallest unsigned type that holds every code."""
+    order: NDArray[np.intp]
+    """The columns, those with the most bits first."""
+    columns: tuple[int, ...]
+    """By place of a bit, how many columns have it."""
     highest: NDArray[np.unsignedinteger]
-    """The highest code of each column."""
-    first_bit: NDArray[np.intp]
-    """Where the bits of each column begin."""
-    column_of_bit: NDArray[np.intp]
-    place_of_bit: NDArray[np.unsignedinteger]
+    """(columns, 1): the highest code of each column, in this order."""
 
     @classmethod
     @lru_cache
     def of(cls, layout: Layout) -> _Form:
-        codes = [a.codes for a in layout.dictionary.attributes for _ in range(a.columns)]
-        widths = [max(1, (count - 1).bit_length()) for count in codes]
-        kind = np.min_scalar_type((1 << max(widths)) - 1)
+        highest = [attribute.codes - 1 for attribute in layout.dictionary.attributes for _ in range(attribute.columns)]
+        order = sorted(range(len(highest)), key=highest.__getitem__, reverse=True)
+        kind, bits = np.min_scalar_type(max(highest)), max(highest).bit_length()
         return cls(
             kind=kind,
-            highest=np.array([count - 1 for count in codes]).astype(kind),
-            first_bit=np.array([0, *accumulate(widths[:-1])], np.intp),
-            column_of_bit=np.repeat(np.arange(len(widths)), widths),
-            place_of_bit=np.concatenate([np.arange(width) for width in widths]).astype(kind),
+            order=np.array(order),
+            columns=tuple(sum(code >> place > 0 for code in highest) for place in range(bits)),
+            highest=np.array([highest[column] for column in order], kind)[:, None],
         )

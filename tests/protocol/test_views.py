@@ -117,7 +117,7 @@ def test_what_a_party_hears_in_a_step_is_uniform_whatever_the_other_holds(name: 
     tells_nothing(views, step.padding if step.padding >= 0 else None)
 
 
-@pytest.mark.parametrize("name", ["carry", "gate", "cross", "scale", "times", "one hot"])
+@pytest.mark.parametrize("name", ["carry", "gate", "cross", "scale", "select", "times", "one hot"])
 @dealt
 def test_what_a_party_hears_is_not_bound_to_the_transfers_it_knows(name: str) -> None:
     """Messages, its own pads and choices, together: a mask that the receiver could compute would show here."""

@@ -147,6 +147,14 @@ def test_no_piece_is_longer_than_the_limit() -> None:
     assert max(len(piece.data) for piece in wire.leaving()) <= CHUNK
 
 
+def test_small_messages_that_wait_leave_together_and_the_end_comes_after_them() -> None:
+    wire = StreamWire("mixer a", PATIENCE, Watch())
+    for size in (10, 20, CHUNK // 2, CHUNK // 2, 30):
+        wire.write([bytes(size)], "step")
+    wire.abandoned()
+    assert [len(piece.data) for piece in wire.leaving()] == [30 + CHUNK // 2, CHUNK // 2, 30]
+
+
 def test_a_silent_peer_is_named_with_the_step(line: Line) -> None:
     ours, theirs = line.channels(HASTE, PATIENCE)
     with pytest.raises(PeerSilent, match=r"^mixer a, at verdict: nothing came within 0.3 s\."):

@@ -24,6 +24,9 @@ from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
 
 CHUNK = 1 << 20
+"""The most bytes of one message of gRPC."""
+_SMALL = 1 << 16
+_PIECE = CHUNK - _SMALL
 Reply = TypeVar("Reply", covariant=True)
 _FAREWELL = 5.0
 
@@ -107,12 +110,27 @@ class StreamWire:
     def leaving(self) -> Iterator[Chunk]:
         """What gRPC sends, until the end is closed."""
         try:
-            while (piece := self._outbox.get()) is not None:
-                yield Chunk(data=piece)
+            while pieces := self._waiting():
+                yield Chunk(data=b"".join(pieces))
         finally:
             self._all_left.set()
         if self._failure:
             raise self._failure
+
+    def _waiting(self) -> list[bytes]:
+        """The next piece and the ones behind it, as far as they are small; nothing at the end.
+
+        gRPC asks for the next message when the last one has left, which can take longer than what is written meanwhile.
+        """
+        pieces: list[bytes] = []
+        while not pieces or (sum(map(len, pieces)) < _SMALL and not self._outbox.empty()):
+            piece = self._outbox.get()
+            if piece is None:
+                if pieces:
+                    self._outbox.put(None)  # said again once these have left
+                break
+            pieces.append(piece)
+        return pieces
 
     def abandoned(self) -> None:
         """The stream has ended under us: nothing written from now on will leave, and nobody waits for long."""
@@ -231,14 +249,14 @@ class CallerWire(StreamWire):
 
 
 def _pieces(parts: Sequence[Buffer]) -> Iterable[bytes]:
-    """The bytes in pieces of at most `CHUNK`; the header travels with what follows it."""
+    """The bytes in pieces to each of which something small can be added; the header travels with what follows it."""
     views = [_view(part) for part in parts]
-    if sum(map(len, views)) <= CHUNK:
+    if sum(map(len, views)) <= _PIECE:
         yield b"".join(views)
         return
     for view in views:
-        for start in range(0, len(view), CHUNK):
-            yield bytes(view[start : start + CHUNK])
+        for start in range(0, len(view), _PIECE):
+            yield bytes(view[start : start + _PIECE])
 
 
 def _view(part: Buffer) -> memoryview:

@@ -73,4 +73,6 @@ def test_hospital_that_shows_the_mixers_different_rows_is_refused_by_both(same: 
 
     nothing = Model(model.width, model.prior * 0, tuple(table * 0 for table in model.tables))
     found = converse([pair.talk, pair.ahead, *asked], lambda: mixer(pair.a, model), lambda: mixer(pair.b, nothing))
-    assert found == ["answered"] * 2 if same else ["party asker or party B", "party asker or party A"]
+    assert found == (["answered"] * 2 if same else ["party asker or party B", "party asker or party A"])
+    for ends in asked:
+        assert (ends.second.traffic.sent > 0) == same, "a label leaves after the digests are compared"

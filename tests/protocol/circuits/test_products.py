@@ -193,6 +193,16 @@ def test_fold_of_ands_is_the_and_of_all_rows(rows: int, count: int, number: int)
     assert opened(shares) == bits.min(axis=0).tolist()
 
 
+@pytest.mark.parametrize("rows", range(1, 25))
+def test_fold_fills_groups_with_words_that_change_nothing(rows: int) -> None:
+    """All ones, and all but one; 100 words are joined two to four at a time."""
+    bits = np.ones((rows, 100), np.uint8)
+    bits[np.arange(100) % rows, np.arange(100)] = np.arange(100) < 50
+    bits_a, bits_b = xored_bits(bits, rows)
+    shares = both(lambda me, own: fold(me, own, 1, partial(all_of, me)), (bits_a,), (bits_b,))
+    assert opened(shares) == [1] * 50 + [0] * 50
+
+
 @given(words_and_width(WIDTHS, columns=3), st.integers(1, 64), SEEDS)
 def test_select_is_bit_times_both_words(example: tuple[int, list[list[int]]], classes: int, number: int) -> None:
     width, (chosen, words, more) = example

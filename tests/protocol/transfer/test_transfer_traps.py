@@ -29,17 +29,14 @@ pytestmark = pytest.mark.usefixtures("dealt_base_transfers")  # no trap here con
 WIDTH = 40
 
 
-def unslotted(part: Slots, pads: Words, flips: Bits) -> Words:
-    """Every entry masked by the same bits of the pads that it names: `choice._slot_masks` without its slots."""
-    pads = pads.reshape(2, part.bits, -1, 2)[..., 0] & mask(part.slot)
-    total = np.zeros(pads.shape[-1], np.uint64)
-    columns = np.arange(pads.shape[-1])
-    for v in range(1 << part.bits):
-        entry = np.zeros_like(total)
-        for j, flip in enumerate(flips.reshape(part.bits, -1)):
-            entry ^= pads[(v >> j & 1) ^ flip, j, columns]
-        total |= entry << np.uint64(v * part.slot)
-    return total[None]
+class Unslotted(choice._Offer):
+    """Every entry masked by the same bits of the pads that it names: ours without slots."""
+
+    @classmethod
+    def of(cls, part: Slots, pads: Words) -> Unslotted:
+        repeated = in_every_slot(part.bits, part.slot)[pads & mask(part.slot)]
+        ours = super().of(part, repeated)
+        return cls(part, ours.tables, ours.both)
 
 
 def second_differences(tables: Words, bits: int) -> Words:
@@ -71,7 +68,7 @@ def test_pad_without_slots_shows_the_whole_digit(monkeypatch: pytest.MonkeyPatch
     digits = random_for(4).bits(64) + 2 * random_for(5).bits(64) + 4 * random_for(6).bits(64) * np.uint8(7)
     secret = digits.tolist()
     ours = guessed_digits(receive_comparison_tables(digits, 1), 5)
-    monkeypatch.setattr(choice, "_slot_masks", unslotted)
+    monkeypatch.setattr(choice, "_Offer", Unslotted)
     broken = guessed_digits(receive_comparison_tables(digits, 2), 5)
     assert [digit in guess for digit, guess in zip(secret, broken, strict=True)] == [True] * 64
     assert all(len(guess) <= 4 for guess in broken)  # digits that agree but for their last two bits look alike
