@@ -11,6 +11,7 @@ from nacl import bindings as group
 from mixbayes.protocol.bayes import label
 from mixbayes.protocol.bayes.classification import ask_public
 from mixbayes.protocol.bayes.counts import Codes
+from mixbayes.protocol.bayes.public_rows import send
 from mixbayes.protocol.bayes.question import Form, Offered, TableHolder, TableReader
 from mixbayes.protocol.circuits.choice import Slots
 from mixbayes.protocol.errors import (
@@ -41,6 +42,7 @@ from tests.protocol.adversary import (
     Lines,
     Pools,
     Script,
+    TappedEnds,
     alone,
     alone_over_sockets,
     honest,
@@ -266,7 +268,6 @@ def test_false_contents_end_in_an_answer_or_in_an_error_of_ours(job: str, role: 
 
 CHECKED = {
     "announce choice of slots",
-    "choice of slots",
     "bit and word",
     "bit times word",
     "label",
@@ -304,17 +305,21 @@ def test_each_single_bit_that_must_be_clear_is_refused() -> None:
         assert (error.peer, error.step) == ("mixer a", step)
 
 
-@pytest.mark.parametrize(
-    ("at", "cell"),
-    [(0, bytes([3])), (3, bytes([4])), (6, ((1 << 24) + 2).to_bytes(4, "little"))],
-    ids=["a0", "a1", "number"],
-)
-def test_cell_beyond_its_attribute_is_refused(at: int, cell: bytes) -> None:
+@pytest.mark.parametrize(("column", "code"), [(0, 3), (2, (1 << 24) + 2)], ids=["a0", "number"])
+def test_cell_beyond_its_attribute_is_refused(column: int, code: int) -> None:
+    """The second attribute has as many codes as its bits can say."""
+    codes, ends = some_codes(), TappedEnds("party va", "mixer a")
+    codes[column, 1] = code
+    send(ends.first, LAYOUT, codes)
     frames = honest("public").heard["mixer a"]["to a"]
-    payload = frames[0].payload[:at] + cell + frames[0].payload[at + len(cell) :]
-    scripts = scripts_of("public", "mixer a") | {"to a": with_frame(frames, 0, replace(frames[0], payload=payload))}
+    (_, payload), *_ = ends.first.said
+    assert payload.size == len(frames[0].payload)
+    scripts = scripts_of("public", "mixer a") | {
+        "to a": with_frame(frames, 0, replace(frames[0], payload=payload.tobytes()))
+    }
     error = fails(OutOfRange, lambda: alone("public", "mixer a", scripts, {}))
     assert (error.peer, error.step) == ("party va", "public instances")
+    assert "none that its attribute can have" in str(error)
 
 
 @pytest.mark.parametrize("hot", [0, 0b011, 0b111], ids=["no class", "two classes", "all classes"])
