@@ -15,6 +15,7 @@ from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
+from mixbayes.protocol.packing import bits_bytes
 from tests.protocol.adversary import LAYOUT, Tap, counts_of, share_model, tapped_memory
 from tests.protocol.bayes.contributions import LISTS
 from tests.protocol.pairs import layout_of, random_codes, seed
@@ -137,7 +138,7 @@ def test_what_a_question_will_cost_is_known_before_it_is_asked(shape: str, rows:
 
 @pytest.mark.parametrize("values", [1, 7, 40])
 def test_a_value_of_a_list_costs_a_word_of_the_table_whoever_has_it(values: int) -> None:
-    """And "there is a cell" costs one more. Shown, a row takes the positions of as many values as count."""
+    """And "there is a cell" costs one more. Shown, a row takes the bits of as many positions as values count."""
     rows, most, classes = 16, 3, 3
     attribute = Several(name="x", values=tuple(map(str, range(values))), most=most)
     names = tuple(f"class {c}" for c in range(classes))
@@ -161,4 +162,5 @@ def test_a_value_of_a_list_costs_a_word_of_the_table_whoever_has_it(values: int)
     assert heard["encrypted table"] == {32 + (-(-(values + 1) // laid.run) + 1) * polynomial}
     assert heard["masks of the other sums"] == {32}
     assert heard["masked sums"] == {polynomial + coefficient * rows * (classes - 1)}
-    assert heard["public instances"] == {rows * min(values, most)}
+    # The positions of values, "none" and "missing".
+    assert heard["public instances"] == {bits_bytes(rows * min(values, most) * (values + 1).bit_length())}
