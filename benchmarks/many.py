@@ -1,10 +1,10 @@
-"""Many hospitals contribute to two real mixers; many applications ask a hospital's node for single rows.
+"""Many hospitals contribute to two real mixers, and stay connected; many applications ask a node for single rows.
 
 python benchmarks/many.py [--hospitals 100 300 1000] [--cells 5000] [--at-once 32]
-                          [--applications 1 16 50 200] [--seconds 10]
+                          [--connected 100 200 400] [--applications 1 16 50 200] [--seconds 10]
 
-All hospitals are in this process. Each connects, contributes and hangs up; `--at-once` of them do so at a time. Their
-keys are made before.
+An empty list leaves a measurement out. All hospitals are in this process, and their keys are made before. Each
+connects, contributes and hangs up, so many of them at a time.
 """
 
 from __future__ import annotations
@@ -14,22 +14,32 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 
-from nodes import contribute, play, with_cells
+from nodes import contribute, identity, play, with_cells
 
+from mixbayes.agreement.files import written
+from mixbayes.parties.asking import numbering
+from mixbayes.parties.with_mixers.asking import Asking
+from mixbayes.parties.with_mixers.both_mixers import both_mixers
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.simulation.bench import questions
 from mixbayes.simulation.bench_many import Load, measure_applications, peak_megabytes, processor_seconds, until_serving
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.stage import Stage
+from mixbayes.transport.watch import Watch
+
+_FEW_CELLS = 100
 
 
 def hospitals(numbers: Sequence[int], cells: int, at_once: int) -> None:
     """How long the contributions of so many hospitals take, and the training, and what it takes of each mixer."""
     size = Layout(with_cells(cells)).size
     print(f"hospitals that contribute {size:,} cells each, {at_once} at a time")
-    print(f"{'':9} {'seconds':>23}  {'processor, s':>13}  {'memory, MB':>13}  {'disk, MB':>13}")
-    print(f"{'hospitals':>9} {'contribute':>11} {'train':>11}  {'a':>6} {'b':>6}  {'a':>6} {'b':>6}  {'a':>6} {'b':>6}")
+    print(f"{'':9} {'seconds':>23}  {'processor, s':>13}  {'memory, MB':>13}  {'disk, MB':>13}  {'file, kB':>9}")
+    pairs = "  ".join([f"{'a':>6} {'b':>6}"] * 3)
+    print(f"{'hospitals':>9} {'contribute':>11} {'train':>11}  {pairs}  {'agreement':>9}")
     for number in numbers:
         names = [f"hospital-{one}" for one in range(1, number + 1)]
         with play(names, with_cells(cells)) as (set_up, crew):
@@ -41,7 +51,33 @@ def hospitals(numbers: Sequence[int], cells: int, at_once: int) -> None:
             until_serving(set_up)
             trained = time.perf_counter() - start - contributed
             used = [of_both(crew, set_up, measure) for measure in (processor_seconds, peak_megabytes)]
-        print(f"{number:9} {contributed:11.1f} {trained:11.1f}  {'  '.join(map(columns, [*used, disk]))}", flush=True)
+        size = len(written(set_up.federation)) / 1e3
+        took = f"{number:9} {contributed:11.1f} {trained:11.1f}"
+        print(f"{took}  {'  '.join(map(columns, [*used, disk]))}  {size:9.1f}", flush=True)
+
+
+def connected(numbers: Sequence[int]) -> None:
+    """What conversations in which nobody asks take of each mixer: every hospital has asked about one hidden row."""
+    print("hospitals with an open conversation")
+    print(f"{'hospitals':>9}  {'memory, MB':>13}  {'threads':>13}")
+    names = [f"hospital-{one}" for one in range(1, max(numbers) + 1)]
+    with play(names, with_cells(_FEW_CELLS)) as (set_up, crew), ExitStack() as open_ones:
+        for name in names:
+            contribute(set_up, name)
+        until_serving(set_up)
+        for number, name in enumerate(names, start=1):
+            own = identity(set_up, name)
+            mixers = open_ones.enter_context(both_mixers(set_up.federation, own, Watch()))
+            asking = Asking(mixers, set_up.federation.layout, numbering(own.seal))
+            open_ones.callback(asking.close)
+            list(asking.labels(1, questions(set_up.federation.layout, 1), private=True))
+            if number in numbers:
+                used = [of_both(crew, set_up, measure) for measure in (peak_megabytes, threads)]
+                print(f"{number:9}  {'  '.join(map(columns, used))}", flush=True)
+
+
+def threads(process: int | None) -> float:
+    return float(len(os.listdir(f"/proc/{process}/task")))
 
 
 def of_both(crew: Crew, set_up: Stage, measure: Callable[[int | None], float]) -> list[float]:
@@ -79,12 +115,15 @@ def main() -> None:
     parser.add_argument("--hospitals", type=int, nargs="*", default=[100, 300, 1000])
     parser.add_argument("--cells", type=int, default=5000)
     parser.add_argument("--at-once", type=int, default=32)
+    parser.add_argument("--connected", type=int, nargs="*", default=[100, 200, 400])
     parser.add_argument("--applications", type=int, nargs="*", default=[1, 16, 50, 200])
     parser.add_argument("--seconds", type=float, default=10.0)
     chosen = parser.parse_args()
     print(f"load of this machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     if chosen.hospitals:
         hospitals(chosen.hospitals, chosen.cells, chosen.at_once)
+    if chosen.connected:
+        connected(chosen.connected)
     if chosen.applications:
         applications(chosen.applications, chosen.seconds)
     print(f"load of this machine after: {os.getloadavg()[0]:.1f}")

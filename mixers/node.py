@@ -29,7 +29,7 @@ from mixbayes.node.serving.admission import MOST_CALLS, Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.own_call import refuse_silent
-from mixbayes.node.serving.server import THREADS, Server, refuse_taken
+from mixbayes.node.serving.server import Server, refuse_taken, threads_for
 from mixbayes.node.witnessing import Witnessing
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
@@ -96,7 +96,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             names,
             reflected=settings.reflection,
             streams=part.streams,
-            behind_one_address=len(federation.names),
+            callers=len(federation.names),
         )
         stack.enter_context(server)
         refuse_silent(address, server.port, identity)
@@ -143,7 +143,7 @@ def _led(reception: Reception) -> _Part:
     pair = PairService(reception, Follower(reception.store.rounds), hospitals)
     return _Part(
         [partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)],
-        streams=THREADS,  # mixer a calls for all hospitals over one connection
+        streams=threads_for(len(reception.store.federation.names)),  # mixer a calls for all over one connection
     )
 
 

@@ -215,7 +215,7 @@ def serve_applications(stack: ExitStack, settings: Settings, identity: Identity,
         [FULL_NAME],
         reflected=settings.reflection,
         streams=2 * room.calls,
-        behind_one_address=room.connections,
+        callers=room.connections,
     )
     stack.enter_context(server)
     address = with_port(settings.listen, server.port)

@@ -239,12 +239,12 @@ def test_nodes(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_many(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = ["--hospitals", "2", "--cells", "100", "--applications", "2", "--seconds", "0.1"]
+    small = ["--hospitals", "2", "--cells", "100", "--connected", "2", "--applications", "2", "--seconds", "0.1"]
     monkeypatch.setattr(sys, "argv", ["many.py", *small])
     load("many").main()
     printed = lines()
     assert printed[1] == "hospitals that contribute 90 cells each, 32 at a time"
-    assert [line.split()[0] for line in printed if line.split()[0] == "2"] == ["2"] * 3
+    assert [line.split()[0] for line in printed if line.split()[0] == "2"] == ["2"] * 4
 
 
 def test_healing(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:

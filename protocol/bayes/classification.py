@@ -42,9 +42,11 @@ def answer_public(
     """A mixer's part for rows that the hospital shows."""
     release = release or partial(label.send, asker)
     for piece in rows.pieces(count):
-        codes = rows.receive(asker, layout, piece.stop - piece.start)
-        rows.compare(me, asker, codes)
-        release(label.blinded(label.decided(me, scores(layout, model, codes), model), model.answers, blinding))
+        shown = rows.receive(asker, layout, piece.stop - piece.start)
+        refuse_others = rows.start_comparing(me, asker, shown)
+        share = label.decided(me, scores(layout, model, shown.codes), model)
+        refuse_others()
+        release(label.blinded(share, model.answers, blinding))
 
 
 def ask_public(

@@ -1,4 +1,5 @@
-"""How many one-way delays a question takes over an open conversation: the messages of the protocol in a row, no more."""
+"""How many one-way delays a question takes over an open conversation: the messages of the protocol in a row, no
+more."""
 
 from __future__ import annotations
 

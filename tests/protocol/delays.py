@@ -1,7 +1,7 @@
 """Links in memory on which time is counted in one-way delays, and nothing else takes any.
 
-Every role has a clock. A message carries the time at which it arrives, one delay after it was sent, and whoever receives
-it is at that time or later. So the clock of a role says how many messages in a row led to where it is.
+Every role has a clock. A message carries the time at which it arrives, one delay after it was sent, and whoever
+receives it is at that time or later. So the clock of a role says how many messages in a row led to where it is.
 """
 
 from __future__ import annotations

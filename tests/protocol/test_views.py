@@ -22,7 +22,7 @@ from mixbayes.protocol.circuits.choice import Slots, choose_slots
 from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.look_up import one_hot
 from mixbayes.protocol.circuits.normal import normalise
-from mixbayes.protocol.circuits.products import cross, gate, scale
+from mixbayes.protocol.circuits.products import cross, gate, nested, scale, select
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.extension import Received, Sent
@@ -56,6 +56,15 @@ class Step:
 STEPS = {
     "carry": Step(lambda me, w: carry(me, w, WIDTH), (words(0),), (words(TOP),), 0),
     "gate": Step(lambda me, b, w: gate(me, b, w, 8), (bits(0), bits(0)), (bits(1), bits(255)), 0),
+    "nested": Step(
+        lambda me, b, w: nested(me, b, w, 2), (bits(0, 3, N), bits(0, 4, N)), (bits(1, 3, N), bits(3, 4, N)), 0
+    ),
+    "select": Step(
+        lambda me, b, w, h: select(me, b, w, WIDTH, h, 8),
+        (bits(0), words(0), words(0)),
+        (bits(1), words(TOP), words(255)),
+        0,
+    ),
     "and": Step(lambda me, b, w: gate(me, b, w, 1), (bits(0), bits(0)), (bits(1), bits(1)), 0),
     "cross": Step(lambda me, b, w: cross(me, b, w, WIDTH), (bits(0), words(0)), (bits(1), words(TOP)), 0),
     "wide cross": Step(

@@ -8,6 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from mixbayes.protocol.circuits.logarithm import ERROR
+from mixbayes.protocol.packing import words_bytes
 from mixbayes.protocol.shares import split
 from tests.vectors import make
 

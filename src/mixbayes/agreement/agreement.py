@@ -435,7 +435,7 @@ class Federation(_Frozen):
     @cached_property
     def _roles(self) -> dict[str, Role]:
         mixers: dict[str, Role] = {mixer.name: "mixer" for mixer in self.mixers}
-        return mixers | dict.fromkeys(self.names, "party")
+        return {**mixers, **{name: "party" for name in self.names}}
 
     def title(self, name: str) -> str:
         """How messages call a node: `party va`, `mixer a`."""

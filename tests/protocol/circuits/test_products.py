@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,12 +9,16 @@ from hypothesis import strategies as st
 from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.products import (
+    all_of,
     cross,
     cross_xor,
+    fold,
     gate,
     narrow_weighted,
+    nested,
     product_of_bits,
     scale,
+    select,
     times_number,
     to_arithmetic,
     weighted,
@@ -153,6 +158,52 @@ def test_product_of_private_bits_and_public_factors(example: tuple[int, list[lis
     shares = both(product_of_bits, (rows_a, signed, width), (rows_b, signed, width))
     cells = zip((rows_a & rows_b).tolist(), signed, strict=True)
     assert added(shares, width) == [bit * factor % 2**width for bits, factor in cells for bit in bits]
+
+
+@given(st.integers(1, 6), st.integers(1, 8), st.integers(1, 5), SEEDS)
+def test_nested_products_are_those_of_the_opened_bits_and_words(k: int, width: int, count: int, number: int) -> None:
+    random = random_for(number)
+    bits, words = random.bits(k, count), random.small(width, k + 1, count)
+    (bits_a, bits_b), mask_of_words = xored_bits(bits, number + 1), random.small(width, k + 1, count)
+    before = shared_pair().talk.first.traffic.rounds
+    shares = both(nested, (bits_a, mask_of_words, width), (bits_b, words ^ mask_of_words, width))
+    assert shared_pair().talk.first.traffic.rounds - before == 1
+    expected = words[0]
+    for bit, word in zip(bits, words[1:], strict=True):
+        expected = word ^ bit * expected
+    assert opened(shares) == expected.tolist()
+
+
+def test_nested_products_of_every_two_bits() -> None:
+    """Every way to share them, and a word that shows which products were taken."""
+    shared = np.array([[v >> i & 1 for v in range(16)] for i in range(4)], np.uint8)
+    words = np.broadcast_to(np.array([[1], [2], [4]], np.uint8), (3, 16))
+    shares = both(nested, (shared[:2], words, 3), (shared[2:], words * np.uint8(0), 3))
+    b_1, b_2 = shared[:2] ^ shared[2:]
+    assert opened(shares) == (4 ^ b_2 * (2 ^ b_1)).tolist()
+
+
+@given(st.integers(1, 12), st.sampled_from([1, 3, 400]), SEEDS)
+@settings(max_examples=30)
+def test_fold_of_ands_is_the_and_of_all_rows(rows: int, count: int, number: int) -> None:
+    """Few words are joined several at a time, many two at a time."""
+    bits = np.maximum.reduce([random_for(number + i).bits(rows, count) for i in range(3)])  # mostly ones
+    bits_a, bits_b = xored_bits(bits, number + 3)
+    shares = both(lambda me, own: fold(me, own, 1, partial(all_of, me)), (bits_a,), (bits_b,))
+    assert opened(shares) == bits.min(axis=0).tolist()
+
+
+@given(words_and_width(WIDTHS, columns=3), st.integers(1, 64), SEEDS)
+def test_select_is_bit_times_both_words(example: tuple[int, list[list[int]]], classes: int, number: int) -> None:
+    width, (chosen, words, more) = example
+    bits, hot = bits_of(odd(chosen)), words_of(more) & mask(classes)
+    bit_a, bit_b = xored_bits(bits, number)
+    (word_a, word_b), (hot_a, hot_b) = additive(words_of(words), width, number), xored(hot, classes, number)
+    (sum_a, one_a), (sum_b, one_b) = both(
+        select, (bit_a, word_a, width, hot_a, classes), (bit_b, word_b, width, hot_b, classes)
+    )
+    assert added((sum_a, sum_b), width) == [c % 2 * word for c, word in zip(chosen, words, strict=True)]
+    assert opened((one_a, one_b)) == (bits * hot).tolist()
 
 
 @given(words_and_width(ALL_WIDTHS, columns=2), SEEDS)

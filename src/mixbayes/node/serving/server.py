@@ -24,8 +24,9 @@ from mixbayes.transport.errors import CannotServe
 from mixbayes.transport.peer import KEEP_ALIVE, LIMITS
 from mixbayes.transport.tls import Credentials, for_server
 
-THREADS = 1024
-"""Every open stream takes a thread; threads are made as they are needed."""
+THREADS, _OF_CALLER = 1024, 4
+"""Every open stream takes a thread; threads are made as they are needed. Mixer b has so many streams for each
+hospital with a conversation: two from the hospital and two from mixer a."""
 _GRACE = 2.0
 HANDSHAKE = 5.0
 """Seconds for a handshake, unless less is agreed for every wait."""
@@ -57,9 +58,14 @@ def _knocking(guests: Guests, current: Callable[[], Credentials]) -> Credentials
     return current()
 
 
-def house_rules(behind_one_address: int, connections: int, seconds: float) -> HouseRules:
+def threads_for(callers: int) -> int:
+    """With fewer, conversations in which nobody asks would keep everybody else waiting."""
+    return THREADS + _OF_CALLER * callers
+
+
+def house_rules(callers: int, connections: int, seconds: float) -> HouseRules:
     """Of all connections at least half are for admitted callers."""
-    of_site = max(_OF_SITE, behind_one_address)
+    of_site = max(_OF_SITE, callers)
     of_all = min(max(_OF_ALL, 2 * of_site), connections // 2)
     return HouseRules(min(of_site, of_all), of_all, seconds)
 
@@ -105,12 +111,12 @@ class Server:
         *,
         reflected: bool = False,
         streams: int = 2 * MOST_CALLS,
-        behind_one_address: int = 0,
+        callers: int = 0,
     ) -> None:
         """`streams` are the calls that one connection may have open: gRPC refuses more, ended ones included that still
-        wait for a thread. As many callers as `behind_one_address` may dial from there at once."""
+        wait for a thread. So many `callers` may dial at once from one address, and each may have a conversation."""
         handshake, connections = min(HANDSHAKE, admission.timeout), for_connections(raised())
-        self._pool = _Pool(THREADS, "grpc")
+        self._pool = _Pool(threads_for(callers), "grpc")
         self._server = grpc.server(
             self._pool, interceptors=[admission], options=_options(handshake, connections, streams)
         )
@@ -123,7 +129,7 @@ class Server:
             listed = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(listed, self._server)
         self.port = self._bind(address, for_server(partial(_knocking, admission.guests, current)))
-        rules = house_rules(behind_one_address, connections, 2 * handshake)
+        rules = house_rules(callers, connections, 2 * handshake)
         self._doorkeeper = Doorkeeper(self.port, admission.guests, rules, admission.log)
         before = set(threading.enumerate())
         self._server.start()
