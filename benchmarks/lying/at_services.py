@@ -177,18 +177,18 @@ def nodes(scene: Scene) -> Iterator[Nodes]:
 def _slip_in(patches: ExitStack, found: Nodes) -> None:
     """From now on the liar's channels are those over which it lies, and nobody tries anything twice.
 
-    All draw from seeds, so that a run can be repeated.
+    All draw from seeds, so that a run can be repeated, and make their transfers in the conversation, without a supply.
     """
     converse, train_round, conversation = answering.converse, training.train_round, BothMixers.conversation
 
     def at_mixer(role: int, other: Sequence[Channel], asker: Channel, *more: Any) -> None:
-        name, (layout, ledger, personal, joint_test, _) = MIXERS[role], more
+        name, (layout, ledger, personal, joint_test, _, _) = MIXERS[role], more
         about, (hospital,) = (layout, ledger, personal, joint_test), found.heard(name, [asker])
         with found.at_work(name):
             converse(role, found.heard(name, other), hospital, *about, Randomness(seed(61 + role)))
 
     def in_training(role: int, other: Sequence[Channel], *more: Any) -> Trained:
-        layout, number, held, minimum, _, charge, bins = more
+        layout, number, held, minimum, _, charge, bins, _ = more
         name, random = MIXERS[role], Randomness(seed(71 + role))
         now, ahead = found.heard(name, other)
         with found.at_work(name):
