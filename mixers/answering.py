@@ -1,21 +1,23 @@
 """A mixer at work in one conversation: the asking hospital, the other mixer, and question after question.
 
 For every question the mixers first compare the question that each received and the verdict of each ledger. Both charge
-the question before the first transfer, and each writes its share of the labels down before it sends it.
+the question before they compute anything together, and each writes its share of the labels down before it sends it.
+Rows that the hospital shows follow its announcement at once; they are dropped if the question is not answered anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
 import numpy as np
 
-from mixbayes.mixers.comparing import common_verdict, give_back, same_announcement
+from mixbayes.mixers.comparing import common_verdict, give_back
 from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
+from mixbayes.mixers.supply import NO_SUPPLY, Supply
 from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import Kind, Question, Verdict
@@ -23,6 +25,7 @@ from mixbayes.node.recipes import of_one_training
 from mixbayes.protocol.arrays import Bytes, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import answer_private, answer_public
 from mixbayes.protocol.bayes.evaluation import Sheet, blinded, judge, send_totals, train_folds
 from mixbayes.protocol.bayes.model import Model
@@ -32,8 +35,7 @@ from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind
-from mixbayes.protocol.transfer.pool import connect_pair
+from mixbayes.protocol.transfer.supplied import connect_supplied
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class _Desk:
     ledger: Ledger[Model]
     personal: Personal
     joint_test: JointTest
-    blinding: bytes
-    """The seed of the pads that both mixers put on what they send."""
+    blinding: Callable[[], bytes]
+    """The seed of the pads that both mixers put on what they send. The first call waits for the other mixer's half."""
 
 
 def converse(
@@ -60,19 +62,20 @@ def converse(
     personal: Personal,
     joint_test: JointTest,
     random: Randomness,
-    kind: TransferKind = EXTENDED,
+    supply: Supply = NO_SUPPLY,
 ) -> None:
     """Answer until the hospital asks no more. `other` are the channels to the other mixer, for now and ahead."""
-    me = ComputingParty(role, other[0], connect_pair(role, other[1], random, kind=kind), random)
-    desk = _Desk(me, asker, TableHolder(asker, random), layout, ledger, personal, joint_test, label.common_blinding(me))
+    pool = connect_supplied(role, other[1], random, supply, kind=supply.kind)
+    me = ComputingParty(role, other[0], pool, random)
+    desk = _Desk(me, asker, TableHolder(asker, random), layout, ledger, personal, joint_test, label.start_blinding(me))
     while (question := questions.receive(asker)).kind is not Kind.END:
         if question.kind is Kind.TOP_UP:
-            with same_announcement(me.channel, asker):
-                me.pool.top_up()
+            me.pool.top_up()
         elif question.kind is Kind.BROKEN:
             give_back(me, asker, ledger, question)
         else:
-            _answer(desk, question)
+            with supply.at_work():
+                _answer(desk, question)
 
 
 def _answer(desk: _Desk, question: Question) -> None:
@@ -87,7 +90,11 @@ def _answer(desk: _Desk, question: Question) -> None:
         raise refused
     if verdict is Verdict.GO:
         ledger.charge(question)
-        me.channel.swap(questions.CHARGED, question.id)
+        # The other mixer's word is received before its first message of the computation, so nothing is computed, and
+        # nothing opened, that only one has charged. Nobody waits for this word alone.
+        me.channel.start_swap(questions.CHARGED, question.id)
+    elif question.kind is Kind.PUBLIC:
+        rows.drop(asker, desk.layout, question.rows)
     questions.send_verdict(asker, verdict)
     if verdict is Verdict.STORED:
         shares = ledger.kept(question)
@@ -113,7 +120,7 @@ def _classify(desk: _Desk, question: Question) -> None:
         _release(desk, question, next(numbers), share)
         label.send(asker, share)
 
-    pad = label.blinding_for(question.id, desk.blinding)
+    pad = label.blinding_for(question.id, desk.blinding())
     if question.private:
         answer_private(desk.me, desk.holder, desk.layout, model, question.rows, pad, release, question.model)
     else:
@@ -145,7 +152,7 @@ def _evaluate(desk: _Desk, question: Question) -> None:
 
 def _open(desk: _Desk, question: Question, found: Words) -> None:
     """Send this mixer's share of totals under its pad."""
-    share = blinded(desk.me, found, label.blinding_for(question.id, desk.blinding))
+    share = blinded(desk.me, found, label.blinding_for(question.id, desk.blinding()))
     _release(desk, question, 0, share)
     send_totals(desk.asker, share)
 

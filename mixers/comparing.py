@@ -46,7 +46,7 @@ def give_back(me: ComputingParty, asker: Channel, ledger: Ledger[Model], broken:
 def _compared(me: ComputingParty, asker: Channel, question: Question, mine: bytes) -> bytes:
     """What the other mixer says of the question, once it is sure that the hospital announced the same to both."""
     announced = hashlib.sha256(question.encoded()).digest()  # as long whatever recipe is named
-    with same_announcement(me.channel, asker):
+    with _same_announcement(me.channel, asker):
         theirs = me.channel.swap(_STEP, announced + mine).tobytes()
     if theirs[: len(announced)] != announced:
         perhaps = f"{asker.peer} or {me.channel.peer}"  # which may have altered what it says it was asked
@@ -55,7 +55,7 @@ def _compared(me: ComputingParty, asker: Channel, question: Question, mine: byte
 
 
 @contextmanager
-def same_announcement(other: Channel, asker: Channel) -> Iterator[None]:
+def _same_announcement(other: Channel, asker: Channel) -> Iterator[None]:
     """A step at which the mixers wait for each other: the other one is also silent if the hospital sent it nothing."""
     try:
         yield

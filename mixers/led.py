@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import grpc
 
+from mixbayes.mixers import supply
 from mixbayes.mixers.service import MixerService, Reception
 from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.remote import FollowerService
 from mixbayes.node.serving.conversations import Channels, Work
 from mixbayes.protocol.errors import WrongStep
-from mixbayes.transport.conversation import AHEAD, ASKING, MODEL_KEPT, NOW, TRAINING
+from mixbayes.transport.conversation import AHEAD, ASKING, MODEL_KEPT, NOW, SUPPLYING, TRAINING
 from mixbayes.transport.errors import RefusedByPolicy, RoundFailed
 from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE
 from mixbayes.wire.v1.node_pb2 import Chunk, RoundNumber, RoundReport
@@ -62,12 +63,18 @@ class PairService(FollowerService):
         if purpose == TRAINING and whose.isdecimal():
             needed, work = {NOW: leading, AHEAD: leading}, self._training(int(whose))
             reception.conversations.join(leading, key, channel, wire, needed, work)
+        elif purpose == SUPPLYING and whose == "b":
+            needed, work = {NOW: leading, AHEAD: leading}, self._supplying(key)
+            reception.conversations.join(SUPPLYING, key, channel, wire, needed, work)
         elif purpose == ASKING and federation.role_of(whose) == "party":
             needed, work = self._hospitals.needed(whose), self._hospitals.work(whose, key)
             reception.conversations.join(whose, key, _OF_MIXER + channel, wire, needed, work)
         else:
             raise WrongStep(leading, "opening a stream", "it has no purpose that is known here")
         yield from wire.leaving()
+
+    def _supplying(self, key: str) -> Work:
+        return lambda channels: supply.follow(self._reception.store.supply, (channels[NOW], channels[AHEAD]), key)
 
     def _training(self, number: int) -> Work:
         store = self._reception.store

@@ -13,7 +13,7 @@ from pathlib import Path
 import grpc
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.mixers.leading import LeadingService, LedMixer, lead, train_with
+from mixbayes.mixers.leading import LeadingService, LedMixer, keep_supplied, lead, train_with
 from mixbayes.mixers.led import LedService, PairService
 from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
@@ -37,6 +37,8 @@ from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2_grpc import add_MixerServicer_to_server, add_PairServicer_to_server
 
 MIXER, PAIR = "Mixer", "Pair"
+_FAREWELL = 1.0
+"""Seconds for the supply of transfers to end in order. Else it ends when the connection to mixer b is closed."""
 _FULL_NAMES = {service: f"mixbayes.wire.v1.{service}" for service in (MIXER, PAIR)}
 
 
@@ -83,6 +85,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
         part = _leading(stack, reception, identity, log) if name == "a" else _led(reception)
         stack.callback(reception.conversations.close)
+        stack.callback(store.supply.close)
         admission = Admission(title, federation, partial(_admit, federation), log, identity.revoked)
         names = list(_FULL_NAMES.values())[: len(part.services)]
         server = Server(
@@ -124,7 +127,14 @@ def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Lo
     stack.callback(wake.set)
     stack.callback(stopped.set)
     service = LeadingService(reception, led, leader, wake)
-    return _Part([partial(add_MixerServicer_to_server, service)], thread.start, led.peer.meter, threads=(thread,))
+    supplying = threading.Thread(target=keep_supplied, args=(store.supply, led, log), name="supply", daemon=True)
+    stack.callback(_end, supplying, _FAREWELL)
+
+    def begin() -> None:
+        thread.start()
+        supplying.start()
+
+    return _Part([partial(add_MixerServicer_to_server, service)], begin, led.peer.meter, threads=(thread,))
 
 
 def _led(reception: Reception) -> _Part:
@@ -143,9 +153,9 @@ def _changed(store: Store, log: Log, number: int, state: str) -> None:
         store.forget()
 
 
-def _end(thread: threading.Thread) -> None:
+def _end(thread: threading.Thread, patience: float = 10.0) -> None:
     if thread.is_alive():  # not if the node could not begin
-        thread.join(10.0)
+        thread.join(patience)
 
 
 def _admit(federation: Federation, name: str, service: str) -> bool:

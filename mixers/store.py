@@ -1,4 +1,4 @@
-"""What both services of a mixer share: its role, its rounds on disk, and its model in memory."""
+"""What both services of a mixer share: its role, its rounds on disk, its model and supply in memory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from mixbayes.agreement.agreement import Federation
 from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
+from mixbayes.mixers.supply import Supply
 from mixbayes.mixers.training import Trained, checked, share_of, train_round
 from mixbayes.node.ledger import Page
 from mixbayes.node.model_codec import model_bytes, model_from
@@ -35,6 +36,8 @@ class Store:
         self.witnessing = witnessing
         self.role = ROLES[name]
         self.layout = rounds.federation.layout
+        policy, other = rounds.federation.policy, "b" if name == "a" else "a"
+        self.supply = Supply(policy.ahead, rounds.federation.title(other), policy.timeout, rounds.federation.transfers)
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Model] | None = None
 
@@ -62,9 +65,8 @@ class Store:
         minimum, random = self.federation.policy.minimum, Randomness.from_system()
         charge = partial(self.rounds.charge_noise, number)
         found, bins = self.contributions(number), self.federation.bins_to_find
-        return train_round(
-            self.role, other, self.layout, number, found, minimum, random, charge, bins, self.federation.transfers
-        )
+        with self.supply.at_work():
+            return train_round(self.role, other, self.layout, number, found, minimum, random, charge, bins, self.supply)
 
     def keep(self, number: int, trained: Trained) -> None:
         model = model_bytes(self.layout, trained.model) if trained.model else b""

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from mixbayes.mixers.supply import NO_SUPPLY, Supply
 from mixbayes.node.cuts import words_of
 from mixbayes.node.questions import RUN_BYTES
 from mixbayes.protocol.arrays import Words
@@ -24,8 +25,7 @@ from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import expand
-from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind
-from mixbayes.protocol.transfer.pool import connect_pair
+from mixbayes.protocol.transfer.supplied import connect_supplied
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
 from mixbayes.transport.errors import LyingHospital, RoundFailed
 
@@ -75,13 +75,14 @@ def train_round(
     random: Randomness,
     charge: Charge,
     bins: int | None = None,
-    kind: TransferKind = EXTENDED,
+    supply: Supply = NO_SUPPLY,
 ) -> Trained:
     """One training of a round, of at least `minimum` honest contributions, over the two channels to the other mixer.
 
     With `bins` it finds the cut points for so many, in place of a model.
     """
-    me = ComputingParty(role, other[0], connect_pair(role, other[1], random, kind=kind), random)
+    pool = connect_supplied(role, other[1], random, supply, kind=supply.kind)
+    me = ComputingParty(role, other[0], pool, random)
     agree_on_set(me.channel, number, ((one.hospital, one.id) for one in contributions))
     accepted, lies = honest_ones(me, layout, contributions)
     if len(accepted) < minimum:

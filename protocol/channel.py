@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import partial
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -41,11 +42,14 @@ class Traffic:
         self.received += size
         self._turn("received")
 
-    def count_swapped(self, sent: int, received: int) -> None:
-        self.sent += sent
-        self.received += received
-        self.rounds += 1
+    def count_started(self, size: int, *, together: bool) -> None:
+        """The sent half of a swap. It begins a round, if it does not travel together with another swap."""
+        self.sent += size
+        self.rounds += not together
         self._last = ""
+
+    def count_finished(self, size: int) -> None:
+        self.received += size
 
     def _turn(self, direction: str) -> None:
         self.rounds += self._last != direction
@@ -75,6 +79,33 @@ class Wire(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class _Due:
+    """A message of the peer that is due, until it is read."""
+
+    step: str
+    size: int
+    body: Bytes | None = None
+
+
+class _Unbroken:
+    """A block that fails is the last one.
+
+    The two ends may then be at different steps, and an old message could be taken for a new one.
+    """
+
+    def __init__(self, peer: str) -> None:
+        self._peer = peer
+        self.over = False
+
+    def __enter__(self) -> None:
+        if self.over:
+            raise Reuse(f"The conversation with {self._peer} broke off before and cannot go on. Connect again.")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self.over = self.over or kind is not None
+
+
 class Channel:
     """One end of a conversation in which both ends know the next step and the size of its message."""
 
@@ -84,36 +115,59 @@ class Channel:
         self._wire = wire
         self._sent = 0
         self._received = 0
-        self._broken = False
+        self._unbroken = _Unbroken(peer)
+        self._due: deque[_Due] = deque()
 
     def send(self, step: str, payload: Buffer) -> None:
         """Send one message."""
         size = _size(payload)
-        with self._final_on_failure():
+        with self._unbroken:
             self._wire.write([self._header(step, size), payload], step)
         self.traffic.count_sent(_HEADER.size + size)
 
     def receive(self, step: str, size: int) -> Bytes:
         """Receive the message of this step, of exactly this size."""
-        with self._final_on_failure():
+        with self._unbroken:
+            self._read_due()
             body = self._read(step, size)
         self.traffic.count_received(_HEADER.size + size)
         return body
 
     def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
         """Send one message and receive the peer's message of the same step, of the same size unless `size` is given."""
+        return self.start_swap(step, payload, size)()
+
+    def start_swap(self, step: str, payload: Buffer, size: int | None = None) -> Callable[[], Bytes]:
+        """The first half of `swap`: send now. What is returned is the second half, which receives.
+
+        Swaps that are started before one of them is finished travel together, and are one round.
+        """
         sending = _size(payload)
-        receiving = sending if size is None else size
-        with self._final_on_failure():
+        due = _Due(step, sending if size is None else size)
+        with self._unbroken:
             self._wire.write([self._header(step, sending), payload], step)
-            body = self._read(step, receiving)
-        self.traffic.count_swapped(_HEADER.size + sending, _HEADER.size + receiving)
-        return body
+        self.traffic.count_started(_HEADER.size + sending, together=bool(self._due))
+        self._due.append(due)
+        return partial(self._finished, due)
 
     def close(self) -> None:
         """End the conversation."""
-        self._broken = True
+        self._unbroken.over = True
         self._wire.close()
+
+    def _finished(self, due: _Due) -> Bytes:
+        if due.body is None:
+            with self._unbroken:
+                self._read_due(due)
+        return cast(Bytes, due.body)
+
+    def _read_due(self, last: _Due | None = None) -> None:
+        """Read what is due of swaps in the order in which they were started: up to `last`, or all of it."""
+        while self._due and (last is None or last.body is None):
+            due = self._due[0]
+            due.body = self._read(due.step, due.size)
+            self.traffic.count_finished(_HEADER.size + due.size)
+            self._due.popleft()
 
     def _header(self, step: str, size: int) -> bytes:
         header = _HEADER.pack(_name(step), self._sent & 0xFFFFFFFF, size)
@@ -139,20 +193,6 @@ class Channel:
         body = np.empty(size, np.uint8)
         self._wire.read(body.data, step)
         return body
-
-    @contextmanager
-    def _final_on_failure(self) -> Iterator[None]:
-        """Refuse all further messages after a failure.
-
-        The two ends may then be at different steps, and an old message could be taken for a new one.
-        """
-        if self._broken:
-            raise Reuse(f"The conversation with {self.peer} broke off before and cannot go on. Connect again.")
-        try:
-            yield
-        except BaseException:
-            self._broken = True
-            raise
 
 
 def _name(step: str) -> int:

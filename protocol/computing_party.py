@@ -16,7 +16,7 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import A, B
-from mixbayes.protocol.transfer.pool import PairPool
+from mixbayes.protocol.transfer.pool import BothWays
 
 __all__ = ["A", "B", "ComputingParty"]
 
@@ -29,7 +29,7 @@ class ComputingParty:
 
     role: int
     channel: Channel
-    pool: PairPool
+    pool: BothWays
     random: Randomness
 
     def constant(self, words: Words) -> Words:

@@ -1,8 +1,8 @@
 """Bits and words as bytes of a message: a word of 41 bits takes 41 bits.
 
 The whole bytes of words are sent as planes: first the low 8, 4, 2 or 1 bytes of all words, then the next, so that each
-plane takes one cast of a numpy array. The up to seven bits of a word above its whole bytes follow as planes of bits, one
-behind the other, eight bits in a byte. Whatever arrives is checked: padding behind the last bit must be zero.
+plane takes one cast of a numpy array. The up to seven bits of a word above its whole bytes follow as planes of bits,
+one behind the other, eight bits in a byte. Whatever arrives is checked: padding behind the last bit must be zero.
 """
 
 from __future__ import annotations

@@ -56,6 +56,10 @@ class Randomness:
         packed = self._draw(-(-count // 8))
         return np.unpackbits(packed, count=count).reshape(shape)
 
+    def small(self, width: int, *shape: int) -> Bytes:
+        """Uniform words of up to eight bits, each in a byte of its own."""
+        return (self._draw(int(np.prod(shape))) & np.uint8((1 << width) - 1)).reshape(shape)
+
     def _draw(self, count: int) -> Bytes:
         out = np.empty(count, np.uint8)
         draw_into(self._stream, out)

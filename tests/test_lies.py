@@ -128,13 +128,13 @@ def test_false_label_is_caught_and_false_tables_are_not(liars: Any) -> None:
     (label,) = fates(liars, "private question", "mixer b", "random", "label")
     assert label.end == "caught"
     assert label.blame.startswith("the liar")
-    silent = fates(liars, "private question", "mixer b", "zero", "tables for the question")
+    silent = fates(liars, "private question", "mixer b", "zero", "encrypted table")
     assert {fate.end for fate in silent} == {"silent"}
     assert max(fate.wrong for fate in silent) > 5
 
 
 def test_copies_of_rows_catch_false_tables(liars: Any) -> None:
-    found = fates(liars, "private question with copies", "mixer b", "zero", "tables for the question")
+    found = fates(liars, "private question with copies", "mixer b", "zero", "encrypted table")
     assert {(fate.end, fate.blame) for fate in found} == {("caught", "the liar or another")}
 
 
@@ -167,11 +167,11 @@ def test_same_lies_among_real_nodes(liars: Any) -> None:
     with liars.real.nodes(scene) as nodes:
         ask = liars.Job(liars.real.MIXERS, partial(nodes.ask, private=True), expected)
         steps = [said.step for said in liars.honest("mixer b", ask)]
-        for step, end in (("label", "caught"), ("question", "caught"), ("tables for the question", "silent")):
+        for step, end in (("label", "caught"), ("question", "caught"), ("encrypted table", "silent")):
             kind = "zero" if end == "silent" else "random"
             assert liars.fate_of_one(liars.Lie(kind, steps.index(step)), "mixer b", ask).end == end
         with_copies = liars.Job(ask.liars, partial(nodes.ask, private=True, repeats=20), expected)
-        lie = liars.Lie("zero", steps.index("tables for the question"))
+        lie = liars.Lie("zero", steps.index("encrypted table"))
         assert liars.fate_of_one(lie, "mixer b", with_copies).end == "caught"
         train = liars.Job(liars.real.MIXERS, nodes.train, expected)
         rounds = [said.step for said in liars.honest("mixer b", train)]

@@ -44,14 +44,14 @@ class Mover(Channel):
         self.traffic = honest.traffic
         self._honest = honest
         self._form = form
-        self._due: Iterator[tuple[Parameters, Words]] = iter(())
+        self._offsets: Iterator[tuple[Parameters, Words]] = iter(())
 
     def will_move(self, offsets: Words) -> None:
         """The sums of the next question, by offsets (K − 1, n)."""
-        self._due = self._by_message(offsets)
+        self._offsets = self._by_message(offsets)
 
     def send(self, step: str, payload: Buffer) -> None:
-        due = next(self._due, None) if step == SUMS else None
+        due = next(self._offsets, None) if step == SUMS else None
         self._honest.send(step, _moved(np.frombuffer(payload, np.uint8), self._form.width, *due) if due else payload)
 
     def receive(self, step: str, size: int) -> Bytes:

@@ -6,6 +6,7 @@ says: `tests/protocol/test_misbehaviour.py` has that for every message of every 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -89,8 +90,8 @@ class LyingChannel(Channel):
     def receive(self, step: str, size: int) -> Bytes:
         return self._honest.receive(step, size)
 
-    def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
-        return self._honest.swap(step, self._tongue.says(self.peer, step, payload), size)
+    def start_swap(self, step: str, payload: Buffer, size: int | None = None) -> Callable[[], Bytes]:
+        return self._honest.start_swap(step, self._tongue.says(self.peer, step, payload), size)
 
     def close(self) -> None:
         self._honest.close()

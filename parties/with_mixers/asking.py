@@ -20,7 +20,7 @@ from mixbayes.parties.open_question import OpenQuestion
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.classification import ask_private, ask_public, fetch
+from mixbayes.protocol.bayes.classification import ask_private, fetch, show
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals, announce, receive_totals
 from mixbayes.protocol.bayes.joint_test import joint_sheet, receive_figures
 from mixbayes.protocol.bayes.label import Labels
@@ -93,7 +93,8 @@ class Asking:
             rows = self._repeated(of_recipe(id, recipe), at, kind, codes[:, batch])
             question_id = self._numbered(of_recipe(id, recipe), at, kind, rows.codes)
             question = Question(kind, number, rows.codes.shape[1], question_id, recipe)
-            answers = self._one(question, partial(self._answer, form, rows.codes), renew=renew or not id)
+            shown = None if private else rows.codes
+            answers = self._one(question, partial(self._answer, form, rows.codes), renew=renew or not id, shown=shown)
             yield rows.labels(answers, "mixer a or mixer b")
 
     def totals(self, number: int, sheet: Sheet, codes: Values, groups: Integers) -> Totals:
@@ -128,11 +129,21 @@ class Asking:
             self._lines = None
             lines.held.close()
 
-    def _one(self, question: Question, answer: Callable[[Verdict, Question], Answer], *, renew: bool) -> Answer:
-        """One question. If its conversation breaks, the same one is asked again: both may have the answer by now."""
+    def _one(
+        self,
+        question: Question,
+        answer: Callable[[Verdict, Question], Answer],
+        *,
+        renew: bool,
+        shown: Values | None = None,
+    ) -> Answer:
+        """One question. If its conversation breaks, the same one is asked again: both may have the answer by now.
+
+        The rows that are `shown` follow every announcement.
+        """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                last, verdict = self._unspent(question, renew=renew)
+                last, verdict = self._unspent(question, shown, renew=renew)
                 if verdict is Verdict.SPENT:
                     break
                 found = answer(verdict, last)
@@ -152,7 +163,7 @@ class Asking:
             "answered of it stays charged."
         )
 
-    def _unspent(self, question: Question, *, renew: bool) -> tuple[Question, Verdict]:
+    def _unspent(self, question: Question, shown: Values | None, *, renew: bool) -> tuple[Question, Verdict]:
         """Announce the question; if it is spent, give it back and announce it under the next id, until one is good.
 
         Every id follows from the one before, so a hospital that was stopped comes to the same ones again.
@@ -160,7 +171,7 @@ class Asking:
         if earlier := self._open.earlier(question):
             self._give_back(earlier)
         for _ in range(MOST_BROKEN):
-            verdict = self._announce(question)
+            verdict = self._announce(question, shown)
             if verdict is not Verdict.SPENT or not renew:
                 return question, verdict
             self._give_back(broken(question))
@@ -174,10 +185,12 @@ class Asking:
         for channel in lines.channels:
             questions.receive_given(channel)
 
-    def _announce(self, question: Question) -> Verdict:
+    def _announce(self, question: Question, shown: Values | None) -> Verdict:
         self._open.begins(question)
         lines = self._connected()
         self._announce_to_both(lines, question)
+        if shown is not None:
+            show(lines.channels, self._layout, shown)
         verdicts = [questions.receive_verdict(channel) for channel in lines.channels]
         if verdicts[0] is not verdicts[1]:
             raise OutOfRange("mixer a or mixer b", questions.VERDICT, "they contradict each other")
@@ -185,12 +198,9 @@ class Asking:
 
     def _answer(self, form: Form, codes: Values, verdict: Verdict, question: Question) -> Labels:
         lines, layout, answers = self._connected(), self._layout, question.recipe.answers(self._layout.classes)
-        if verdict is Verdict.STORED:
-            private = question.private
-            return fetch(lines.channels, layout, form.width, question.rows, private=private, answers=answers)
-        if question.private:
+        if question.private and verdict is not Verdict.STORED:
             return ask_private(lines.channels, layout, form.width, codes, lines.asker, answers, question.model)
-        return ask_public(lines.channels, layout, form.width, codes, answers)
+        return fetch(lines.channels, layout, form.width, question.rows, private=question.private, answers=answers)
 
     def _totals(self, sheet: Sheet, codes: Values, groups: Integers, verdict: Verdict, question: Question) -> Totals:
         lines = self._connected()

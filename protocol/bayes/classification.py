@@ -42,22 +42,26 @@ def answer_public(
     """A mixer's part for rows that the hospital shows."""
     release = release or partial(label.send, asker)
     for piece in rows.pieces(count):
-        codes = rows.receive(asker, layout, piece.stop - piece.start)
-        rows.compare(me, asker, codes)
-        release(label.blinded(label.decided(me, scores(layout, model, codes), model), model.answers, blinding))
+        shown = rows.receive(asker, layout, piece.stop - piece.start)
+        refuse_others = rows.start_comparing(me, asker, shown)
+        share = label.decided(me, scores(layout, model, shown.codes), model)
+        refuse_others()
+        release(label.blinded(share, model.answers, blinding))
 
 
 def ask_public(
     mixers: tuple[Channel, Channel], layout: Layout, width: int, codes: Values, answers: int | None = None
 ) -> Labels:
     """The hospital's part: show the rows to both mixers. There are as many answers as classes, if not said."""
-    labels = _Waiting(mixers, answers or layout.classes)
+    show(mixers, layout, codes)
+    return fetch(mixers, layout, width, codes.shape[1], private=False, answers=answers)
+
+
+def show(mixers: tuple[Channel, Channel], layout: Layout, codes: Values) -> None:
+    """Send the rows to both mixers. Nothing of theirs is waited for, so they can follow an announcement at once."""
     for piece in rows.pieces(codes.shape[1]):
         for mixer in mixers:
             rows.send(mixer, layout, codes[:, piece])
-        labels.collect()
-        labels.expect(piece.stop - piece.start)
-    return labels.all()
 
 
 def answer_private(

@@ -65,9 +65,19 @@ def opened(first: Words, second: Words, senders: str) -> Labels:
 
 def common_blinding(me: ComputingParty) -> bytes:
     """The seed of the pads of both mixers, which are semi-honest: the hash of two halves, one drawn by each."""
+    return start_blinding(me)()
+
+
+def start_blinding(me: ComputingParty) -> Callable[[], bytes]:
+    """Send the own half of that seed. What is returned waits for the other half and gives the seed."""
     mine = me.random.bytes(SEED_BYTES)
-    theirs = me.channel.swap("blinding", mine).tobytes()
-    return hashlib.sha256(mine + theirs if me.role == A else theirs + mine).digest()
+    finish = me.channel.start_swap("blinding", mine)
+
+    def seed() -> bytes:
+        theirs = finish().tobytes()
+        return hashlib.sha256(mine + theirs if me.role == A else theirs + mine).digest()
+
+    return seed
 
 
 def blinding_for(question: bytes, seed: bytes) -> Randomness:

@@ -77,7 +77,7 @@ def learned(
     ends = np.cumsum(sizes)[:-1]
     logs_of, some_of = np.split(logs << np.uint64(precision.fraction - FRACTION), ends)[2:], np.split(some, ends)[2:]
     parts = zip(layout.blocks(vector), logs_of, some_of, strict=True)
-    return [Learned(attribute, block, *own) for (attribute, block), *own in parts]
+    return [Learned(attribute, block, its_logs, its_some) for (attribute, block), its_logs, its_some in parts]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

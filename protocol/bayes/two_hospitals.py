@@ -119,7 +119,7 @@ def show_partner(me: ComputingParty, layout: Layout, model: Model, codes: Values
 def see_partner(me: ComputingParty, layout: Layout, model: Model, count: int) -> None:
     """Two hospitals alone, the other one, for rows that it is shown."""
     for piece in rows.pieces(count):
-        codes = rows.receive(me.channel, layout, piece.stop - piece.start)
+        codes = rows.receive(me.channel, layout, piece.stop - piece.start).codes
         label.to_partner(me, label.decided(me, scores(layout, model, codes), model), model.answers)
 
 

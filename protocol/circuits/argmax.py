@@ -7,11 +7,14 @@ measures where one overtakes the other.
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mixbayes.protocol.arrays import Bits, Words, mask
 from mixbayes.protocol.circuits.comparison import negative
-from mixbayes.protocol.circuits.products import gate, scale, weighted
+from mixbayes.protocol.circuits.products import all_of, fold, gate, scale, select, weighted
 from mixbayes.protocol.computing_party import ComputingParty
 
 MOST_COMPARISONS_AT_ONCE = 1024
@@ -45,38 +48,54 @@ def winners_by(me: ComputingParty, scores: Words, width: int, margin: int) -> Wo
 def tournament(me: ComputingParty, scores: Words, width: int) -> Words:
     """Neighbours play a match. The later one wins only with a strictly greater score; the winner goes on."""
     classes, n = scores.shape
-    one_hot = me.constant(np.uint64(1) << np.arange(classes, dtype=np.uint64)[:, None] + np.zeros((1, n), np.uint64))
-    while len(scores) > 1:
-        pairs = len(scores) // 2
-        earlier, later, rest = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2), slice(2 * pairs, None)
-        later_wins = _sign(me, scores[earlier] - scores[later], width)
-        # x ⊕ bit·(x ⊕ y) selects x or y without showing which. Scores are selected in the same way, with + and −.
-        won = one_hot[earlier] ^ gate(me, later_wins, one_hot[earlier] ^ one_hot[later], classes)
-        one_hot = np.concatenate([won, one_hot[rest]])
-        if len(one_hot) > 1:
-            gained = scale(me, later_wins, (scores[later] - scores[earlier]) & mask(width), width)
-            scores = np.concatenate([(scores[earlier] + gained) & mask(width), scores[rest]])
-        else:
-            scores = scores[:1]
-    return one_hot[0]
+    earlier, later, rest = _matches(classes)
+    # Who plays the first matches is public, so that x ⊕ bit·(x ⊕ y) selects x or y without any message.
+    hot = np.repeat(np.uint64(1) << np.arange(classes, dtype=np.uint64), n).reshape(classes, n)
+    later_wins = _sign(me, scores[earlier] - scores[later], width)
+    won = me.constant(hot[earlier]) ^ later_wins * (hot[earlier] ^ hot[later])
+    if classes == 2:
+        return won[0]
+    hot = np.concatenate([won, me.constant(hot[rest])])
+    gained = scale(me, later_wins, (scores[later] - scores[earlier]) & mask(width), width)
+    scores = np.concatenate([scores[earlier] + gained, scores[rest]])
+    while len(scores) > 2:
+        earlier, later, rest = _matches(len(scores))
+        differ, ahead = hot[earlier] ^ hot[later], (scores[later] - scores[earlier]) & mask(width)
+        # Scores are selected like one-hot words, with + and − in place of ⊕.
+        gained, changed = select(me, _sign(me, -ahead, width), ahead, width, differ, classes)
+        hot = np.concatenate([hot[earlier] ^ changed, hot[rest]])
+        scores = np.concatenate([scores[earlier] + gained, scores[rest]])
+    return hot[0] ^ gate(me, _sign(me, scores[:1] - scores[1:], width)[0], hot[0] ^ hot[1], classes)
+
+
+def _matches(players: int) -> tuple[slice, slice, slice]:
+    """The earlier and the later player of every match, and who goes on without one."""
+    even = players // 2 * 2
+    return slice(0, even, 2), slice(1, even, 2), slice(even, None)
 
 
 def all_pairs(me: ComputingParty, scores: Words, width: int) -> Words:
     """Every class plays every other one in the same step. The winner is the class that won all its matches."""
-    classes, n = scores.shape
+    classes = len(scores)
     earlier, later = np.triu_indices(classes, 1)
     later_wins = _sign(me, scores[earlier] - scores[later], width)
-    # won[c, d] says whether c beats d, and is 1 for d = c. The AND of row c is then whether c wins.
-    won = me.constant(np.ones((classes, classes, n), np.uint64)).astype(np.uint8)
-    won[later, earlier] = later_wins
-    won[earlier, later] = me.negate(later_wins)
-    while won.shape[1] > 1:
-        pairs = won.shape[1] // 2
-        both = gate(me, won[:, : 2 * pairs : 2], won[:, 1 : 2 * pairs : 2], 1)
-        won = np.concatenate([both, won[:, 2 * pairs :]], axis=1)
-    # Now won[c, 0] says whether class c wins, for exactly one c.
-    places = np.arange(classes, dtype=np.uint64)[:, None]
-    return np.bitwise_or.reduce(won[:, 0].astype(np.uint64) << places, axis=0)
+    matches, as_earlier = _matches_of_each(classes)
+    won = later_wins[matches]
+    won[as_earlier] = me.negate(won[as_earlier])
+    # Now won[:, c] says of each of its matches whether class c has won it.
+    wins = fold(me, won.reshape(classes - 1, -1), 1, partial(all_of, me)).reshape(classes, -1)
+    return np.bitwise_or.reduce(wins.astype(np.uint64) << np.arange(classes, dtype=np.uint64)[:, None], axis=0)
+
+
+@lru_cache
+def _matches_of_each(classes: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """(K − 1, K): the numbers of every class's matches among all pairs, and in which of them it is the earlier one."""
+    numbers = np.zeros((classes, classes), np.intp)
+    numbers[np.triu_indices(classes, 1)] = np.arange(classes * (classes - 1) // 2)
+    numbers += numbers.T
+    others = np.array([[d for d in range(classes) if d != c] for c in range(classes)]).T
+    own = np.arange(classes)
+    return numbers[own, others], own < others
 
 
 def _sign(me: ComputingParty, differences: Words, width: int) -> Bits:

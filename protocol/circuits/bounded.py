@@ -44,8 +44,8 @@ def cut(me: ComputingParty, words: Words, width: int) -> Cut:
 def cut_small(me: ComputingParty, words: Words, width: int, drop: int = 0) -> Cut:
     """Cut words (n,) that are shared modulo 2^width, are below 2^(width − 1), and lose their lowest `drop` bits.
 
-    If the shares wrap around, one or both have their top bit set: two shares without it add up to less than 2^width, and
-    one with it alone would make a sum of 2^(width − 1) or more. So one AND takes the place of a comparison.
+    If the shares wrap around, one or both have their top bit set: two shares without it add up to less than 2^width,
+    and one with it alone would make a sum of 2^(width − 1) or more. So one AND takes the place of a comparison.
 
     Of a word of which bits are dropped, the shares add up to the quotient by 2^drop or to one less, because the carry
     of the low bits is missing.

@@ -13,14 +13,14 @@ messages. A circuit of ANDs takes about 240.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.choice import Slots, choose_slots, in_every_slot
-from mixbayes.protocol.circuits.products import gate
+from mixbayes.protocol.circuits.products import fold, nested
 from mixbayes.protocol.computing_party import ComputingParty
 
 DIGIT = 5
@@ -29,21 +29,20 @@ _GREATER, _EQUAL = 1, 2
 
 def carry(me: ComputingParty, word: Words, width: int) -> Bits:
     """XOR shares (n,) of [a + b ≥ 2^width]. `word` is this party's private a or b, below 2^width."""
-    # The two words play the same part in a + b, so either party can be the sender of an element. The receiver asks with
-    # the digits of 2^width − 1 − b. These are the digits of b with every bit inverted, ~b.
-    sends, asks = me.halves(word)
-    half = sends.shape[-1]
+    count = word.shape[-1]
     shares, parts = [], []
-    for start, bits, count in _digits(width):
+    for start, bits, digits in _digits(width):
+        # The two words play the same part in a + b, so either party can be the sender of an element. The receiver asks
+        # with the digits of 2^width − 1 − b. These are the digits of b with every bit inverted, ~b.
+        sends, asks = me.halves(ring.digits(word, start, bits, digits))
         # The sender's share of (greater, equal) is random, and masks all slots of a digit's table.
-        share = me.random.bits(2 * count * half).reshape(2, count * half)
-        shares.append((share[0] | share[1] << np.uint8(1)).reshape(count, half))
-        tables = _digit_tables(bits)[ring.digits(sends, start, bits, count)] ^ in_every_slot(bits, 2)[shares[-1]]
-        parts.append(Slots(bits, 2, tables.reshape(1, -1), ring.digits(~asks, start, bits, count).reshape(-1)))
-    chosen = [got.reshape(-1, half) for got in choose_slots(me, parts)]
+        shares.append(me.random.small(2, *sends.shape))
+        tables = _masked_tables(bits).take(sends.astype(np.uint16) << np.uint16(2) | shares[-1])
+        parts.append(Slots(bits, 2, tables.reshape(1, -1), (asks ^ np.uint8((1 << bits) - 1)).reshape(-1)))
+    chosen = [got.reshape(share.shape) for got, share in zip(choose_slots(me, parts), shares, strict=True)]
     # Now state (digits, n) holds XOR shares of (greater, equal), the lowest digit first.
-    state = me.whole(np.concatenate(shares), np.concatenate(chosen), word.shape[-1])
-    return _tree(me, state) & np.uint8(_GREATER)
+    state = me.whole(np.concatenate(shares), np.concatenate(chosen), count)
+    return fold(me, state, _EQUAL, partial(_of_neighbours, me)) & np.uint8(_GREATER)
 
 
 def negative(me: ComputingParty, word: Words, width: int) -> Bits:
@@ -59,21 +58,15 @@ def less(me: ComputingParty, x: Words, y: Words, width: int) -> Bits:
     return negative(me, ring.subtract(x, y, width), width)
 
 
-def combine(me: ComputingParty, high: Bits, low: Bits) -> Bits:
-    """(greater, equal) of two neighbouring groups of digits as one.
+def _of_neighbours(me: ComputingParty, state: Bits) -> Bits:
+    """(greater, equal) of neighbouring digits (k, …) as one, the lowest of them first.
 
-    It is greater if the high group is, or if that is equal and the low one greater: the two exclude each other, so that
-    OR is XOR. It is equal if both are.
+    It is greater if the highest digit is, or if that is equal and the lower ones are greater: the two exclude each
+    other, so that OR is XOR. It is equal if all are.
     """
-    return gate(me, high >> np.uint8(1), low, 2) ^ (high & np.uint8(_GREATER))
-
-
-def _tree(me: ComputingParty, state: Bits) -> Bits:
-    while len(state) > 1:
-        pairs = len(state) // 2
-        low, high, rest = state[0 : 2 * pairs : 2], state[1 : 2 * pairs : 2], state[2 * pairs :]
-        state = np.concatenate([combine(me, high, low), rest])
-    return state[0]
+    words = state & np.uint8(_GREATER)
+    words[0] = state[0]
+    return nested(me, state[1:] >> np.uint8(1), words, 2)
 
 
 def _digits(width: int) -> list[tuple[int, int, int]]:
@@ -81,6 +74,12 @@ def _digits(width: int) -> list[tuple[int, int, int]]:
     full, rest = divmod(width, DIGIT)
     runs = [(0, DIGIT, full), (full * DIGIT, rest, 1)]
     return [run for run in runs if run[1] and run[2]]
+
+
+@lru_cache
+def _masked_tables(bits: int) -> Words:
+    """The tables of all digits of the sender under all of its shares; that of digit d and share s stands at 4·d + s."""
+    return (_digit_tables(bits)[:, None] ^ in_every_slot(bits, 2)).reshape(-1)
 
 
 @lru_cache

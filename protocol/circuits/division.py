@@ -39,8 +39,8 @@ def divide(
     """Additive shares modulo 2^into of ⌊numerator / divisor⌋ < 2^quotient_bits, exact, for quotients of up to 53 bits.
 
     Numerators are (rows, n), and all in a column have one divisor, a positive one. Both are additively shared modulo
-    2^`width(divisor_bits, quotient_bits)`. `normal` are the divisor's bits, and `index` its interval, as logarithms take
-    them (`logarithm.index_of`).
+    2^`width(divisor_bits, quotient_bits)`. `normal` are the divisor's bits, and `index` its interval, as logarithms
+    take them (`logarithm.index_of`).
     """
     full = width(normal.width, quotient_bits)
     upper = _upper_bits(me, numerators, normal, quotient_bits)
@@ -61,7 +61,7 @@ def divide(
 
 
 def _upper_bits(me: ComputingParty, numerators: Words, normal: Normal, quotient_bits: int) -> Words:
-    """The numerators on the scale on which the divisor is m, with `_GUARD` fraction bits; or less by under two units."""
+    """The numerators on the scale on which the divisor is m, with `_GUARD` fraction bits; less by under two units."""
     full = width(normal.width, quotient_bits)
     shifted = shifted_alike(me, normal, numerators, full)
     return widened(me, shifted, full, _room(quotient_bits), _filled(normal.width) - 1 - _GUARD)

@@ -1,9 +1,9 @@
 """A public table at a shared index, by a one-hot vector of the index (as in FLUTE, Brüggemann et al., S&P 2023).
 
 The entry is the XOR of all rows, each times its bit of the one-hot vector. That is linear, so every party does it with
-its own share, and a table costs no message. What costs is the vector: digits of three bits of the index are looked up as
-one-hot bytes, and products of the vectors of digits are the vectors of longer ones. For an index of nine bits and any
-table these are 37 transfers and some 140 bytes. A 1-of-512 transfer of entries of ten bytes sends 5,120.
+its own share, and a table costs no message. What costs is the vector: digits of three bits of the index are looked up
+as one-hot bytes, and products of the vectors of digits are the vectors of longer ones. For an index of nine bits and
+any table these are 37 transfers and some 140 bytes. A 1-of-512 transfer of entries of ten bytes sends 5,120.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def one_hot(me: ComputingParty, index: Words, digits: int) -> Words:
     return hot
 
 
-def _hot_digits(me: ComputingParty, digits: Words) -> Words:
+def _hot_digits(me: ComputingParty, digits: Bits) -> Words:
     """XOR shares of the one-hot bytes of digits (count, n)."""
     sends, asks = me.halves(digits)
     share = me.random.words(*sends.shape) & mask(_HOT)

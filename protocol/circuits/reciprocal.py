@@ -1,7 +1,8 @@
 """The reciprocal of a normalised word, from below: what a division multiplies by.
 
-Write the word as 2^e · m with 1 ≤ m < 2. The nine bits of m behind its leading one look up a quadratic for 1/m, of which
-31 fraction bits are kept, r. One step of Newton's method makes r + r·ε of it, with ε = 1 − m·r, whose error is ε²/m.
+Write the word as 2^e · m with 1 ≤ m < 2. The nine bits of m behind its leading one look up a quadratic for 1/m, of
+which 31 fraction bits are kept, r. One step of Newton's method makes r + r·ε of it, with ε = 1 − m·r, whose error is
+ε²/m.
 
 All shares are cut without the carry of what is dropped, so every cut lowers its number by less than two units of its
 last place; r gets one unit back, so that it errs to both sides alike. The errors are at most
@@ -21,7 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut_small, times, widened
 from mixbayes.protocol.circuits.look_up import Table

@@ -335,7 +335,7 @@ def show(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, code
 def see(me: ComputingParty, seat: Seat, layout: Layout, model: ExactModel, count: int) -> None:
     """The other hospital's side, for rows that it is shown."""
     for piece in _pieces(model, count):
-        codes = rows.receive(me.channel, layout, piece.stop - piece.start)
+        codes = rows.receive(me.channel, layout, piece.stop - piece.start).codes
         label.to_partner(me, winners(me, seat, model, _products(model, codes)), model.classes)
 
 

@@ -35,7 +35,12 @@ class FixedKeyHash:
     """x ↦ π(x) ⊕ x on arrays of 128-bit blocks, shaped (…, 2) in words. The caller puts the tweak i into x."""
 
     def __init__(self, key: bytes) -> None:
+        self._key = key
         self._permute = _permutation(key)
+
+    def anew(self) -> FixedKeyHash:
+        """The same hash for another thread: a cipher serves one at a time."""
+        return FixedKeyHash(self._key)
 
     def absorb(self, tweaked: Words, out: Words) -> None:
         """Write π(x) ⊕ x of already tweaked blocks to `out`, which must have room for one block more.

@@ -243,8 +243,30 @@ class ReceivedPool(_Pool):
         self._stock.add(started.count)
 
 
-class PairPool(_Pool):
-    """Transfers in both directions, as the two computing parties use them: `take(n)` hands out n each way.
+class BothWays(_Pool):
+    """Transfers in both directions, as the two computing parties use them: `take(n)` hands out n each way."""
+
+    def __init__(self, channel: Channel, marks: Marks) -> None:
+        self._sent, self._received = SentStock(), ReceivedStock()
+        super().__init__(channel, marks, self._sent, self._received)
+
+    @property
+    @abstractmethod
+    def sent_hash(self) -> FixedKeyHash:
+        """For long masks of what this party sends."""
+
+    @property
+    @abstractmethod
+    def received_hash(self) -> FixedKeyHash:
+        """For long masks of what this party receives."""
+
+    def take(self, count: int) -> tuple[Sent, Received]:
+        self.reserve(count)
+        return self._sent.hand_out(count), self._received.hand_out(count)
+
+
+class PairPool(BothWays):
+    """Transfers that the two computing parties make by extensions of their own.
 
     With `silent`, the extension makes the first transfers of a session alone, and silent ones follow. Which comes next
     depends on the numbers asked for, which both parties know.
@@ -261,8 +283,7 @@ class PairPool(_Pool):
     ) -> None:
         self._sender, self._receiver = sender, receiver
         self._silent, self._extended_left = silent, extended
-        self._sent, self._received = SentStock(), ReceivedStock()
-        super().__init__(channel, marks, self._sent, self._received)
+        super().__init__(channel, marks)
 
     @property
     def sent_hash(self) -> FixedKeyHash:
@@ -271,10 +292,6 @@ class PairPool(_Pool):
     @property
     def received_hash(self) -> FixedKeyHash:
         return self._receiver.long_hash
-
-    def take(self, count: int) -> tuple[Sent, Received]:
-        self.reserve(count)
-        return self._sent.hand_out(count), self._received.hand_out(count)
 
     def _stretch(self, count: int) -> None:
         if self._silent and (self._silent.left >= count or count > self._extended_left):

@@ -396,3 +396,18 @@ def test_new_agrees_on_keys_or_warns(tmp_path: Path, table: Path) -> None:
     error = error_of(new(tmp_path / "x", table, "--key", f"x={'ab' * 32}"))
     assert "no member of that name" in str(error)
     assert not (tmp_path / "x").exists()
+
+
+def test_what_it_costs_on_a_link_is_said_in_one_line(tmp_path: Path, table: Path) -> None:
+    *_, said = new(tmp_path / "heart", table, "--bins", "3", "--delay", "40", "--rate", "20").stderr.splitlines()
+    assert said.startswith("Over links of 40 ms one way and 20 Mbit/s each way a training takes about ")
+    assert "private question about 1 row" in said
+    assert "about 1,000 rows" in said
+    assert "Over links" not in new(tmp_path / "other", table).stderr
+
+
+def test_a_link_without_mixers_is_refused_before_anything_is_written(tmp_path: Path, table: Path) -> None:
+    error = error_of(new(tmp_path / "pair", table, "--delay", "40", members=TWO))
+    assert isinstance(error, Unsupported)
+    assert "two hospitals alone have none" in str(error)
+    assert not (tmp_path / "pair").exists()

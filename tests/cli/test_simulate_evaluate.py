@@ -13,6 +13,7 @@ import pytest
 from mixbayes.cli import simulate as command
 from mixbayes.evaluation.recommendation import COMPARED
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.simulation.stage import stage
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import infer
 from tests.cli.oracle import Row
@@ -148,3 +149,18 @@ def test_that_noise_makes_an_evaluation_long_is_said_before_it_begins(
     done = simulated(*tables, "--epsilon", 2, *flags)
     assert "That is enough." in done.err
     assert ("takes time; --max-rows-each N makes them fewer" in " ".join(done.err.split())) == told
+
+
+def test_what_it_costs_on_a_link_is_said_before_the_nodes_begin(
+    tables: tuple[Path, Path], simulated: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def staged_only(given: dict[str, Columns], **asked: Any) -> NoReturn:
+        dictionary = infer(list(given.values()), None, (), (), None, "1", None)
+        with stage(list(given), dictionary, "shares", two_party=False, timeout=5.0) as made:
+            asked["staged"](made.federation)
+        raise Unsupported("That is enough.")
+
+    monkeypatch.setattr(command, "run_simulation", staged_only)
+    (said,) = (line for line in simulated(*tables, "--delay", 25).err.splitlines() if line.startswith("Over links"))
+    assert said.startswith("Over links of 25 ms one way and 100 Mbit/s each way a training takes about ")
+    assert "private question about 1 row" in said

@@ -57,10 +57,15 @@ def test_the_hospital_is_named_whose_part_of_a_table_cannot_be_protected(tmp_pat
         (3, ["--two-party"], ["3 tables", "--two-party takes two hospitals"]),
         (2, ["--hospitals", "3"], ["2 tables", "--hospitals says 3"]),
         (2, ["--protocol", "paillier"], ["Paillier", "add --two-party", "use --protocol shares"]),
+        (2, ["--two-party", "--delay", "25"], ["--delay says what a federation with mixers costs"]),
+        (2, ["--rate", "25"], ["add --delay MS"]),
         (0, ["--two-party", "--protocol", "paillier"], ["Paillier", "nominal and binned", "mean radius", "--bins N"]),
         (1, ["--two-party", "--hospitals", "5"], ["--two-party", "--hospitals"]),
     ],
-    ids=["two of three", "three of two", "paillier with mixers", "paillier with bells", "two of five"],
+    ids=[
+        *("two of three", "three of two", "paillier with mixers", "link of two alone", "rate without link"),
+        *("paillier with bells", "two of five"),
+    ],
 )
 def test_combination_that_does_not_exist(
     tmp_path: Path, number: int, flags: list[str], said: list[str], refused: Refused

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mixbayes.agreement.agreement import Federation, federation_from
+from mixbayes.mixers.supply import Supply, follow, lead
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import COMPUTING_PARTY
 from mixbayes.node.disk.sealing import Seal
@@ -27,10 +29,13 @@ from mixbayes.protocol.bayes.two_hospitals import run_partner_evaluation
 from mixbayes.protocol.bayes.whole import Question as Asked
 from mixbayes.protocol.bayes.whole import run_federation, run_two_hospitals
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.computing_party import A
+from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.paillier.key import SecretKey
 from mixbayes.protocol.paillier.whole import run_paillier
 from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.lots import LOT
+from mixbayes.protocol.transfer.supplied import connect_supplied
 from tests.mixers import test_joint_test, test_recipes
 from tests.mixers.three_hospitals import HOSPITALS, NOISE, NOON, agreement, new_folder, one_hot
 from tests.protocol.bayes.test_cuts import SMALL
@@ -77,6 +82,30 @@ def at_mixers() -> None:
                 does(world)
             finally:
                 world.close()
+
+
+def supply() -> None:
+    """The mixers' standing supply: transfers are ordered and made, then nothing is left to make, then mixer a stops."""
+    now, ahead, asked = (memory.channels("mixer a", "mixer b") for _ in range(3))
+    at_a, at_b = Supply(LOT, "mixer b", 1.0), Supply(LOT, "mixer a", 1.0)
+
+    def takes(role: int, source: Supply) -> None:
+        while not source.ready:
+            time.sleep(0.01)
+        connect_supplied(role, asked[role], Randomness(OF_TWO[role]), source).take(1)
+
+    def stops() -> None:
+        takes(A, at_a)
+        while not now[A].traffic.received:  # the other mixer has said that it is still there
+            time.sleep(0.01)
+        at_a.close()
+
+    memory.together(
+        lambda: lead(at_a, (now[A], ahead[A]), "key"),
+        lambda: follow(at_b, (now[B], ahead[B]), "key"),
+        stops,
+        lambda: takes(B, at_b),
+    )
 
 
 def _recipes(world: test_recipes.Wards) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROOMS = "protocol", "mixers", "parties", "src/mixbayes/node"
-_OF_A_CHANNEL = {"send", "receive", "swap"}
+_OF_A_CHANNEL = {"send", "receive", "swap", "start_swap"}
 Names = dict[str, set[str]]
 
 

@@ -93,6 +93,7 @@ def _alone(asker: int) -> None:
 def _with_mixers() -> None:
     every_protocol.with_mixers()
     every_protocol.at_mixers()
+    every_protocol.supply()
 
 
 RUNS: dict[str, Callable[[], None]] = {

@@ -21,6 +21,7 @@ from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.witnessing import Unwitnessed
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Outbox
+from mixbayes.transport.conversation import Bound
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.watch import Watch
 from tests.mixers.misfortune import Fuse
@@ -47,7 +48,7 @@ class LedInMemory(LedMixer):
         super().__init__(cast("Peer", Line(world, "a", "b")), witnessing)
         self._world = world
 
-    def talk(self, purpose: str, whose: str, key: str) -> Any:
+    def talk(self, purpose: str, whose: str, key: str, bound: Bound | None = None) -> Any:
         return self._world.talk(purpose, whose, key)
 
 

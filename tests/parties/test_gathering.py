@@ -28,7 +28,7 @@ sizes = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 
 def part(rows: int, how: How = HIDDEN, mark: int = 0) -> Part:
     """Rows that say whose they are, and which they are."""
-    return Part(how, np.stack([np.full(rows, mark), np.arange(rows)]))
+    return Part(how, np.stack([np.full(rows, mark), np.arange(rows)]).astype(np.int32))
 
 
 def labels_of(codes: Values) -> Labels:

@@ -72,11 +72,16 @@ class Tap(Channel):
         self.heard.append((step, body.copy()))
         return body
 
-    def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
+    def start_swap(self, step: str, payload: Buffer, size: int | None = None) -> Callable[[], Bytes]:
         self.said.append((step, _copied(payload)))
-        body = super().swap(step, payload, size)
-        self.heard.append((step, body.copy()))
-        return body
+        finish = super().start_swap(step, payload, size)
+
+        def heard() -> Bytes:
+            body = finish()
+            self.heard.append((step, body.copy()))
+            return body
+
+        return heard
 
     def forget(self) -> None:
         self.heard.clear()

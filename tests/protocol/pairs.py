@@ -6,7 +6,7 @@ Import it as `from tests.protocol.pairs import both`; pytest's importlib mode fi
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class Ends:
             wire.close()
 
 
-def converse(ends: list[Ends], *roles: Callable[[], Any]) -> list[Any]:
+def converse(ends: Sequence[Ends], *roles: Callable[[], Any]) -> list[Any]:
     """`memory.together`, but a role that fails cuts all conversations, so that the others end at once."""
 
     def guarded(role: Callable[[], Any]) -> Any:

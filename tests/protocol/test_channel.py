@@ -44,6 +44,39 @@ def test_messages_arrive_as_they_were_sent(script: list[tuple[str, str, bytes, b
     assert ends.first.traffic.rounds == ends.second.traffic.rounds == slow_rounds([s[0] for s in script])
 
 
+def test_swaps_that_are_started_together_are_one_round_and_may_be_finished_in_any_order() -> None:
+    ends = Ends()
+
+    def role(channel: Channel, name: bytes) -> list[bytes]:
+        finish = [channel.start_swap(f"step {i}", name * i) for i in (1, 2, 3)]
+        return [finish[i]().tobytes() for i in (1, 0, 2, 1)]
+
+    heard = converse([ends], lambda: role(ends.first, b"a"), lambda: role(ends.second, b"b"))
+    assert heard == [[b"bb", b"b", b"bbb", b"bb"], [b"aa", b"a", b"aaa", b"aa"]]
+    for channel in (ends.first, ends.second):
+        assert channel.traffic.rounds == 1
+        assert channel.traffic.sent == channel.traffic.received == 3 * HEADER + 6
+
+
+def test_what_is_due_of_a_swap_comes_before_the_next_message() -> None:
+    ends = Ends()
+    finish = ends.first.start_swap("swapped", b"mine")
+    ends.second.start_swap("swapped", b"your")
+    ends.second.send("next", b"last")
+    assert ends.first.receive("next", 4).tobytes() == b"last"
+    assert finish().tobytes() == b"your"
+
+
+def test_swap_that_failed_is_not_finished_later() -> None:
+    ends = Ends()
+    finish = ends.first.start_swap("step", b"mine")
+    ends.second.send("another step", b"your")
+    with pytest.raises(WrongStep):
+        finish()
+    with pytest.raises(Reuse):
+        finish()
+
+
 def slow_rounds(verbs: list[str]) -> int:
     """A swap is a round; so is every run of messages in one direction."""
     runs = [verb for verb, before in zip(verbs, ["", *verbs], strict=False) if verb != before]

@@ -269,11 +269,10 @@ CHECKED = {
     "choice of slots",
     "bit and word",
     "bit times word",
-    "announce table look-up",
     "label",
     "public instances",
 }
-"""Steps in which some bit must be clear: padding, or beyond a word's width, or beyond an attribute's values."""
+"""Steps in which some bit must be clear: padding, or beyond an attribute's values."""
 
 
 def test_bits_that_must_be_clear_are_refused_in_every_step_that_has_them() -> None:
@@ -292,8 +291,8 @@ def test_bits_that_must_be_clear_are_refused_in_every_step_that_has_them() -> No
 
 
 def test_each_single_bit_that_must_be_clear_is_refused() -> None:
-    """Padding of the label: three classes, three rows."""
-    for line, step, byte, bit in (("to a", "label", 0, 3), ("to a", "label", ROWS_LAST, 7)):
+    """Padding of the label: of three rows and three classes, nine bits and seven of padding."""
+    for line, step, byte, bit in (("to a", "label", -1, 6), ("to a", "label", -1, 0)):
         frames = honest("private").heard["party va"][line]
         i = [frame.step for frame in frames].index(step)
         payload = np.frombuffer(frames[i].payload, np.uint8).copy()
@@ -303,9 +302,6 @@ def test_each_single_bit_that_must_be_clear_is_refused() -> None:
         }
         error = fails(OutOfRange, lambda scripts=scripts: alone("private", "party va", scripts, {}))
         assert (error.peer, error.step) == ("mixer a", step)
-
-
-ROWS_LAST = 2
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,9 @@ def test_every_width_comes_back(count: int) -> None:
         assert unpack_words(packed, count, width, "mixer b", "step").tolist() == words.tolist()
 
 
-def test_words_take_no_more_bytes_than_they_need() -> None:
-    assert [words_bytes(9, width) for width in (1, 2, 8, 9, 16, 17, 64)] == [2, 9, 9, 18, 18, 27, 72]
+def test_words_take_no_more_bits_than_they_need() -> None:
+    assert [words_bytes(9, width) for width in (1, 2, 8, 9, 16, 17, 64)] == [2, 3, 9, 11, 18, 20, 72]
+    assert [words_bytes(8, width) for width in EVERY_WIDTH] == list(EVERY_WIDTH)
 
 
 def test_words_of_one_bit_travel_as_bits() -> None:
@@ -52,28 +53,34 @@ def test_words_of_every_shape_are_packed_flat() -> None:
 
 
 def test_layout_on_the_wire() -> None:
-    """Seven bytes a word: planes of four bytes, of two, of one, lowest byte first."""
+    """Planes of whole bytes, lowest byte first; then the bits above them, all lowest ones before the next ones."""
     words = words_of([0x07060504030201, 0x17161514131211])
     planes = "01020304 11121314 0506 1516 07 17"
     assert pack_words(words, 56).tobytes() == bytes.fromhex(planes)
+    assert pack_words(words, 53).tobytes() == bytes.fromhex(planes.removesuffix("07 17") + "fc40")
     assert pack_bits(bits_of([1, 0, 0, 0, 0, 0, 0, 0, 1])).tobytes() == bytes.fromhex("8080")
 
 
-@pytest.mark.parametrize("position", [0, 1, 4])
-def test_word_beyond_its_width_is_refused(position: int) -> None:
-    for width in range(2, 65):
-        bytes_of_a_word = bits_bytes(width)
-        for bit in range(width, 8 * bytes_of_a_word):
-            words = np.zeros(5, np.uint64)
-            words[position] = 1 << bit
-            with pytest.raises(OutOfRange, match=r"mixer b, at step: .*bits"):
-                unpack_words(pack_words(words, 8 * bytes_of_a_word), 5, width, "mixer b", "step")
+@pytest.mark.parametrize("width", EVERY_WIDTH)
+def test_no_message_holds_a_word_beyond_its_width(width: int) -> None:
+    """Every message of the right length is one of words: all bits set are the greatest words, or padding is."""
+    ones = np.full(words_bytes(5, width), 255, np.uint8)
+    if 5 * width % 8:
+        with pytest.raises(OutOfRange, match=r"mixer b, at step: .*padding"):
+            unpack_words(ones, 5, width, "mixer b", "step")
+    else:
+        assert unpack_words(ones, 5, width, "mixer b", "step").tolist() == [2**width - 1] * 5
 
 
-def test_refusal_names_the_width() -> None:
-    too_long = pack_words(words_of([1 << 17]), 24)
-    with pytest.raises(OutOfRange, match="more than its 17 bits"):
-        unpack_words(too_long, 1, 17, "mixer b", "step")
+@pytest.mark.parametrize("width", [2, 3, 13, 41, 63])
+def test_set_padding_of_words_is_refused(width: int) -> None:
+    for count in range(1, 8):
+        packed = pack_words(random_for(count).words(count) & mask(width), width)
+        for bit in range(count * (width % 8) % 8 or 8, 8):
+            changed = packed.copy()
+            changed[-1] |= np.uint8(128 >> bit)
+            with pytest.raises(OutOfRange, match=r"mixer b, at step: .*padding"):
+                unpack_words(changed, count, width, "mixer b", "step")
 
 
 @pytest.mark.parametrize("count", range(1, 18))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol.arrays import Bits, Bytes, Values, Words, mask
+from mixbayes.protocol.arrays import Bits, Values, Words, mask
 from mixbayes.protocol.bayes import label, question
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader, receive_masks, receive_sums
@@ -139,7 +139,7 @@ class OneSeed(Randomness):
 
 
 def test_one_seed_for_both_mixers_shows_each_the_sums_of_its_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a mixer would have to know the masks of its own sums: those that it is given are the other one's."""
+    """So a mixer is given the masks of the other one's sums, which are of another seed."""
     model = random_model(8)
     secret = sums_of(model, CODES)
     of_a, of_b = ask(model, CODES)
@@ -158,10 +158,7 @@ SMALL = Parameters(4096, 4)
 
 
 def rows_read(c1: Limbs, encrypted: Encrypted) -> Integers:
-    """The attack of a mixer that knows every a: if c1 is Σ p_k·a_k and nothing else, p_1 is c1 divided by a_1.
-
-    It tries whether a row that asks for word v of a table of one polynomial explains c1, for all v.
-    """
+    """The attack of a mixer, which knows every a: the rows p for which c1 is p·a_1 and nothing else, of some rows."""
     a = spectrum(uniform(SMALL, encrypted.seed, 2))[:1]
     candidates = np.zeros((8, SMALL.dimension), np.int64)
     candidates[np.arange(8), np.arange(8)] = 1
@@ -258,10 +255,11 @@ def test_opened_scaled_difference_shows_its_size_and_nothing_of_ours_does() -> N
     assert abs(difference(compared[0][:, coins], compared[1][:, coins])) < 8
 
 
-def label_messages(blinding: Callable[[int], Randomness], runs: int = 64) -> Bytes:
-    """What a mixer sends for the same share of a label, run after run."""
+def label_messages(blinding: Callable[[int], Randomness], runs: int = 64) -> Words:
+    """The words that a mixer sends for the same share of a label, run after run."""
     share = np.full(8, 0b101, np.uint64)
-    return np.stack([label.blinded(share, 3, blinding(run)) for run in range(runs)])
+    messages = (label.blinded(share, 3, blinding(run)) for run in range(runs))
+    return np.stack([unpack_words(message, 8, 3, "", "") for message in messages])
 
 
 class NoPad(Randomness):
@@ -273,7 +271,7 @@ def test_unblinded_label_shows_the_mixers_share_and_a_blinded_one_does_not() -> 
     broken = label_messages(lambda run: NoPad(seed(run)))
     assert (broken == 0b101).all()
     blinded = label_messages(random_for)
-    counts = np.bincount(blinded.reshape(-1), minlength=8)
+    counts = np.bincount(blinded.reshape(-1).astype(np.intp), minlength=8)
     assert counts.sum() == 512
     assert counts.min() > 32  # 64 expected
     assert counts.max() < 96

@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mixbayes.protocol.arrays import Bits, Bytes, Words, mask
+from mixbayes.protocol.arrays import Bits, Bytes, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Buffer, Channel
-from mixbayes.protocol.circuits import addition, comparison, logarithm
+from mixbayes.protocol.circuits import addition, comparison, look_up, normal
 from mixbayes.protocol.circuits.addition import to_bits
 from mixbayes.protocol.circuits.argmax import all_pairs, tournament
-from mixbayes.protocol.circuits.choice import Slots, choose_slots, look_up
+from mixbayes.protocol.circuits.bounded import Cut, times
+from mixbayes.protocol.circuits.choice import Slots, choose_slots
 from mixbayes.protocol.circuits.comparison import carry
-from mixbayes.protocol.circuits.logarithm import leading_one
-from mixbayes.protocol.circuits.products import cross, gate, scale
+from mixbayes.protocol.circuits.look_up import one_hot
+from mixbayes.protocol.circuits.normal import normalise
+from mixbayes.protocol.circuits.products import cross, gate, nested, scale, select
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.extension import Received, Sent
@@ -51,21 +53,33 @@ class Step:
     padding: int
 
 
-TABLE = random_for(5).words(16, 2) & mask(WIDTH)
-
 STEPS = {
-    # Three levels of a tree over eight digits, 7 gates an instance, two bits of a byte each.
-    "carry": Step(lambda me, w: carry(me, w, WIDTH), (words(0),), (words(TOP),), 7 * N * 6),
+    "carry": Step(lambda me, w: carry(me, w, WIDTH), (words(0),), (words(TOP),), 0),
     "gate": Step(lambda me, b, w: gate(me, b, w, 8), (bits(0), bits(0)), (bits(1), bits(255)), 0),
+    "nested": Step(
+        lambda me, b, w: nested(me, b, w, 2), (bits(0, 3, N), bits(0, 4, N)), (bits(1, 3, N), bits(3, 4, N)), 0
+    ),
+    "select": Step(
+        lambda me, b, w, h: select(me, b, w, WIDTH, h, 8),
+        (bits(0), words(0), words(0)),
+        (bits(1), words(TOP), words(255)),
+        0,
+    ),
     "and": Step(lambda me, b, w: gate(me, b, w, 1), (bits(0), bits(0)), (bits(1), bits(1)), 0),
     "cross": Step(lambda me, b, w: cross(me, b, w, WIDTH), (bits(0), words(0)), (bits(1), words(TOP)), 0),
     "wide cross": Step(
         lambda me, b, w: cross(me, b, w, 192), (bits(0), words(0, 3, N)), (bits(1), words(2**64 - 1, 3, N)), 0
     ),
     "scale": Step(lambda me, b, w: scale(me, b, w, WIDTH), (bits(0), words(0)), (bits(1), words(TOP)), 0),
-    "look up": Step(lambda me, i: look_up(me, i, TABLE, (WIDTH, WIDTH)), (words(0),), (words(15),), 0),
+    "times": Step(
+        lambda me, w, x: times(me, Cut(WIDTH, w, w.astype(np.uint8) & np.uint8(1)), x, WIDTH + 8),
+        (words(0), words(0)),
+        (words(TOP), words(TOP)),
+        0,
+    ),
+    "one hot": Step(lambda me, i: one_hot(me, i, 2), (words(0),), (words(63),), -1),
     "to bits": Step(lambda me, w: to_bits(me, w, WIDTH), (words(0),), (words(TOP),), -1),
-    "leading one": Step(lambda me, w: leading_one(me, w, WIDTH), (words(0),), (words(TOP),), -1),
+    "normalise": Step(lambda me, w: normalise(me, w, WIDTH), (words(0),), (words(TOP),), -1),
     "tournament": Step(lambda me, s: tournament(me, s, WIDTH), (words(0, 3, N),), (words(TOP, 3, N),), -1),
     "all pairs": Step(lambda me, s: all_pairs(me, s, WIDTH), (words(0, 3, N),), (words(TOP, 3, N),), -1),
 }
@@ -103,7 +117,7 @@ def test_what_a_party_hears_in_a_step_is_uniform_whatever_the_other_holds(name: 
     tells_nothing(views, step.padding if step.padding >= 0 else None)
 
 
-@pytest.mark.parametrize("name", ["carry", "gate", "cross", "scale", "look up"])
+@pytest.mark.parametrize("name", ["carry", "gate", "cross", "scale", "times", "one hot"])
 @dealt
 def test_what_a_party_hears_is_not_bound_to_the_transfers_it_knows(name: str) -> None:
     """Messages, its own pads and choices, together: a mask that the receiver could compute would show here."""
@@ -125,8 +139,8 @@ def test_what_a_party_hears_is_not_bound_to_the_transfers_it_knows(name: str) ->
 @dealt
 @pytest.mark.parametrize(
     ("name", "module"),
-    [("carry", comparison), ("to bits", addition), ("leading one", logarithm)],
-    ids=["carry", "to bits", "leading one"],
+    [("carry", comparison), ("to bits", addition), ("normalise", normal), ("one hot", look_up)],
+    ids=["carry", "to bits", "normalise", "one hot"],
 )
 def test_entry_that_a_party_chooses_is_under_the_share_of_whoever_offered_it(
     name: str, module: ModuleType, monkeypatch: pytest.MonkeyPatch
@@ -166,9 +180,9 @@ class Simulated(Channel):
         self.heard.append((step, said))
         return said.copy()
 
-    def swap(self, step: str, payload: Buffer, size: int | None = None) -> Bytes:
+    def start_swap(self, step: str, payload: Buffer, size: int | None = None) -> Callable[[], Bytes]:
         sending = payload.nbytes if isinstance(payload, np.ndarray | memoryview) else len(payload)
-        return self.receive(step, sending if size is None else size)
+        return lambda: self.receive(step, sending if size is None else size)
 
 
 class IdealPool(PairPool):
@@ -199,7 +213,7 @@ def places_of_coins(heard: list[list[tuple[str, Bytes]]]) -> list[tuple[str, Byt
     ]
 
 
-@pytest.mark.parametrize("name", ["carry", "gate", "scale", "look up"])
+@pytest.mark.parametrize("name", ["carry", "gate", "scale", "times", "one hot"])
 @dealt
 def test_a_view_can_be_simulated_without_the_other_party(name: str) -> None:
     """A's code, run against a peer that knows no input, hears the same steps, lengths and distribution as in truth.

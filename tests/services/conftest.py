@@ -55,9 +55,9 @@ def serving(served: Site) -> Iterator[Site]:
 
 @pytest.fixture
 def hasty(tmp_path: Path) -> Iterator[Site]:
-    """Mixer a of one that agreed to wait for nobody for long."""
+    """Mixer b of one that agreed to wait for nobody for long."""
     made = make_site(tmp_path / "site", policy={"timeout": HASTE})
-    with made.mixer("a"):
+    with made.mixer("b"):
         yield made
 
 

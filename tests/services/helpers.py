@@ -42,11 +42,13 @@ from mixbayes.parties.with_mixers.contributing import Messages
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.errors import MixbayesError
+from mixbayes.protocol.transfer.lots import LOT
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.folding import folded
 from mixbayes.transport import probe
+from mixbayes.transport.conversation import SUPPLYING
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.streams import StreamWire
 from mixbayes.transport.tls import Credentials
@@ -86,7 +88,7 @@ def agreement(**changes: Any) -> dict[str, Any]:
         "name": "tumours",
         "parties": [{"name": name} for name in HOSPITALS],
         "mixers": [{"name": name, "address": f"127.0.0.1:{free_port()}"} for name in ("a", "b")],
-        "policy": {"minimum": 2, "timeout": CALM, "budget": 10_000},
+        "policy": {"minimum": 2, "timeout": CALM, "budget": 10_000, "ahead": LOT},
         "dictionary": deepcopy(DICTIONARY),
     }
     for key, value in changes.items():
@@ -422,8 +424,9 @@ class Relay:
 
 
 def at_work() -> list[str]:
-    """The conversations at nodes in this process that are complete."""
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("conversation")]
+    """The conversations at nodes in this process that are complete, without that about the supply of transfers."""
+    names = (thread.name for thread in threading.enumerate())
+    return [name for name in names if name.startswith("conversation") and name != f"conversation {SUPPLYING}"]
 
 
 class Running:

@@ -130,13 +130,13 @@ def test_fields_that_nobody_knows_make_it_longer_and_are_refused(collecting: Sit
 
 def test_a_message_that_never_ends_holds_no_thread_for_ever(hasty: Site) -> None:
     """The caller gives no deadline of its own, so the mixer must have one."""
-    with hasty.dialled("west", "a") as peer:
+    with hasty.dialled("west", "b") as peer:
         contribute = MixerStub(peer.channel.now()).Contribute
         waiting = _Endless()
         call = contribute.future(iter(waiting), metadata=peer._header)  # type: ignore[attr-defined]
         wait_until(call.done, "the mixer ended the call")
         waiting.stopped.set()
-        journal = hasty.journals["a"]
+        journal = hasty.journals["b"]
         wait_until(lambda: journal.says("party west", "Contribute"), "its thread is free again")
 
 

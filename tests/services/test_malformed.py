@@ -82,7 +82,8 @@ def converse_with_any_bytes(site: Site, couple: Couple, at: str, data: st.DataOb
     """All streams of a conversation at once, so that its work begins wherever the metadata allow it."""
     there, found = door(site, couple, at, *(("Mixer", "Ask") if at == MIXER_A else ("Pair", "Talk")))
     purpose, whose, key = data.draw(PURPOSES), data.draw(WHOSE), data.draw(st.uuids()).hex
-    names = [NOW, AHEAD, *(["question", "question ahead"] if at == PARTNER and purpose == ASKING else [])]
+    of_pair = [] if at == MIXER_A else [AHEAD]
+    names = [NOW, *of_pair, *(["question", "question ahead"] if at == PARTNER and purpose == ASKING else [])]
     sent = [(about(key, name, purpose, whose), data.draw(PIECES)) for name in names]
     with ThreadPoolExecutor(len(sent)) as pool:
         calls = [pool.submit(call, there, found, pieces, metadata) for metadata, pieces in sent]

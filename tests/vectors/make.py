@@ -18,7 +18,12 @@ from typing import Any
 import numpy as np
 
 from mixbayes.protocol import memory
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Bits, Values, Words, mask
+from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.nominal import Nominal
+from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader, receive_sums
 from mixbayes.protocol.channel import Buffer, Channel
 from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.logarithm import fixed_log2, shared_log2
@@ -233,7 +238,7 @@ TAMPERED_TALK = [
     {"why": "its last byte is missing", "stream": "talk", "at": -1, "code": "E211"},
 ]
 PADDING = {"why": "padding of the bits is set", "stream": "talk", "at": 16, "flip": 1, "code": "E203"}
-TOO_LONG = {"why": "a word has a bit too many", "stream": "talk", "at": -1, "flip": 0x80, "code": "E203"}
+PADDED = {"why": "padding of the words is set", "stream": "talk", "at": -1, "flip": 1, "code": "E203"}
 
 
 def gate_inputs(width: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -258,7 +263,7 @@ def triples() -> Content:
 def _triple(width: int) -> Content:
     of_a, of_b = gate_inputs(width)
     done = run(*gate_roles(width))
-    cases = [*TAMPERED_TALK, PADDING, *([TOO_LONG] if width == 20 else [])]
+    cases = [*TAMPERED_TALK, PADDING, *([PADDED] if width == 20 else [])]
     return {
         "width": width,
         "seed_a": seed(3).hex(),
@@ -340,12 +345,78 @@ def logarithms() -> Content:
     }
 
 
+ASKED = [("dimension 4096, q = 2^96", 40, 4), ("dimension 8192, q = 2^96", 40, 600), ("longer words", 60, 4)]
+"""A name, the width of words, and a number of rows: so many that each case has another dimension or q."""
+TAMPERED_SUMS = {"why": "a bit of c1", "stream": "talk", "at": 16 + 9 * 4096 + 2, "flip": 0x80, "code": "accepted"}
+"""The highest one of a coefficient. What is decrypted is always some share: an error would tell of the key."""
+
+
+def asked_form(width: int) -> Form:
+    """Of two attributes with two and three values, and three classes."""
+    attributes = [Nominal(name=name, values=values) for name, values in (("a", ("x", "y")), ("b", ("x", "y", "z")))]
+    content = {"class_column": "class", "classes": ["0", "1", "2"], "attributes": attributes}
+    return Form.of(Layout(Dictionary.model_validate(content)), width)
+
+
+def asked_words(width: int) -> list[Words]:
+    """The holder's share of the words of each attribute, and of missing cells."""
+    return [
+        np.append(drawn(40 + at, rows, 2) & mask(width), drawn(0, 1, 2) * 0, axis=0) for at, rows in ((0, 2), (1, 3))
+    ]
+
+
+def asked_codes(rows: int) -> Values:
+    every = [(a, b) for a in range(3) for b in range(4)]
+    return np.array([every[row % len(every)] for row in range(rows)], np.int32).T
+
+
+def question_roles(width: int, rows: int) -> tuple[Step, Step]:
+    """A encrypts its table and decrypts masked sums; B asks."""
+    form = asked_form(width)
+    model = Model(width, np.zeros(2, np.uint64), tuple(asked_words(width)))
+
+    def holder(ahead: Channel, talk: Channel) -> Words:
+        (offered,) = TableHolder(talk, Randomness(seed(9))).offered(form, [(model, rows)])
+        return receive_sums(talk, offered)
+
+    def reader(ahead: Channel, talk: Channel) -> Words:
+        return TableReader([talk], Randomness(seed(10))).ask_partner(form, asked_codes(rows))
+
+    return holder, reader
+
+
+def questions() -> Content:
+    """Sums of encrypted words, as shares of the first four rows."""
+    return {"cases": [_question(*case) for case in ASKED]}
+
+
+def _question(name: str, width: int, rows: int) -> Content:
+    done, laid = run(*question_roles(width, rows)), asked_form(width).polynomials(rows)
+    return {
+        "name": name,
+        "width": width,
+        "rows": rows,
+        "dimension": laid.parameters.dimension,
+        "limbs": laid.parameters.limbs,
+        "run": laid.run,
+        "seed_a": seed(9).hex(),
+        "seed_b": seed(10).hex(),
+        "words": [hexed(words) for words in asked_words(width)],
+        "codes": asked_codes(rows)[:, :4].tolist(),
+        "wire_a": digest(done.of_a["talk"]),
+        "wire_b": digest(done.of_b["talk"]),
+        "shares": [hexed(share[:, :4] & mask(width)) for share in done.results],
+        "refused": [*TAMPERED_TALK, TAMPERED_SUMS],
+    }
+
+
 FILES: dict[str, Callable[[], Content]] = {
     "shares.json": shares,
     "transfers.json": transfers,
     "triples.json": triples,
     "comparisons.json": comparisons,
     "logarithms.json": logarithms,
+    "questions.json": questions,
 }
 
 

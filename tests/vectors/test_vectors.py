@@ -8,6 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from mixbayes.protocol.circuits.logarithm import ERROR
+from mixbayes.protocol.packing import words_bytes
 from mixbayes.protocol.shares import split
 from tests.vectors import make
 
@@ -82,7 +83,7 @@ def test_shares_of_a_gate_open_to_the_product() -> None:
 
 def test_wire_of_a_gate_is_a_header_and_a_bit_and_a_word_each() -> None:
     for case in known("triples.json")["cases"]:
-        payload = 1 + (1 if case["width"] == 1 else 5 * ((case["width"] + 7) // 8))
+        payload = 1 + (1 if case["width"] == 1 else words_bytes(5, case["width"]))
         for sent in (bytes.fromhex(case["wire_a"]), bytes.fromhex(case["wire_b"])):
             assert len(sent) == 16 + payload
             assert int.from_bytes(sent[4:8], "little") == 0
@@ -108,6 +109,29 @@ def test_logarithms_are_close_and_their_shares_add_up() -> None:
     assert [a ^ b for a, b in some] == [int(count > 0) for count in counts]
 
 
+def test_shares_of_encrypted_sums_add_up_to_the_words_that_rows_name() -> None:
+    sizes = []
+    for case in known("questions.json")["cases"]:
+        sizes.append((case["dimension"], case["limbs"]))
+        tables = [words(text) for text in case["words"]]
+        found = [sum(both) % 2 ** case["width"] for both in zip(*map(words, case["shares"]), strict=True)]
+        assert found == [
+            sum(table[2 * code + later] for table, code in zip(tables, row, strict=True)) % 2 ** case["width"]
+            for later in range(2)
+            for row in zip(*case["codes"], strict=True)
+        ]
+    assert sizes == [(4096, 4), (8192, 4), (8192, 5)]
+
+
+def test_a_changed_sum_is_accepted_and_decrypts_to_something_else() -> None:
+    _, width, rows = make.ASKED[0]
+    holder, reader = make.question_roles(width, rows)
+    honest = make.run(holder, reader)
+    changed = make.altered(honest.of_b["talk"], make.TAMPERED_SUMS)
+    share = holder(make.Channel("party B", make.Replayed(b"")), make.Channel("party B", make.Replayed(changed)))
+    assert (share != honest.results[0]).any()
+
+
 def refusals() -> Iterator[tuple[str, make.Step, make.Step, list[Content]]]:
     """Both roles of every vector with cases that must be refused, and the cases."""
     for name, roles in make.transfer_roles().items():
@@ -116,6 +140,9 @@ def refusals() -> Iterator[tuple[str, make.Step, make.Step, list[Content]]]:
         yield f"gate of width {case['width']}", *make.gate_roles(case["width"]), case["refused"]
     for case in known("comparisons.json")["cases"]:
         yield f"comparison of width {case['width']}", *make.comparison_roles(case["width"]), case["refused"]
+    for name, width, rows in make.ASKED:
+        case = next(case for case in known("questions.json")["cases"] if case["name"] == name)
+        yield name, *make.question_roles(width, rows), case["refused"]
     yield "logarithm", *make.logarithm_roles(), known("logarithms.json")["refused"]
 
 
@@ -130,4 +157,5 @@ def test_unchanged_messages_are_accepted() -> None:
     """So that it is the change which the other test sees refused."""
     for name, role_a, role_b, _ in refusals():
         of_b = make.run(role_a, role_b).of_b
-        assert make.refusal(role_a, of_b, {"stream": "ahead", "at": 0, "flip": 0}) == "accepted", name
+        stream = "ahead" if of_b["ahead"] else "talk"
+        assert make.refusal(role_a, of_b, {"stream": stream, "at": 0, "flip": 0}) == "accepted", name

@@ -55,6 +55,7 @@ MOST_RECIPES = 100
 LONGEST_COLLECTION = 24 * 366  # hours
 LONGEST_WAIT = 24 * 3600  # seconds
 MOST_ROUNDS = 10**6
+MOST_AHEAD, USUAL_AHEAD = 1 << 26, 1 << 20
 SHORT_DIGEST = 16
 
 MOST_EPSILON = 100.0
@@ -113,14 +114,15 @@ class Policy(_Frozen):
     """The share of its patients that every hospital keeps out of the counts, to judge the joint classifier by."""
     transfers: KindName = "extended"
     """How the two computing parties make their oblivious transfers."""
+    ahead: Annotated[int, Field(strict=True, ge=0, le=MOST_AHEAD)] = USUAL_AHEAD
+    """Random transfers that the mixers keep in memory for questions to come; 0 for none."""
 
     @model_serializer(mode="wrap")
-    def _content(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without `transfers` where they are extended: such agreements keep the digest that they always had."""
-        content: dict[str, Any] = written(self)
-        if self.transfers == "extended":
-            content.pop("transfers", None)
-        return content
+    def _without_what_came_later(self, content: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """An agreement that does not use what came later keeps the digest that it had before there were such fields."""
+        found: dict[str, object] = content(self)
+        usual = {("transfers", "extended"), ("ahead", USUAL_AHEAD)}
+        return {key: value for key, value in found.items() if (key, value) not in usual}
 
 
 Member = TypeVar("Member", Party, Mixer)
@@ -433,7 +435,7 @@ class Federation(_Frozen):
     @cached_property
     def _roles(self) -> dict[str, Role]:
         mixers: dict[str, Role] = {mixer.name: "mixer" for mixer in self.mixers}
-        return mixers | dict.fromkeys(self.names, "party")
+        return {**mixers, **{name: "party" for name in self.names}}
 
     def title(self, name: str) -> str:
         """How messages call a node: `party va`, `mixer a`."""

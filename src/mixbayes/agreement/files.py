@@ -70,6 +70,8 @@ def _lines(federation: Federation, remarks: Mapping[str, str]) -> Iterator[str]:
     yield from _party_lines(federation)
     yield from _mixer_lines(federation.mixers)
     yield from _policy_lines(federation.policy)
+    if not federation.two_party:
+        yield from _ahead_lines(federation.policy.ahead)
     yield from _privacy_lines(federation.privacy)
     yield from _cut_lines(federation.cuts)
     yield from _dictionary_lines(federation.dictionary, remarks)
@@ -142,6 +144,12 @@ def _policy_lines(policy: Policy) -> Iterator[str]:
     yield "# How the two computing parties make oblivious transfers: extended takes the least time on one machine,"
     yield "# silent sends the fewest bytes between machines that are far apart."
     yield f"transfers = {_text(policy.transfers)}"
+
+
+def _ahead_lines(ahead: int) -> Iterator[str]:
+    yield "# Random transfers that the mixers make while nobody asks, and keep in memory for questions to come, at 49"
+    yield "# bytes each; 0 for none."
+    yield f"ahead = {ahead}"
 
 
 def _privacy_lines(privacy: Privacy | None) -> Iterator[str]:

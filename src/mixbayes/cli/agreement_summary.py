@@ -46,6 +46,8 @@ def summary(federation: Federation) -> Iterator[str]:
     yield f"budget:         {policy.budget} rows for each hospital and round"
     yield f"timeout:        {policy.timeout:g} s"
     yield f"transfers:      {federation.transfers}"
+    if not federation.two_party:
+        yield f"ahead:          {policy.ahead} random transfers that the mixers keep made"
     yield f"rows:           {policy.min_rows} to {policy.max_rows_each or dictionary.max_rows} of every hospital"
     yield f"folds:          {_folds(federation)}"
     yield f"recipes:        {_recipes(federation)}"

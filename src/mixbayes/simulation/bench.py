@@ -32,7 +32,7 @@ from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.circuits.logarithm import shared_log2
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
-from mixbayes.protocol.transfer.pool import PairPool, connect_pair
+from mixbayes.protocol.transfer.pool import BothWays, connect_pair
 from mixbayes.simulation.crew import Crew
 from mixbayes.simulation.links import MIXERS, Link
 from mixbayes.transport.meter import Moved
@@ -220,7 +220,7 @@ def questions(layout: Layout, rows: int) -> Values:
     return np.concatenate(columns).astype(np.int32)
 
 
-def _stock(pool: PairPool, count: int) -> None:
+def _stock(pool: BothWays, count: int) -> None:
     """Bring a pool to so many, or to none."""
     if count:
         pool.reserve(count)

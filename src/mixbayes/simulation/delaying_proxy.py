@@ -10,6 +10,7 @@ import asyncio
 import selectors
 import time
 from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
@@ -44,17 +45,22 @@ class _Proxy:
 
     async def serve(self, report: Connection, behind: Mapping[int, int]) -> None:
         """Until nobody listens to this process any more."""
-        for port, target in behind.items():
-            await self._listen(port, target)
-        gone = asyncio.Event()
-        asyncio.get_running_loop().add_reader(report.fileno(), self._answer, report, gone)
-        report.send(READY)
-        await gone.wait()
+        gone, loop = asyncio.Event(), asyncio.get_running_loop()
+        async with AsyncExitStack() as listening:
+            for port, target in behind.items():
+                await listening.enter_async_context(await self._listening(port, target))
+            loop.add_reader(report.fileno(), self._answer, report, gone)
+            report.send(READY)
+            await gone.wait()
+            loop.remove_reader(report.fileno())
+            for connection in self._connections:
+                connection.cancel()
+            await asyncio.gather(*self._connections, return_exceptions=True)
 
-    async def _listen(self, port: int, target: int) -> None:
+    async def _listening(self, port: int, target: int) -> asyncio.Server:
         to, fro = Direction(self._link), Direction(self._link)
         try:
-            await asyncio.start_server(partial(self._accept, target, to, fro), _HOST, port)
+            return await asyncio.start_server(partial(self._accept, target, to, fro), _HOST, port)
         except OSError as error:
             raise CannotServe(f"The proxy cannot listen on port {port} ({error.strerror}). Try again.") from None
 
@@ -84,9 +90,13 @@ class _Proxy:
         except OSError:  # the node does not listen yet, or has ended
             writer.close()
             return
-        await asyncio.gather(self._pass(reader, far_writer, to), self._pass(far_reader, writer, fro))
-        for end in (writer, far_writer):
-            end.close()
+        try:
+            await asyncio.gather(self._pass(reader, far_writer, to), self._pass(far_reader, writer, fro))
+        finally:
+            for end in (writer, far_writer):
+                end.close()
+                with suppress(OSError):
+                    await end.wait_closed()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, direction: Direction) -> None:
         """One direction of a connection, until an end hangs up."""

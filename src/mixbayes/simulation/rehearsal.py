@@ -12,10 +12,11 @@ from __future__ import annotations
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.parties.with_mixers.contributing import messages
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Values, Words
+from mixbayes.protocol.attributes.dictionary import MOST_ROWS
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.channel import Channel
@@ -57,7 +59,9 @@ class Cost:
 
 @contextmanager
 def stores(federation: Federation) -> Iterator[Stores]:
-    """Both mixers' disks, with the contributions of all hospitals in a sealed round."""
+    """Both mixers' disks, with the contributions of all hospitals in a sealed round. The budget is the largest."""
+    policy = federation.policy.model_copy(update={"budget": MOST_ROWS})
+    federation = federation.model_copy(update={"policy": policy})
     with tempfile.TemporaryDirectory(prefix="mixbayes-") as folder, ExitStack() as stack:
         both = tuple(stack.enter_context(_store(federation, name, Path(folder, name))) for name in "ab")
         _contribute(federation, both)
@@ -122,7 +126,7 @@ def training(both: Stores, link: SlowLink) -> Cost:
         both[1].rounds.serve(_ROUND, trained.run)
         now_b.send(_CONFIRM, run)
 
-    cost: Cost = memory.together(lead, follow)[0]
+    cost: Cost = memory.together(_closing(lead, now_a, ahead_a), _closing(follow, now_b, ahead_b))[0]
     return cost
 
 
@@ -158,13 +162,27 @@ def question(both: Stores, link: SlowLink, rows: int, *, private: bool) -> Cost:
 
     def answer(store: Store, other: Sequence[Channel], asker: Channel) -> None:
         page, personal, test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
-        random, kind = Randomness.from_system(), store.federation.transfers
-        converse(store.role, other, asker, layout, page, personal, test, random, kind)
+        converse(store.role, other, asker, layout, page, personal, test, Randomness.from_system(), store.supply)
 
     cost: Cost = memory.together(
-        ask, lambda: answer(both[0], a_other, a_asker), lambda: answer(both[1], b_other, b_asker)
+        _closing(ask, asker_a, asker_b),
+        _closing(lambda: answer(both[0], a_other, a_asker), *a_other, a_asker),
+        _closing(lambda: answer(both[1], b_other, b_asker), *b_other, b_asker),
     )[0]
     return cost
+
+
+def _closing(role: Callable[[], Any], *channels: Channel) -> Callable[[], Any]:
+    """A role that hangs up when it ends: if it fails, the others do not wait for it."""
+
+    def run() -> Any:
+        try:
+            return role()
+        finally:
+            for channel in channels:
+                channel.close()
+
+    return run
 
 
 def _pair(link: TimedLink, first: str, second: str) -> Ends:

@@ -11,7 +11,7 @@ from mixbayes.transport.peer import CHANNEL, CONVERSATION, PURPOSE, WHOSE, Peer
 from mixbayes.transport.streams import CallerWire, Replies
 from mixbayes.wire.v1.node_pb2 import Chunk
 
-ASKING, TRAINING = "asking", "training"
+ASKING, TRAINING, SUPPLYING = "asking", "training", "supplying"
 MODEL_KEPT = "model is kept"
 """The follower's last message in a training, sent once its model is on disk: the leader asks for that model next."""
 NOW, AHEAD = "now", "ahead"
@@ -19,15 +19,20 @@ NOW, AHEAD = "now", "ahead"
 
 
 class Bound:
-    """Streams that are of use only together: if the connection of one breaks, all others are given up."""
+    """Streams that are of use only together: if the connection of one breaks, all others are given up.
 
-    def __init__(self) -> None:
+    `over` is called when one of them has ended for any reason, for somebody who does not wait for a message.
+    """
+
+    def __init__(self, over: Callable[[], None] = lambda: None) -> None:
         self._wires: list[CallerWire] = []
         self._lost: CallerWire | None = None
+        self._over = over
 
     def add(self, wire: CallerWire) -> None:
         self._wires.append(wire)
         wire.when_abandoned(partial(self._give_up, wire))
+        wire.when_over(self._over)
         if self._lost:
             wire.give_up(self._lost.lost)
 

@@ -31,6 +31,10 @@ class SocketWire:
         self._end = end
         self._deadline = deadline
         self._rest = _Rest(end, deadline)
+        self._room = memoryview(bytearray(_SMALL))
+        self._unread = self._room[:0]
+        self._readable = select.poll()
+        self._readable.register(end, select.POLLIN)
         end.setblocking(False)  # a timeout would make every send wait until the socket takes all of it
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             end.setsockopt(socket.SOL_SOCKET, option, _SOCKET_BUFFER)
@@ -63,6 +67,16 @@ class SocketWire:
             raise self._gone(step) from None
 
     def _read_some(self, into: memoryview, step: str) -> int:
+        """Small parts come out of what was read at once, so that a header and its message take one call."""
+        if not self._unread:
+            if len(into) >= _SMALL:
+                return self._receive(into, step)
+            self._unread = self._room[: self._receive(self._room, step)]
+        count = min(len(into), len(self._unread))
+        into[:count], self._unread = self._unread[:count], self._unread[count:]
+        return count
+
+    def _receive(self, into: memoryview, step: str) -> int:
         try:
             count = self._end.recv_into(into)
         except BlockingIOError:
@@ -75,7 +89,7 @@ class SocketWire:
 
     def _await_more(self, until: float, step: str) -> int:
         """Wait for something to read; what has been read meanwhile is nothing."""
-        if not _ready(self._end, select.POLLIN, until - time.monotonic()):
+        if not self._readable.poll(max(0.0, until - time.monotonic()) * 1000):
             raise self._silent(step)
         return 0
 

@@ -177,6 +177,8 @@ class CallerWire(StreamWire):
     ) -> None:
         super().__init__(peer, deadline, watch, patience)
         self._explain = explain
+        self._on_over: Callable[[], None] = lambda: None
+        self._is_over = False
 
     def call(self, method: Callable[[Iterator[Chunk]], Replies[Chunk]]) -> CallerWire:
         call = method(self.leaving())
@@ -193,6 +195,14 @@ class CallerWire(StreamWire):
         """The call has ended. An error that the peer itself reports is raised by the next read."""
         if not (self._closed or self._late or self._given_up) and connection_broke(self._incoming):
             self.abandoned()
+        self._is_over = True
+        self._on_over()
+
+    def when_over(self, act: Callable[[], None]) -> None:
+        """Call `act` once the call has ended for any reason, or now if it has."""
+        self._on_over = act
+        if self._is_over:
+            act()
 
     def close(self) -> None:
         """Say that nothing more comes, and wait for the other end to have taken it all."""

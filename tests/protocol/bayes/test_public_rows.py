@@ -1,3 +1,5 @@
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.gaussian_moments import ABSENT_CODE
+from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import answer_public
 from mixbayes.protocol.bayes.label import blinding_for
@@ -24,15 +27,32 @@ def test_rows_arrive_as_they_were_shown(shown: list[tuple[int, int]]) -> None:
     codes = np.array(shown, np.int32).T
     ends = Ends("party asker", "mixer a")
     rows.send(ends.first, MIXED, codes)
-    np.testing.assert_array_equal(rows.receive(ends.second, MIXED, len(shown)), codes)
+    np.testing.assert_array_equal(rows.receive(ends.second, MIXED, len(shown)).codes, codes)
 
 
-@pytest.mark.parametrize("row", [[TOP + 2, 0], [0, 4]])
-def test_cell_that_its_attribute_cannot_have_is_refused(row: list[int]) -> None:
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=6), st.integers(1, 20), st.randoms())
+def test_every_cell_travels_in_as_few_bits_as_its_attribute_needs(sizes: list[int], count: int, draw: Random) -> None:
+    """An attribute of s values has s + 1 codes, and its highest code takes as many bits as s does."""
+    layout, ends = layout_of(2, sizes), Ends("party asker", "mixer a")
+    codes = np.array([[draw.randint(0, size) for _ in range(count)] for size in sizes], np.int32)
+    rows.send(ends.first, layout, codes)
+    assert ends.first.traffic.sent == 16 + -(-count * sum(size.bit_length() for size in sizes) // 8)
+    np.testing.assert_array_equal(rows.receive(ends.second, layout, count).codes, codes)
+
+
+def test_bits_behind_the_last_cell_are_refused() -> None:
     ends = Ends("party asker", "mixer a")
-    rows.send(ends.first, MIXED, np.array(row, np.int32)[:, None])
-    with pytest.raises(OutOfRange, match="party asker"):
-        rows.receive(ends.second, MIXED, 1)
+    ends.first.send("public instances", b"\x01")
+    with pytest.raises(OutOfRange, match="padding bits are set"):
+        rows.receive(ends.second, layout_of(2, [3]), 1)
+
+
+@pytest.mark.parametrize(("layout", "row"), [(MIXED, [TOP + 2, 0]), (layout_of(2, [3, 4]), [0, 5])])
+def test_cell_that_its_attribute_cannot_have_is_refused(layout: Layout, row: list[int]) -> None:
+    ends = Ends("party asker", "mixer a")
+    rows.send(ends.first, layout, np.array([row, [0, 0]], np.int32).T)
+    with pytest.raises(OutOfRange, match="party asker, at public instances: a cell is none"):
+        rows.receive(ends.second, layout, 2)
 
 
 @pytest.mark.parametrize("same", [True, False])

@@ -64,11 +64,18 @@ def test_as_many_classes_as_a_dictionary_may_have(way: Way) -> None:
     assert_winners(way, rng.integers(0, 20, (64, 9)).tolist(), 40, 1)
 
 
-@pytest.mark.parametrize(("way", "rounds"), [(tournament, 3 * (5 + 1) + 2), (all_pairs, 5 + 3)])
-def test_rounds(way: Way, rounds: int) -> None:
-    """Eight classes at 41 bits: a comparison has 5 rounds; then words move up, or gates join the results."""
+@pytest.mark.parametrize(
+    ("way", "classes", "count", "rounds"),
+    [
+        *((tournament, 2, 1, 3), (tournament, 2, 500, 5)),
+        *((tournament, 8, 500, 3 * (5 + 1)), (tournament, 5, 500, 3 * (5 + 1))),
+        *((all_pairs, 5, 1, 4), (all_pairs, 8, 500, 5 + 3)),
+    ],
+)
+def test_rounds(way: Way, classes: int, count: int, rounds: int) -> None:
+    """A comparison of 41 bits has five rounds, or three of few words. Then words move up, or gates join the results."""
     before = shared_pair().talk.first.traffic.rounds
-    both(way, (random_for(1).words(8, 5) & mask(41), 41))
+    both(way, (random_for(1).words(classes, count) & mask(41), 41))
     assert shared_pair().talk.first.traffic.rounds - before == rounds
 
 

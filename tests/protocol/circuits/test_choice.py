@@ -1,12 +1,11 @@
-import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.protocol.arrays import Bits, Words, mask
-from mixbayes.protocol.circuits.choice import Slots, choose_slots, look_up
+from mixbayes.protocol.arrays import Bits, mask
+from mixbayes.protocol.circuits.choice import Slots, choose_slots
 from mixbayes.protocol.transfer.extension import UNIT
-from tests.protocol.pairs import SEEDS, WIDTHS, both, random_for, shared_pair, xored
+from tests.protocol.pairs import SEEDS, both, random_for, shared_pair
 
 SHAPES = [(bits, slot) for bits in range(1, 7) for slot in range(1, 9) if slot << bits <= 64]
 shapes = st.lists(st.tuples(st.sampled_from(SHAPES), st.integers(1, 2), st.integers(1, 9)), min_size=1, max_size=4)
@@ -70,49 +69,3 @@ def test_transfers_are_one_for_each_bit_of_each_index() -> None:
     before = pool.left
     both(choose_slots, ([part(5, 2, 2, 7, 1), part(3, 2, 1, 4, 2)],))
     assert (before - pool.left - 47) % UNIT == 0
-
-
-def table_of(entries: int, widths: list[int], number: int) -> Words:
-    columns = [random_for(number + i).words(entries) & mask(width) for i, width in enumerate(widths)]
-    return np.stack(columns, axis=1)
-
-
-def assert_looked_up(entries: int, widths: list[int], index: Words, number: int) -> None:
-    table = table_of(entries, widths, number)
-    index_a, index_b = xored(index, entries.bit_length() - 1, number + 1)
-    row_a, row_b = both(look_up, (index_a, table, widths), (index_b, table, widths))
-    assert row_a.shape == row_b.shape == (index.size, len(widths))
-    assert (row_a ^ row_b).tolist() == [table[i].tolist() for i in index.tolist()]
-    assert not (row_a & ~np.array([mask(width) for width in widths])).any()
-
-
-@given(st.integers(1, 9), st.lists(WIDTHS, min_size=1, max_size=4), st.integers(1, 9), SEEDS)
-@settings(max_examples=50)
-def test_look_up_is_the_table_at_the_index(bits: int, widths: list[int], count: int, number: int) -> None:
-    assert_looked_up(1 << bits, widths, random_for(number + 2).words(count) & mask(bits), number)
-
-
-@pytest.mark.parametrize("bits", range(1, 10))
-def test_every_entry_is_found(bits: int) -> None:
-    assert_looked_up(1 << bits, [64, 16], np.arange(1 << bits, dtype=np.uint64), bits)
-
-
-def test_more_elements_than_are_masked_at_a_time() -> None:
-    assert_looked_up(512, [64, 16], random_for(1).words(301) & mask(9), 1)
-
-
-def test_share_of_a_row_is_fresh() -> None:
-    """The same index twice does not give the same shares, nor does an entry of zeros give shares of zeros."""
-    index, table = np.zeros(50, np.uint64), np.zeros((4, 2), np.uint64)
-    rows = [both(look_up, (index, table, (64, 64)))[0] for _ in range(2)]
-    assert np.unique(np.stack(rows)).size == 200
-
-
-def test_two_rounds_and_no_more_bytes_than_the_entries_need() -> None:
-    traffic = shared_pair().talk.first.traffic
-    rounds, sent = traffic.rounds, traffic.sent
-    widths = [64, 14, 1]
-    both(look_up, (np.arange(7, dtype=np.uint64), table_of(16, widths, 1), widths))
-    assert traffic.rounds - rounds == 2
-    entries = 4 * 16
-    assert traffic.sent - sent == 2 * 16 + 4 * 4 // 8 + entries * 8 + entries * 2 + entries // 8

@@ -112,9 +112,33 @@ def test_shares_of_a_carry_are_bits_and_fresh(width: int) -> None:
             assert once[half].tolist() != again[half].tolist()
 
 
-def test_rounds_grow_with_the_logarithm_of_the_digits() -> None:
-    for width, rounds in [(5, 2), (10, 3), (20, 4), (40, 5), (64, 6)]:
-        traffic = shared_pair().talk.first.traffic
-        before = traffic.rounds
-        both(carry, (random_for(1).words(4) & mask(width), width))
-        assert traffic.rounds - before == rounds
+@pytest.mark.parametrize(
+    ("count", "width", "rounds"),
+    [
+        (1, 5, 2),
+        (1, 10, 3),
+        (1, 40, 3),
+        (1, 64, 4),
+        (50, 40, 4),
+        (500, 10, 3),
+        (500, 20, 4),
+        (500, 40, 5),
+        (500, 64, 6),
+    ],
+)
+def test_rounds_grow_with_the_logarithm_of_the_digits_and_few_words_take_fewer(
+    count: int, width: int, rounds: int
+) -> None:
+    traffic = shared_pair().talk.first.traffic
+    before = traffic.rounds
+    both(carry, (random_for(1).words(count) & mask(width), width))
+    assert traffic.rounds - before == rounds
+
+
+@pytest.mark.parametrize("count", [1, 2, 50, 500])
+def test_carry_of_few_words_and_of_many(count: int) -> None:
+    """However many digits are joined at once: words that are equal above one digit, and random ones."""
+    a = random_for(count).words(count) & mask(40)
+    b = ~a & mask(40) ^ (np.uint64(1) << (random_for(count + 1).words(count) % np.uint64(40)))
+    for of_b in (b, random_for(count + 2).words(count) & mask(40)):
+        assert opened(both(carry, (a, 40), (of_b, 40))) == ((a + of_b) >> np.uint64(40)).tolist()

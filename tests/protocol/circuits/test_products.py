@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,12 +9,17 @@ from hypothesis import strategies as st
 from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.products import (
+    all_of,
     cross,
     cross_xor,
+    fold,
     gate,
-    multiply,
+    narrow_weighted,
+    nested,
     product_of_bits,
     scale,
+    select,
+    times_number,
     to_arithmetic,
     weighted,
 )
@@ -154,6 +160,52 @@ def test_product_of_private_bits_and_public_factors(example: tuple[int, list[lis
     assert added(shares, width) == [bit * factor % 2**width for bits, factor in cells for bit in bits]
 
 
+@given(st.integers(1, 6), st.integers(1, 8), st.integers(1, 5), SEEDS)
+def test_nested_products_are_those_of_the_opened_bits_and_words(k: int, width: int, count: int, number: int) -> None:
+    random = random_for(number)
+    bits, words = random.bits(k, count), random.small(width, k + 1, count)
+    (bits_a, bits_b), mask_of_words = xored_bits(bits, number + 1), random.small(width, k + 1, count)
+    before = shared_pair().talk.first.traffic.rounds
+    shares = both(nested, (bits_a, mask_of_words, width), (bits_b, words ^ mask_of_words, width))
+    assert shared_pair().talk.first.traffic.rounds - before == 1
+    expected = words[0]
+    for bit, word in zip(bits, words[1:], strict=True):
+        expected = word ^ bit * expected
+    assert opened(shares) == expected.tolist()
+
+
+def test_nested_products_of_every_two_bits() -> None:
+    """Every way to share them, and a word that shows which products were taken."""
+    shared = np.array([[v >> i & 1 for v in range(16)] for i in range(4)], np.uint8)
+    words = np.broadcast_to(np.array([[1], [2], [4]], np.uint8), (3, 16))
+    shares = both(nested, (shared[:2], words, 3), (shared[2:], words * np.uint8(0), 3))
+    b_1, b_2 = shared[:2] ^ shared[2:]
+    assert opened(shares) == (4 ^ b_2 * (2 ^ b_1)).tolist()
+
+
+@given(st.integers(1, 12), st.sampled_from([1, 3, 400]), SEEDS)
+@settings(max_examples=30)
+def test_fold_of_ands_is_the_and_of_all_rows(rows: int, count: int, number: int) -> None:
+    """Few words are joined several at a time, many two at a time."""
+    bits = np.maximum.reduce([random_for(number + i).bits(rows, count) for i in range(3)])  # mostly ones
+    bits_a, bits_b = xored_bits(bits, number + 3)
+    shares = both(lambda me, own: fold(me, own, 1, partial(all_of, me)), (bits_a,), (bits_b,))
+    assert opened(shares) == bits.min(axis=0).tolist()
+
+
+@given(words_and_width(WIDTHS, columns=3), st.integers(1, 64), SEEDS)
+def test_select_is_bit_times_both_words(example: tuple[int, list[list[int]]], classes: int, number: int) -> None:
+    width, (chosen, words, more) = example
+    bits, hot = bits_of(odd(chosen)), words_of(more) & mask(classes)
+    bit_a, bit_b = xored_bits(bits, number)
+    (word_a, word_b), (hot_a, hot_b) = additive(words_of(words), width, number), xored(hot, classes, number)
+    (sum_a, one_a), (sum_b, one_b) = both(
+        select, (bit_a, word_a, width, hot_a, classes), (bit_b, word_b, width, hot_b, classes)
+    )
+    assert added((sum_a, sum_b), width) == [c % 2 * word for c, word in zip(chosen, words, strict=True)]
+    assert opened((one_a, one_b)) == (bits * hot).tolist()
+
+
 @given(words_and_width(ALL_WIDTHS, columns=2), SEEDS)
 def test_weighted_is_each_row_of_bits_times_its_weight(example: tuple[int, list[list[int]]], number: int) -> None:
     width, (words, weights) = example
@@ -171,26 +223,52 @@ def test_to_arithmetic_keeps_the_bits(example: tuple[int, list[list[int]]], numb
     assert added(both(to_arithmetic, (bit_a, width), (bit_b, width)), width) == odd(words)
 
 
-@given(words_and_width(ALL_WIDTHS, columns=2, size=5), SEEDS)
+@given(words_and_width(ALL_WIDTHS, columns=3), st.integers(1, 70), SEEDS)
 @settings(max_examples=60)
-def test_multiply_shares_the_product(example: tuple[int, list[list[int]]], number: int) -> None:
-    width, (xs, ys) = example
-    x_a, x_b = additive(words_of(xs, width), width, number)
-    y_a, y_b = additive(words_of(ys, width), width, number + 1)
-    shares = both(multiply, (x_a, y_a, width), (x_b, y_b, width))
-    assert added(shares, width) == [x * y % 2**width for x, y in zip(xs, ys, strict=True)]
+def test_times_number_multiplies_all_words_by_the_number(
+    example: tuple[int, list[list[int]]], bits: int, number: int
+) -> None:
+    width, (numbers, xs, ys) = example
+    bits = min(bits, width)
+    numbers = [n % 2**bits for n in numbers]
+    of_bits = np.array([[n >> i & 1 for n in numbers] for i in range(bits)], np.uint8)
+    bits_a, bits_b = xored_bits(of_bits, number)
+    words = additive(words_of(xs + ys, width), width, number + 1)
+    in_rows = [share.reshape(*share.shape[:-1], 2, len(xs)) for share in words]
+    shares = both(times_number, (bits_a, in_rows[0], width), (bits_b, in_rows[1], width))
+    flat_a, flat_b = (share.reshape(words[0].shape) for share in shares)
+    assert added((flat_a, flat_b), width) == [n * x % 2**width for n, x in zip(numbers * 2, xs + ys, strict=True)]
+
+
+@given(st.integers(2, 150), st.integers(1, 9), SEEDS)
+@settings(max_examples=30)
+def test_weights_with_zeros_at_their_end_send_less_and_count_as_much(width: int, count: int, number: int) -> None:
+    weights = [1, -1, 3, 6, -40, 1 << width // 2, 5 << width - 1, -(1 << width - 2), 1 << width]
+    bits = random_for(number).bits(len(weights), count)
+    bits_a, bits_b = xored_bits(bits, number)
+    shares = both(narrow_weighted, (bits_a, weights, width), (bits_b, weights, width))
+    flat_a, flat_b = (share.reshape(*share.shape[:-2], -1) for share in shares)
+    expected = [bit * w % 2**width for row, w in zip(bits.tolist(), weights, strict=True) for bit in row]
+    assert added((flat_a, flat_b), width) == expected
+
+
+def test_only_the_bits_that_count_are_sent() -> None:
+    traffic, sent = shared_pair().talk.first.traffic, []
+    for needed in (None, [64, 40, 24, 8]):
+        before = traffic.sent
+        both(cross, (np.zeros((4, 10), np.uint8), np.zeros((4, 10), np.uint64), 64, needed))
+        sent.append(traffic.sent - before - 16 - 5)
+    assert sent == [320, 10 * (8 + 5 + 3 + 1)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 64, 65])
 def test_every_width_and_size(size: int) -> None:
     for width in range(1, 65):
         random = random_for(100 * size + width)
-        x, y, chosen = random.words(size) & mask(width), random.words(size) & mask(width), random.bits(size)
-        (x_a, x_b), (y_a, y_b) = additive(x, width, 1), additive(y, width, 2)
+        x, chosen = random.words(size) & mask(width), random.bits(size)
+        x_a, x_b = additive(x, width, 1)
         bit_a, bit_b = xored_bits(chosen, 3)
         assert added(both(scale, (bit_a, x_a, width), (bit_b, x_b, width)), width) == (chosen * x).tolist()
-        products = [a * b % 2**width for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-        assert added(both(multiply, (x_a, y_a, width), (x_b, y_b, width)), width) == products
         word_a, word_b = xored(x, width, 4)
         assert opened(both(gate, (bit_a, word_a, width), (bit_b, word_b, width))) == (chosen * x).tolist()
         assert added(both(to_arithmetic, (bit_a, width), (bit_b, width)), width) == chosen.tolist()
@@ -214,7 +292,7 @@ def swaps_bit_and_word(step: Callable[..., Words]) -> int:
     traffic = shared_pair().talk.first.traffic
     sent, received, rounds = traffic.sent, traffic.received, traffic.rounds
     both(step, (random_for(1).bits(100), random_for(2).words(100) & mask(20), 20))
-    assert traffic.sent - sent == traffic.received - received == 16 + 13 + 300
+    assert traffic.sent - sent == traffic.received - received == 16 + 13 + 250
     return traffic.rounds - rounds
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from mixbayes.protocol.arrays import Bits, Bytes, Words, mask
-from mixbayes.protocol.circuits import choice, products
+from mixbayes.protocol.circuits import choice, products, ring
 from mixbayes.protocol.circuits.choice import Slots, choose_slots, in_every_slot
 from mixbayes.protocol.circuits.comparison import _digit_tables
-from mixbayes.protocol.circuits.products import gate, multiply, product_of_bits, scale
+from mixbayes.protocol.circuits.products import gate, product_of_bits, scale
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.packing import unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.transfer.extension import Received, Sent
@@ -237,9 +237,10 @@ def secret_bits() -> Bits:
 
 def low_bits_of_a_factor(width: int) -> list[int]:
     """B looks at x · 2^128, which begins with zeros; above them stand the low bits of A's share of x."""
-    x, y = secret_factor(width), random_for(36).words(*secret_factor(width).shape) & mask(width - 128)
-    view = WideView(lambda me, x, y: multiply(me, x, y, width), (x, x), (y, y), width)
-    return [view.if_begins(128 * x.shape[1] + i, 0) >> 128 for i in range(x.shape[1])]
+    x = secret_factor(width)
+    bits = np.zeros(x.shape[1], np.uint8)
+    view = WideView(lambda me, x: scale(me, bits, ring.shifted(x, 128, width), width), (x,), (np.zeros_like(x),), width)
+    return [view.if_begins(i, 0) >> 128 for i in range(x.shape[1])]
 
 
 def secret_factor(width: int) -> Words:
