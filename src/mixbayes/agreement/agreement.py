@@ -434,8 +434,9 @@ class Federation(_Frozen):
 
     @cached_property
     def _roles(self) -> dict[str, Role]:
-        mixers: dict[str, Role] = {mixer.name: "mixer" for mixer in self.mixers}
-        return {**mixers, **{name: "party" for name in self.names}}
+        roles: dict[str, Role] = dict.fromkeys(self.names, "party")
+        roles.update((mixer.name, "mixer") for mixer in self.mixers)
+        return roles
 
     def title(self, name: str) -> str:
         """How messages call a node: `party va`, `mixer a`."""
