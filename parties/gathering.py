@@ -22,6 +22,7 @@ Every other error is one of the question, and each of its applications gets it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -78,7 +79,7 @@ class Gathering:
         self._turn = turn
         self._note = note
         self._ask = ask
-        self._asked = -_LATELY
+        self._asked = -math.inf
 
     def labels(self, how: How, codes: Values) -> Labels:
         """The labels of at most `MOST_ROWS` rows."""

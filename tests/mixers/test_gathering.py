@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from mixbayes.node.disk import audit
 from mixbayes.node.disk.sealing import Seal
+from mixbayes.parties import gathering
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.own_patients import OwnPatients
-from mixbayes.parties.with_mixers import asking
+from mixbayes.parties.with_mixers import asking, node
 from mixbayes.parties.with_mixers.node import Hospital
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes import public_rows
@@ -154,27 +155,44 @@ def test_those_whose_rows_exceed_the_budget_do_not_take_the_others_down(served: 
         assert books(world).spent == [BUDGET, BUDGET]
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_larger_table_has_smaller_questions_while_others_ask_about_few_rows(
+    served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node, "MOST_ROWS", 1)
+    monkeypatch.setattr(gathering, "TABLE_ALONE", 3)
+    monkeypatch.setattr(gathering, "TABLE_AMONG_OTHERS", 1)
+    monkeypatch.setattr(gathering, "_LATELY", LONG)
+    with a_copy(served) as world:
+        north = Together(world)
+        labels = [*north.ask_all([CODES]), *north.ask_all([CODES[:, :1]]), *north.ask_all([CODES])]
+        north.stop()
+        expected = [world.expected(ALL, codes) for codes in (CODES, CODES[:, :1], CODES)]
+        assert [one.tolist() for one in cast("list[Labels]", labels)] == expected
+        assert rows_asked(world, *MIXERS, "north") == [[3, 1, 1, 1, 1, 1, 1]] * 2 + [[4, 1, 4]]
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(faults, st.lists(st.integers(1, 2), min_size=1, max_size=3), st.booleans()), max_size=3))
 @example([(Full("b", 1, 1), [1, 1, 1], False)] * 2)
 @example([(Killing("a", 3), [1, 2], False), (Killing("b", 5), [2, 1], False)])
 @example([(Killing("north", 3), [1, 2], True), (Full("north", 1, 1), [1, 1, 1], True)])
+@example([(Killing("a", 0), [1, 1], False), (Killing("north", 0), [1], False)])
 @example([(Cut("a", "north", 3), [1, 1, 1], True), (Cut("b", "north", 2), [1, 1, 1], True)])
 def test_charged_is_what_was_answered_and_at_most_one_open_question(
     served: Path, attempts: list[tuple[Fault, list[int], bool]]
 ) -> None:
     """Each attempt meets a fault, and the node may begin again after it."""
     with a_copy(served) as world:
-        north, got = Together(world), 0
+        north, got, largest = Together(world), 0, 0
         for fault, sizes, again in attempts:
             parts = [CODES[:, :size] for size in sizes]
             for one, codes in zip(north.ask_all(parts, fault), parts, strict=True):
                 assert isinstance(one, BaseException) or one.tolist() == world.expected(ALL, codes)
                 assert not isinstance(one, BaseException) or isinstance(one, MixbayesError | Killed)
                 got += 0 if isinstance(one, BaseException) else codes.shape[1]
-            now = books(world)
+            now, largest = books(world), max(largest, sum(sizes))
             assert all(got <= now.answered <= spent for spent in now.spent), "labels that nobody paid for"
-            assert all(spent <= now.answered + sum(sizes) for spent in now.spent), "more than one question is open"
+            assert all(spent <= now.answered + largest for spent in now.spent), "more than one question is open"
             if again:
                 north.stop()
         if BUDGET - max(books(world).spent) < 1:

@@ -25,8 +25,8 @@ from mixbayes.transport.peer import KEEP_ALIVE, LIMITS
 from mixbayes.transport.tls import Credentials, for_server
 
 THREADS, _OF_CALLER = 1024, 4
-"""Every open stream takes a thread; threads are made as they are needed. Mixer b has so many streams for each
-hospital with a conversation: two from the hospital and two from mixer a."""
+"""Every open call takes a thread; threads are made as they are needed. Mixer b has three streams for each hospital with
+a conversation, one from the hospital and two from mixer a, and room for one call more."""
 _GRACE = 2.0
 HANDSHAKE = 5.0
 """Seconds for a handshake, unless less is agreed for every wait."""
