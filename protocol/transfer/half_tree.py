@@ -27,10 +27,10 @@ Places = NDArray[np.intp]
 
 
 class Splitter:
-    """Makes two children of every node. It owns scratch memory for its largest level."""
+    """Makes two children of every node. It owns scratch memory for `most` nodes."""
 
     def __init__(self, hashing: FixedKeyHash, most: int) -> None:
-        self._hash = hashing
+        self.hashing = hashing
         self._turned = np.empty((most, 2), np.uint64)
         self._hashed = np.empty((most + 1, 2), np.uint64)
 
@@ -40,7 +40,7 @@ class Splitter:
         turned, left = self._turned[: len(parents)], self._hashed[: len(parents) + 1]
         np.bitwise_xor(parents[:, 0], parents[:, 1], out=turned[:, 0])
         turned[:, 1] = parents[:, 0]
-        self._hash.absorb(turned, left)
+        self.hashing.absorb(turned, left)
         np.bitwise_xor(parents, left[:-1], out=right)
         parents[:] = left[:-1]
 

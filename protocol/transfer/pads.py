@@ -111,9 +111,12 @@ def tree_hash(key: bytes) -> FixedKeyHash:
     return FixedKeyHash(_derived("trees", key))
 
 
-def silent_tree_hash(key: bytes) -> FixedKeyHash:
-    """The hash that makes the children of a node in the trees of silent transfers."""
-    return FixedKeyHash(_derived("silent trees", key))
+def silent_tree_hash(key: bytes, iteration: int) -> FixedKeyHash:
+    """The hash that makes the children of a node in the trees of one iteration of silent transfers.
+
+    No tweak tells nodes apart, so whoever guesses a node guesses all of an iteration at once, but not of two.
+    """
+    return FixedKeyHash(_derived(f"silent trees {iteration}", key))
 
 
 def _derived(use: str, key: bytes) -> bytes:

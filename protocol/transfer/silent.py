@@ -63,13 +63,16 @@ class _Leaves:
 
     def __init__(self, sizes: LpnSizes, key: bytes) -> None:
         self._sizes = sizes
+        self._key, self._iteration = key, 0
         self.rows = np.empty((sizes.outputs, 2), np.uint64)
         most = min(TREES_TOGETHER, sizes.trees) << sizes.depth >> 1
-        self.splitter = Splitter(silent_tree_hash(key), most)
+        self.splitter = Splitter(silent_tree_hash(key, 0), most)
 
     def parts(self) -> Iterator[tuple[slice, Words]]:
-        """Some trees, and where their leaves stand."""
+        """The trees of the next iteration, some at a time, and where their leaves stand."""
         depth = self._sizes.depth
+        self.splitter.hashing = silent_tree_hash(self._key, self._iteration)
+        self._iteration += 1
         for trees in slices(self._sizes.trees, TREES_TOGETHER):
             rows = self.rows[trees.start << depth : trees.stop << depth]
             yield trees, rows.reshape(1 << depth, -1, 2)

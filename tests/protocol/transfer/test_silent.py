@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.errors import LocalError
 from mixbayes.protocol.transfer import silent
+from mixbayes.protocol.transfer.half_tree import all_leaves
 from mixbayes.protocol.transfer.lpn import LpnSizes
 from mixbayes.protocol.transfer.silent import ANSWER, QUESTION, SUMS
 from tests.protocol.pairs import SEEDS
@@ -123,6 +124,18 @@ def test_same_seeds_make_the_same_transfers_and_others_others() -> None:
     one, again, other = (made(number) for number in (1, 1, 2))
     assert one.sent.tolist() == again.sent.tolist()
     assert not np.isin(one.sent, other.sent).any()
+
+
+def test_every_iteration_hashes_its_trees_under_another_key() -> None:
+    ends = SilentEnds()
+    roots, grown = np.zeros((SMALL.trees, 2), np.uint64), []
+    for _ in range(2):
+        ends.begin()
+        ends.expand(ends.a.left)
+        leaves = np.empty((1 << SMALL.depth, SMALL.trees, 2), np.uint64)
+        all_leaves(ends.a._sender._leaves.splitter, roots, roots[0], leaves)
+        grown.append(leaves[:, 0])
+    assert not np.isin(grown[0][1:], grown[1]).any()
 
 
 def made(number: int) -> Direction:
