@@ -71,7 +71,7 @@ class Form:
         return slices(rows, max(1, -(-rows // -(-rows // most)) if rows else 1))
 
     def polynomials(self, rows: int) -> PolynomialLayout:
-        """Where the table and the rows of one piece stand."""
+        """Where the table and the rows of one piece stand that has a key of its own."""
         return _cheapest(self.words, self.classes - 1, self.width, rows, self._answers)
 
     @property
@@ -87,6 +87,10 @@ class Form:
     def stands(self, rows: int, about: bytes) -> bool:
         """Whether a question of so many rows is asked of a standing table: where one product and one key serve all."""
         return bool(about) and rows <= min(self.standing.rows_together, self.standing_rows)
+
+    def laid_out(self, rows: int, about: bytes) -> PolynomialLayout:
+        """Where the table and the rows of such a question stand."""
+        return self.standing if self.stands(rows, about) else self.polynomials(rows)
 
     def volume(self, rows: int) -> int:
         """The bytes that the hospital exchanges with one mixer about so many rows, apart from headers."""
@@ -139,8 +143,8 @@ class TableHolder:
     def answered(self, form: Form, asked: Sequence[tuple[Model, int]], about: bytes = b"") -> Iterator[Words]:
         """Shares (K, n) of the scores, piece by piece: the own sums, and the masks of the other mixer's."""
         for one in self.offered(form, asked, about):
-            masks = receive_masks(self.asker, one)
-            yield scores_from(form, receive_sums(self.asker, one) + masks)
+            of_other = receive_masks(self.asker, one)
+            yield scores_from(form, receive_sums(self.asker, one) + of_other)
 
     def offered(self, form: Form, asked: Sequence[tuple[Model, int]], about: bytes = b"") -> Iterator[Offered]:
         """Offers for one piece after the other, of these models and numbers of rows.
@@ -188,14 +192,15 @@ class TableReader:
 
     def ask_partner(self, form: Form, codes: Values, about: bytes = b"") -> Words:
         """Ask the only holder about the rows of one piece; returns the shares (K − 1, n) that the masks are."""
-        seed = self._random.bytes(SEED_BYTES)
+        seed, rows = self._random.bytes(SEED_BYTES), codes.shape[1]
         self._send_sums(form, codes, [seed], about)
-        return _shares_of_masks(self._layout(form, codes.shape[1], about), form, seed, codes.shape[1])
+        return _shares_of_masks(form.laid_out(rows, about), form, seed, rows)
 
     def _send_sums(self, form: Form, codes: Values, seeds: Sequence[bytes], about: bytes) -> None:
         """Take the table of each holder if it is not there, and send it the masked sums for these rows."""
         rows, named = codes.shape[1], form.named(codes)
-        layout, tables = self._layout(form, rows, about), self._tables(form, rows, about)
+        layout = form.laid_out(rows, about)
+        tables = self._standing_tables(form, rows, about) if form.stands(rows, about) else self._received(layout)
         hidden = [_masks(layout, seed, rows) for seed in seeds]
         for part in layout.products(rows):
             factors, places = spectrum(layout.row_polynomials(named[:, part])), layout.places(part.stop - part.start)
@@ -203,17 +208,16 @@ class TableReader:
                 c1, c0 = table.masked_sum(factors, places, own[:, :, part].reshape(len(own), -1), self._random)
                 holder.send(_SUMS, np.concatenate([to_bytes(c1), to_bytes(c0)]))
 
-    def _tables(self, form: Form, rows: int, about: bytes) -> list[Table]:
-        layout, stands = self._layout(form, rows, about), form.stands(rows, about)
-        if stands and (standing := self._standing.take(about, rows)):
-            return standing
-        tables = [Table.of(layout.parameters, _receive_table(layout, holder)) for holder in self._holders]
-        if stands:
+    def _standing_tables(self, form: Form, rows: int, about: bytes) -> list[Table]:
+        tables = self._standing.take(about, rows)
+        if tables is None:
+            tables = self._received(form.standing)
             self._standing.put(about, tables, form.standing_rows - rows)
         return tables
 
-    def _layout(self, form: Form, rows: int, about: bytes) -> PolynomialLayout:
-        return form.standing if form.stands(rows, about) else form.polynomials(rows)
+    def _received(self, layout: PolynomialLayout) -> list[Table]:
+        """The next table of each holder."""
+        return [Table.of(layout.parameters, _receive_table(layout, holder)) for holder in self._holders]
 
 
 class Standing(Generic[Kept]):
