@@ -211,5 +211,5 @@ def test_one_line_says_it_all() -> None:
     assert in_words(FAR, found, private=True) == (
         "Over links of 25 ms one way and 100 Mbit/s each way a training takes about 1.6 s (2.6 MB, 56 one-way delays "
         "in a row), a private question about 1 row 0.4 s (3.1 kB, 16), about 1,000 rows 0.57 s (3.2 MB, 17), if nodes "
-        "compute as fast as this machine."
+        "make no transfers ahead and compute as this machine."
     )

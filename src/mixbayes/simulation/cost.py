@@ -75,7 +75,7 @@ def in_words(link: SlowLink, found: Predicted, *, private: bool) -> str:
     for rows, cost in found.questions.items():
         jobs.append(f"{begins} {rows:,} row{'s' * (rows > 1)} {_cost(cost)}")
         begins = "about"
-    return f"Over links of {where} {', '.join(jobs)}, if nodes compute as fast as this machine."
+    return f"Over links of {where} {', '.join(jobs)}, if nodes make no transfers ahead and compute as this machine."
 
 
 def _cost(cost: Cost, unit: str = "") -> str:
