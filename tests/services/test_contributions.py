@@ -167,22 +167,22 @@ def test_whoever_hangs_up_in_the_middle_is_no_mistake_of_the_mixer(collecting: S
     assert not collecting.journals["b"].says("mistake")
 
 
-def test_one_hospital_has_not_all_the_threads(collecting: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_hospital_has_not_all_the_threads(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """With more calls open than it may, it is refused, and the others are answered."""
     monkeypatch.setattr(admission, "MOST_CALLS", 5)
-    with collecting.dialled("west", "a") as peer:
+    with site.mixers(), site.dialled("west", "a") as peer:
         contribute = MixerStub(peer.channel.now()).Contribute
         waiting = [_Endless() for _ in range(8)]
         calls = [contribute.future(iter(one), metadata=peer._header) for one in waiting]  # type: ignore[attr-defined]
         wait_until(lambda: sum(call.done() for call in calls) >= 3, "some are refused")
         refused = [error_from(call, "mixer a", "x") for call in calls if call.done()]
         assert any("mixer a says: party west has 5 calls open here already" in str(error) for error in refused)
-        assert collecting.status("south").state == "collecting"
+        assert site.status("south").state == "collecting"
         for one in waiting:
             one.stopped.set()
         for call in calls:
             call.cancel()
-        wait_until(lambda: collecting.asks("west"), "west is answered again")
+        wait_until(lambda: site.asks("west"), "west is answered again")
 
 
 def test_what_is_counted_is_in_the_audit_trail(site: Site) -> None:
