@@ -1,4 +1,4 @@
-"""Silent transfers: many correlated transfers from few, and a message that does not grow with their number.
+"""Silent transfers: many correlated transfers from few, for a message that hardly grows with their number.
 
 This is Ferret (Yang, Weng, Lan, Zhang and Wang, CCS 2020) with the trees of Half-Tree (Guo et al., EUROCRYPT 2023). An
 iteration takes correlated transfers q = t ⊕ choice·Δ and makes `LpnSizes.outputs` new ones under the same Δ:
@@ -18,10 +18,10 @@ The lowest bit of a row carries the choice: Δ has a one there, every q a zero, 
 combines choices too. This costs one of the 128 secret bits of Δ.
 
 The first iteration takes its transfers from the extension, whose check covers them. The sender of trees can lie about
-them, and passes the check only by guessing parts of the places of the noise: a lie about one level of a tree passes
-with probability 1/2 and then shows the sender one bit of a place, as in the protocol of Ferret. The receiver sends
-nothing but the key and the masked hash. A false hash makes the sender hash a value that depends on Δ, which tells
-whether one guess of 127 bits of Δ was right.
+them, and passes the check only by guessing parts of the places of the noise: a lie about level i of a tree passes with
+probability 2^-(i − 1), and then shows the sender i − 1 bits of a place. The protocol of Ferret allows this too. The
+receiver sends nothing but the key and the masked hash. A false hash makes the sender hash a value that depends on Δ,
+which tells whether one guess of 127 bits of Δ was right.
 """
 
 from __future__ import annotations
