@@ -9,6 +9,7 @@ import pytest
 
 from mixbayes.node import questions
 from mixbayes.node.questions import Kind, Question
+from mixbayes.node.serving import conversations
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
@@ -119,8 +120,8 @@ def test_a_mixer_that_falls_silent_in_the_middle_of_a_question(
 
 
 def test_a_hospital_that_falls_silent_holds_up_nobody(serving: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It joins a conversation and says nothing; another hospital is answered meanwhile."""
-    hurry(monkeypatch, "party north")
+    """It joins a conversation and asks nothing; another hospital is answered meanwhile."""
+    monkeypatch.setattr(conversations, "IDLE", {questions.NEXT: HASTE})
     given_up = "broke off", "party north", "nothing came within", "E210"
     with serving.both("north") as both, both.conversation():
         assert serving.labels("south", serving.tables["west"]) == serving.expected(serving.tables["west"])
