@@ -364,6 +364,25 @@ def test_phases(load: Load, lines: Lines) -> None:
     assert found[-1].startswith("iterations of 473,984 transfers")
 
 
+def test_lpn(load: Load, lines: Lines) -> None:
+    load("lpn").main()
+    found = lines()
+    assert found[0].startswith("in use: ")
+    assert min(float(line.split()[-1]) for line in found[1:7]) > 136
+
+
+def test_private_questions(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And that keys are replaced early enough: 128 bits are left once the answers of all rows of one are known."""
+    private_questions = load("private_questions")
+    monkeypatch.setattr(private_questions, "ROWS", (1,))
+    private_questions.main()
+    found = lines()
+    assert all(float(line.split()[-1]) >= 128 for line in found[1:4])
+    smalls = [float(line.split()[-1]) for line in found if line.startswith(("13 attributes", "30 Gaussian"))]
+    assert len(smalls) == 3
+    assert max(smalls) < 11
+
+
 def test_validity(load: Load, lines: Lines) -> None:
     load("validity").main(100)
     assert [line[42:].split()[0] for line in lines()[1:]] == ["60", "60", "85", "105"]
