@@ -364,13 +364,6 @@ def test_phases(load: Load, lines: Lines) -> None:
     assert found[-1].startswith("iterations of 473,984 transfers")
 
 
-def test_lpn(load: Load, lines: Lines) -> None:
-    load("lpn").main()
-    found = lines()
-    assert found[0].startswith("in use: ")
-    assert min(float(line.split()[-1]) for line in found[1:7]) > 136
-
-
 def test_private_questions(load: Load, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     """And that keys are replaced early enough: 128 bits are left once the answers of all rows of one are known."""
     private_questions = load("private_questions")

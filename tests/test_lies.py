@@ -119,7 +119,7 @@ def test_fate_and_blame(lying: Any, played: dict[str, Any], end: str, blame: str
 def test_of_each_kind_some_lies_of_a_mixer_are_caught_and_some_are_silent(liars: Any, kind: str) -> None:
     """In a question of two classes. A bit that nothing depends on is harmless.
 
-    No two messages of its comparison have the same length, so what can be repeated is what is checked.
+    What is repeated is an earlier message of the same length. A comparison of these rows has no two such messages.
     """
     ends = Counter(fate.end for mixer in liars.real.MIXERS for fate in fates(liars, "public question", mixer, kind))
     assert ends["caught"]
