@@ -179,8 +179,8 @@ def new(
     ] = USUAL.rounds,
     transfers: Annotated[
         Transfers,
-        typer.Option(help="How oblivious transfers are made: `silent` sends fewer bytes between distant machines."),
-    ] = Transfers.EXTENDED,
+        typer.Option(help="How oblivious transfers are made: `silent` sends fewer bytes, `extended` keeps less in memory."),
+    ] = Transfers.SILENT,
     delay: Delay = None,
     rate: Rate = None,
     how: How = USUALLY,
