@@ -91,7 +91,7 @@ class CheatingReceiver(PeerError):
 class CheatingSender(PeerError):
     """The sender of silent transfers failed the consistency check."""
 
-    code = "E204"
+    code = "E215"
     usual_remedy = CheatingReceiver.usual_remedy
 
 
@@ -105,7 +105,7 @@ class BadGroupElement(PeerError):
 class DifferentTransfers(PeerError):
     """The other computing party makes oblivious transfers in another way."""
 
-    code = "E206"
+    code = "E216"
     usual_remedy = "Compare both files with `mixbayes federation show`, and both versions with `mixbayes --version`"
 
 

@@ -216,10 +216,10 @@ CHEATING = [
     {"why": "a flipped bit of the check", "stream": "ahead", "at": -1, "flip": 1, "code": "E204"},
 ]
 CHEATING_SILENTLY = [
-    {"why": "a flipped sum of the trees", "stream": "ahead", "at": -200, "flip": 1, "code": "E204"},
-    {"why": "a flipped bit of the check", "stream": "ahead", "at": -1, "flip": 1, "code": "E204"},
+    {"why": "a flipped sum of the trees", "stream": "ahead", "at": -200, "flip": 1, "code": "E215"},
+    {"why": "a flipped bit of the check", "stream": "ahead", "at": -1, "flip": 1, "code": "E215"},
 ]
-KIND = {"why": "another kind of transfers", "stream": "ahead", "at": 20, "flip": 1, "code": "E206"}
+KIND = {"why": "another kind of transfers", "stream": "ahead", "at": 20, "flip": 1, "code": "E216"}
 AFTER_KIND = 16 + NAME_BYTES
 """A and B begin with the name of the kind."""
 REFUSED: dict[str, list[Content]] = {

@@ -135,7 +135,7 @@ def test_ends_that_make_transfers_differently_refuse_each_other_by_name(
         assert str(kind_a) in str(refused)
         assert str(kind_b) in str(refused)
     assert [refusal.peer for refusal in refusals] == ["party B", "party A"]
-    assert {refusal.code for refusal in refusals} == {"E206"}
+    assert {refusal.code for refusal in refusals} == {"E216"}
 
 
 def refusal(role: int, ours: TransferKind, theirs: TransferKind) -> DifferentTransfers:

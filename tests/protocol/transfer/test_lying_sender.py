@@ -51,7 +51,7 @@ def begin_with(step: str, change: Any, number: int = 1) -> SilentEnds:
 def test_a_changed_sum_of_any_level_is_caught(at: int) -> None:
     with pytest.raises(CheatingSender) as caught:
         begin_with(SUMS, flipped(at))
-    assert (caught.value.peer, caught.value.code) == ("party A", "E204")
+    assert (caught.value.peer, caught.value.code) == ("party A", "E215")
 
 
 def test_a_changed_answer_is_caught() -> None:
