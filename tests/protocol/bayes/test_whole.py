@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mixbayes.mixers import training
+from mixbayes.mixers.supply import Supply
 from mixbayes.mixers.training import train_round
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Values, Words
@@ -40,6 +42,8 @@ from mixbayes.protocol.lattice.layout import PolynomialLayout
 from mixbayes.protocol.lattice.polynomials import LIMB, Limbs, carried, from_words
 from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.kinds import TransferKind
+from mixbayes.protocol.transfer.pool import PairPool, connect_pair
 from mixbayes.transport.contribution import Contribution
 from tests.protocol.adversary import Tap, tapped_memory
 from tests.protocol.pairs import random_for, seed
@@ -221,9 +225,18 @@ def spoken(tap: Tap) -> list[tuple[str, int]]:
     return [(step, raw.size) for step, raw in tap.said]
 
 
+def made_here(role: int, channel: Channel, random: Randomness, source: Supply, *, kind: TransferKind) -> PairPool:
+    """In place of `connect_supplied`."""
+    return connect_pair(role, channel, random, kind=kind)
+
+
 @pytest.mark.parametrize("coins", [None, Coins((4, 2, 3))], ids=["exact", "noisy"])
-def test_mixers_at_work_say_the_same_in_a_training(coins: Coins | None) -> None:
-    """Step by step and of the same lengths, and so that the model is the same, share by share."""
+def test_mixers_at_work_say_the_same_in_a_training(coins: Coins | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step by step and of the same lengths, and so that the model is the same, share by share.
+
+    Nodes have their transfers from a supply, and in memory both make them; here nodes do, too.
+    """
+    monkeypatch.setattr(training, "connect_supplied", made_here)
     layout = layout_of(coins)
     _, received = sent(layout)
     halves = COINS if coins else None
