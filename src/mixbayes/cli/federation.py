@@ -179,7 +179,9 @@ def new(
     ] = USUAL.rounds,
     transfers: Annotated[
         Transfers,
-        typer.Option(help="How oblivious transfers are made: `silent` sends fewer bytes, `extended` keeps less in memory."),
+        typer.Option(
+            help="How oblivious transfers are made: `silent` sends fewer bytes, `extended` keeps less in memory."
+        ),
     ] = Transfers.SILENT,
     delay: Delay = None,
     rate: Rate = None,

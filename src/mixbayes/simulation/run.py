@@ -170,7 +170,8 @@ def simulate(
         privacy = promised(
             dictionary, epsilon, delta, total_epsilon=total_epsilon, total_delta=total_delta, release=release
         )
-    rules = Rules(min_rows, max_rows_each, privacy, wished.folds, wished.agreed)
+    # Nothing is made ahead, so that every byte is counted where it is needed.
+    rules = Rules(min_rows, max_rows_each, privacy, wished.folds, wished.agreed, ahead=0)
     coins = Coins(privacy.coins) if privacy else None
     layout = Layout(dictionary, Terms(len(training), min_rows, max_rows_each, coins, folds=wished.folds))
     _refuse_unfit(layout, protocol)
