@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import TextWrapper
 
 from mixbayes.agreement.agreement import (
+    USUAL_AHEAD,
     BadFederation,
     Cutting,
     Federation,
@@ -70,7 +71,7 @@ def _lines(federation: Federation, remarks: Mapping[str, str]) -> Iterator[str]:
     yield from _party_lines(federation)
     yield from _mixer_lines(federation.mixers)
     yield from _policy_lines(federation.policy)
-    if not federation.two_party:
+    if not federation.two_party or federation.policy.ahead != USUAL_AHEAD:  # which would have another digest
         yield from _ahead_lines(federation.policy.ahead)
     yield from _privacy_lines(federation.privacy)
     yield from _cut_lines(federation.cuts)
