@@ -118,12 +118,15 @@ def nested(me: ComputingParty, bits: Bits, words: Xored, width: int) -> Xored:
     """
     # Row S of `mine` is the product of my shares of the bits in S. Row S of `factors` is what the other party's share
     # of that product is multiplied by: a polynomial in my shares of the other bits and of the words.
-    mine, factors = np.ones_like(bits[:1]), words[:1]
+    mine, factors = np.ones_like(bits[:1]), np.empty_like(words, shape=(1 << len(bits), *words.shape[1:]))
+    factors[0] = words[0]
     for bit, word in zip(bits, words[1:], strict=True):
+        size = len(mine)
         mine = np.concatenate([mine, mine * bit])
-        factors = np.concatenate([factors * bit, factors])
+        factors[size : 2 * size] = factors[:size]
+        factors[:size] *= bit
         factors[0] ^= word
-    crossed: Xored = cross_xor(me, mine[1:], factors[1:], width)
+    crossed = cross_xor(me, mine[1:], factors[1:], width)
     return factors[0] ^ np.bitwise_xor.reduce(crossed, axis=0)
 
 
