@@ -60,8 +60,7 @@ def ask_public(
 def show(mixers: tuple[Channel, Channel], layout: Layout, codes: Values) -> None:
     """Send the rows to both mixers. Nothing of theirs is waited for, so they can follow an announcement at once."""
     for piece in rows.pieces(codes.shape[1]):
-        for mixer in mixers:
-            rows.send(mixer, layout, codes[:, piece])
+        rows.send_all(mixers, layout, codes[:, piece])
 
 
 def answer_private(

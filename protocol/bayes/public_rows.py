@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mixbayes.protocol.arrays import Values, slices
+from mixbayes.protocol.arrays import Bits, Values, slices
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
@@ -36,26 +36,33 @@ class Shown:
 
 def send(mixer: Channel, layout: Layout, codes: Values) -> None:
     """Show these rows (columns, n) to a mixer."""
+    send_all([mixer], layout, codes)
+
+
+def send_all(mixers: Sequence[Channel], layout: Layout, codes: Values) -> None:
+    """Show these rows to each of them. The message is made once."""
     form = _Form.of(layout)
-    widest_first = codes.take(form.order, axis=0).astype(form.kind)
-    planes = [widest_first[:columns] >> form.kind.type(place) & 1 for place, columns in enumerate(form.columns)]
-    mixer.send(_STEP, pack_bits(np.concatenate(planes).astype(np.uint8, copy=False)))
+    whole = (codes.take(form.column_of_byte, axis=0) >> form.place_of_byte[:, None]).astype(np.uint8)
+    tops = (codes >> form.place_of_top[:, None]).astype(np.uint8).take(form.column_of_bit, axis=0)
+    message = np.concatenate([whole.reshape(-1), pack_bits(tops >> form.place_of_bit[:, None] & np.uint8(1))])
+    for mixer in mixers:
+        mixer.send(_STEP, message)
 
 
 def receive(asker: Channel, layout: Layout, count: int) -> Shown:
     """The rows that a hospital shows, each code checked to be one that its attribute has."""
     form = _Form.of(layout)
-    raw = asker.receive(_STEP, bits_bytes(sum(form.columns) * count))
-    planes = unpack_bits(raw, sum(form.columns) * count, asker.peer, _STEP).reshape(-1, count)
-    widest_first, first = np.zeros((layout.columns, count), form.kind), 0
-    for place, columns in enumerate(form.columns):
-        plane = planes[first : first + columns].astype(form.kind, copy=False)
-        widest_first[:columns] |= plane << form.kind.type(place)
-        first += columns
-    if (widest_first > form.highest).any():
+    whole, bits = form.column_of_byte.size, form.column_of_bit.size
+    raw = asker.receive(_STEP, whole * count + bits_bytes(bits * count))
+    tops = unpack_bits(raw[whole * count :], bits * count, asker.peer, _STEP).reshape(bits, count)
+    codes = np.zeros((form.highest.size, count), np.int32)
+    codes[form.with_top] = np.bitwise_or.reduceat(tops << form.place_of_bit[:, None], form.first_bit, axis=0)
+    codes <<= form.place_of_top[:, None]
+    rows = raw[: whole * count].reshape(whole, count)
+    for column, place, row in zip(form.column_of_byte, form.place_of_byte, rows, strict=True):
+        codes[column] |= row.astype(np.int32) << place
+    if (codes > form.highest[:, None]).any():
         raise OutOfRange(asker.peer, _STEP, "a cell is none that its attribute can have")
-    codes = np.empty((layout.columns, count), np.int32)
-    codes[form.order] = widest_first
     return Shown(codes, hashlib.sha256(raw.data).digest())
 
 
@@ -84,26 +91,42 @@ def start_comparing(me: ComputingParty, asker: Channel, rows: Shown) -> Callable
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How rows travel: the lowest bit of every column, then the second one of all columns that have two, and so on."""
+    """How rows travel: of columns with more bits than a byte their whole bytes, and then the other bits of all columns.
 
-    kind: np.dtype[np.unsignedinteger]
-    """The smallest unsigned type that holds every code."""
-    order: NDArray[np.intp]
-    """The columns, those with the most bits first."""
-    columns: tuple[int, ...]
-    """By place of a bit, how many columns have it."""
-    highest: NDArray[np.unsignedinteger]
-    """(columns, 1): the highest code of each column, in this order."""
+    Every byte of a column, and every other bit of it, is a row of the message, the lowest first.
+    """
+
+    highest: Values
+    """The highest code of each column."""
+    column_of_byte: Values
+    place_of_byte: Values
+    place_of_top: Values
+    """How many bits of each column are in whole bytes."""
+    with_top: Values
+    """The columns that have other bits."""
+    first_bit: Values
+    """Where the bits of each of these begin."""
+    column_of_bit: Values
+    place_of_bit: Bits
 
     @classmethod
     @lru_cache
     def of(cls, layout: Layout) -> _Form:
-        highest = [attribute.codes - 1 for attribute in layout.dictionary.attributes for _ in range(attribute.columns)]
-        order = sorted(range(len(highest)), key=highest.__getitem__, reverse=True)
-        kind, bits = np.min_scalar_type(max(highest)), max(highest).bit_length()
+        codes = [a.codes for a in layout.dictionary.attributes for _ in range(a.columns)]
+        widths = [max(1, (count - 1).bit_length()) for count in codes]
+        in_bytes = [width // 8 if width > 8 else 0 for width in widths]
+        tops = [width - 8 * whole for width, whole in zip(widths, in_bytes, strict=True)]
         return cls(
-            kind=kind,
-            order=np.array(order),
-            columns=tuple(sum(code >> place > 0 for code in highest) for place in range(bits)),
-            highest=np.array([highest[column] for column in order], kind)[:, None],
+            highest=_numbers(count - 1 for count in codes),
+            column_of_byte=np.repeat(np.arange(len(widths), dtype=np.int32), in_bytes),
+            place_of_byte=_numbers(8 * byte for whole in in_bytes for byte in range(whole)),
+            place_of_top=_numbers(8 * whole for whole in in_bytes),
+            with_top=np.flatnonzero(tops).astype(np.int32),
+            first_bit=_numbers(accumulate((top for top in tops if top), initial=0))[:-1],
+            column_of_bit=np.repeat(np.arange(len(widths), dtype=np.int32), tops),
+            place_of_bit=_numbers(place for top in tops for place in range(top)).astype(np.uint8),
         )
+
+
+def _numbers(numbers: Iterable[int]) -> Values:
+    return np.fromiter(numbers, np.int32)

@@ -45,18 +45,23 @@ def divide(
     full = width(normal.width, quotient_bits)
     upper = _upper_bits(me, numerators, normal, quotient_bits)
     inverse = cut_small(me, reciprocal(me, normal, index), WIDTH)
-    products = times(me, inverse, upper, _room(quotient_bits))
-    estimate = cut_small(me, _flat(products, _room(quotient_bits)), _room(quotient_bits), FRACTION + _GUARD)
-    # Now the estimates (rows · n) are the quotients, or one or two less.
+    room = _room(quotient_bits)
+    products = _flat(times(me, inverse, upper, room), room)
+    # Upper bits that lack a carry may be below zero. One is added to every quotient, so that what is cut is not.
+    one = np.broadcast_to(ring.constant([1 << FRACTION + _GUARD], room), products.shape)
+    estimate = cut_small(me, ring.add(products, me.constant(one), room), room, FRACTION + _GUARD)
+    # Now the estimates (rows · n) are one more than the quotients, or the quotients, or one less.
     columns, rows = divisor.shape[-1], numerators.shape[-2]
     bits = normal.width + 2
     part = ring.low_bits(np.tile(divisor, rows), full, bits)
-    rest = ring.subtract(ring.low_bits(_flat(numerators, full), full, bits), times(me, estimate, part, bits), bits)
+    with_one = ring.add(ring.low_bits(_flat(numerators, full), full, bits), part, bits)
+    rest = ring.subtract(with_one, times(me, estimate, part, bits), bits)
     below = negative(me, _side_by_side(rest, part, bits), bits).reshape(2, -1)
     weights = [-1 << estimate.width, 1, 1]
     missing = weighted(me, np.concatenate([estimate.carry[None], me.negate(below)]), weights, into)
     low = ring.low_bits(_in(estimate, into), into, into)
-    found = ring.add(low, ring.total(missing, into), into)
+    of_one = np.broadcast_to(ring.constant([1], into), low.shape)
+    found = ring.subtract(ring.add(low, ring.total(missing, into), into), me.constant(of_one), into)
     return found.reshape(*found.shape[:-1], rows, columns)
 
 
@@ -73,8 +78,8 @@ def _filled(bits: int) -> int:
 
 
 def _room(quotient_bits: int) -> int:
-    """Bits of the ring of numerator times reciprocal, which is below half of it."""
-    return quotient_bits + FRACTION + _GUARD + 1
+    """Bits of the ring of numerator times reciprocal, and one more, which is below half of it."""
+    return quotient_bits + FRACTION + _GUARD + 2
 
 
 def _flat(words: Words, bits: int) -> Words:

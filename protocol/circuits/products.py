@@ -33,7 +33,7 @@ from mixbayes.protocol.transfer.pads import FixedKeyHash, pad_words
 
 Xored = TypeVar("Xored", Bits, Words)
 
-_FEW_TRANSFERS = 1 << 12
+_FEW_TRANSFERS = 1 << 11
 """Transfers that are cheaper than a round."""
 
 

@@ -38,7 +38,7 @@ from math import log
 
 import numpy as np
 
-from mixbayes.protocol.arrays import Words, mask
+from mixbayes.protocol.arrays import Bytes, Words, mask
 from mixbayes.protocol.lattice.polynomials import (
     LIMB,
     LIMB_BYTES,
@@ -46,7 +46,7 @@ from mixbayes.protocol.lattice.polynomials import (
     Limbs,
     Spectrum,
     carried,
-    from_bytes,
+    drawn,
     from_words,
     integers,
     spectrum,
@@ -124,28 +124,29 @@ class Key:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table:
-    """Encryptions, ready for sums: the transforms of every a and b, (k, 2, L, N/2)."""
+    """Encryptions, ready for sums: the transforms of every a and of every b, (k, L, N/2) both."""
 
     parameters: Parameters
-    spectra: Spectrum
+    masks: Spectrum
+    bodies: Spectrum
 
     @classmethod
     def of(cls, parameters: Parameters, encrypted: Encrypted) -> Table:
         masks = uniform(parameters, encrypted.seed, len(encrypted.bodies))
-        return cls(parameters, spectrum(np.stack([masks, encrypted.bodies], axis=1)))
+        return cls(parameters, spectrum(masks), spectrum(encrypted.bodies))
 
     def masked_sum(self, factors: Spectrum, places: Integers, mask: Limbs, random: Randomness) -> tuple[Limbs, Limbs]:
         """c1 (L, N) and c0 (L, m) at these places, from the transforms (k − 1, N/2) of the p_k and R (L, m)."""
         of = self.parameters
-        u = spectrum(ternary(of, random))
-        sums = sum_of_products(self.spectra, np.concatenate([factors, u[None]]))
-        sums[0, 0] += small(of, random, 1)[0]
-        return carried(sums[0]), carried(sums[1][:, places] + mask)
+        factors = np.concatenate([factors, spectrum(ternary(of, random))[None]])
+        c1, c0 = sum_of_products(self.masks, factors), sum_of_products(self.bodies, factors)
+        c1[0] += small(of, random, 1)[0]
+        return carried(c1), carried(c0[:, places] + mask)
 
 
 def masks(parameters: Parameters, seed: bytes, count: int) -> Limbs:
     """R for so many sums, (L, count)."""
-    return from_bytes(_drawn(seed, LIMB_BYTES * parameters.limbs * count), parameters.limbs, count)
+    return drawn(_drawn(seed, 4 * parameters.limbs * count), parameters.limbs, count)
 
 
 def shares_of_masks(parameters: Parameters, seed: bytes, count: int, width: int) -> Words:
@@ -155,7 +156,8 @@ def shares_of_masks(parameters: Parameters, seed: bytes, count: int, width: int)
 
 def uniform(parameters: Parameters, seed: bytes, count: int) -> Limbs:
     """So many uniform polynomials (count, L, N), the expansion of a public seed."""
-    return from_bytes(_drawn(seed, count * parameters.polynomial_bytes), count, parameters.limbs, parameters.dimension)
+    shape = count, parameters.limbs, parameters.dimension
+    return drawn(_drawn(seed, 4 * count * parameters.limbs * parameters.dimension), *shape)
 
 
 def ternary(parameters: Parameters, random: Randomness) -> Integers:
@@ -170,5 +172,5 @@ def small(parameters: Parameters, random: Randomness, count: int) -> Integers:
     return np.bitwise_count(heads).astype(np.int64) - np.bitwise_count(others)
 
 
-def _drawn(seed: bytes, count: int) -> np.ndarray:
+def _drawn(seed: bytes, count: int) -> Bytes:
     return np.frombuffer(Randomness(seed).bytes(count), np.uint8)

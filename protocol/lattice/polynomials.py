@@ -24,6 +24,7 @@ from mixbayes.protocol.arrays import Bytes, Words, mask, slices
 
 LIMB = 24
 LIMB_BYTES = LIMB // 8
+_LOW = np.uint32((1 << LIMB) - 1)
 TOGETHER = 64
 """Products that are added up before they are rounded."""
 
@@ -107,11 +108,34 @@ def _shifted(words: Words, places: int) -> Words:
 
 def to_bytes(limbs: Limbs) -> Bytes:
     """Three bytes for each limb, in their order."""
-    return np.ascontiguousarray(limbs).view(np.uint8).reshape(-1, 4)[:, :LIMB_BYTES].reshape(-1)
+    one, two, three, four = _in_fours(limbs.reshape(-1))
+    packed = np.empty((one.size, LIMB_BYTES), np.uint32)
+    # Four limbs are three words of 32 bits.
+    packed[:, 0] = one | two << 24
+    packed[:, 1] = two >> 8 | three << 16
+    packed[:, 2] = three >> 16 | four << 8
+    return packed.view(np.uint8).reshape(-1)[: LIMB_BYTES * limbs.size]
 
 
 def from_bytes(raw: Bytes, *shape: int) -> Limbs:
     """The limbs of this shape. Every value of the bytes is a limb."""
-    limbs = np.zeros((raw.size // LIMB_BYTES, 4), np.uint8)
-    limbs[:, :LIMB_BYTES] = raw.reshape(-1, LIMB_BYTES)
-    return limbs.view(np.uint32).reshape(shape)
+    count = raw.size // LIMB_BYTES
+    padding = np.zeros(LIMB_BYTES * (-count % 4), np.uint8)
+    one, two, three = np.concatenate([raw, padding]).view(np.uint32).reshape(-1, LIMB_BYTES).T
+    limbs = np.empty((one.size, 4), np.uint32)
+    limbs[:, 0] = one & _LOW
+    limbs[:, 1] = (one >> 24 | two << 8) & _LOW
+    limbs[:, 2] = (two >> 16 | three << 16) & _LOW
+    limbs[:, 3] = three >> 8
+    return limbs.reshape(-1)[:count].reshape(shape)
+
+
+def _in_fours(limbs: Limbs) -> Limbs:
+    """(4, n): every fourth limb, beginning with the first ones; zeros follow the last one."""
+    padding = np.zeros(-limbs.size % 4, np.uint32)
+    return np.concatenate([limbs, padding]).reshape(-1, 4).T
+
+
+def drawn(random: Bytes, *shape: int) -> Limbs:
+    """Uniform limbs of this shape, from four random bytes each."""
+    return random.view(np.uint32).reshape(shape) & _LOW

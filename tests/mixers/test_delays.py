@@ -36,7 +36,7 @@ ANNOUNCED, VERDICT, KEPT, LABEL = 1, 1, 1, 1
 """The announcement; what the mixers compare before a question, and before its answer leaves; the answer."""
 TABLE, SUMS = 1, 1
 """Of a private question: the verdicts, with the tables where none stands yet, and the sums."""
-COMPARISON, ANOTHER_LEVEL = 3, 1
+COMPARISON, ANOTHER_LEVEL = 3, 2
 """Of the scores of two classes, and what a second level of the tournament adds to it."""
 PUBLIC = ANNOUNCED + VERDICT + COMPARISON + KEPT + LABEL
 PRIVATE = ANNOUNCED + VERDICT + TABLE + SUMS + COMPARISON + KEPT + LABEL

@@ -69,7 +69,7 @@ def test_as_many_classes_as_a_dictionary_may_have(way: Way) -> None:
     [
         *((tournament, 2, 1, 3), (tournament, 2, 500, 5)),
         *((tournament, 8, 500, 3 * (5 + 1)), (tournament, 5, 500, 3 * (5 + 1))),
-        *((all_pairs, 5, 1, 4), (all_pairs, 8, 500, 5 + 3)),
+        *((all_pairs, 5, 1, 5), (all_pairs, 8, 500, 5 + 3)),
     ],
 )
 def test_rounds(way: Way, classes: int, count: int, rounds: int) -> None:
