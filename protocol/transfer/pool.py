@@ -19,7 +19,7 @@ import numpy as np
 
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import LocalError, Reuse
+from mixbayes.protocol.errors import Reuse
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import A
 from mixbayes.protocol.transfer.base import COUNT, BaseReceived, BaseSent, receive_base, send_base
@@ -30,7 +30,6 @@ from mixbayes.protocol.transfer.extension import (
     ReceiverExtension,
     SenderExtension,
     Sent,
-    StartedStretch,
 )
 from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind, hear, tell
 from mixbayes.protocol.transfer.pads import FixedKeyHash
@@ -202,44 +201,18 @@ class ReceivedPool(_Pool):
         self._extension = extension
         self._stock = ReceivedStock()
         super().__init__(channel, marks, self._stock)
-        self._started: StartedStretch | None = None
-        self._promised = 0
 
     @property
     def hash(self) -> FixedKeyHash:
         return self._extension.long_hash
 
-    def prepare(self, count: int) -> None:
-        """Send the first stretch for the next `take`, which must be of `count`, without waiting for the sender."""
-        self._refuse_if_broken()
-        if self._promised:
-            return
-        self._promised = count
-        if self.left < count:
-            with self._final_on_failure():
-                self._started = self._start(min(STRETCH, self._missing(count)))
-
-    def top_up(self) -> None:
-        if self._promised:
-            raise LocalError("What was prepared must be taken before the pool is filled.")
-        super().top_up()
-
     def take(self, count: int) -> Received:
-        if self._promised not in (0, count):
-            raise LocalError(f"{self._promised} transfers were prepared, and then {count} asked for.")
         self.reserve(count)
-        self._promised = 0
         return self._stock.hand_out(count)
 
-    def _start(self, count: int) -> StartedStretch:
-        started = self._extension.start(count)
-        started.send(self.channel)
-        return started
-
     def _stretch(self, count: int) -> None:
-        started, self._started = self._started or self._start(count), None
-        self._extension.finish(started, *self._stock.next())
-        self._stock.add(started.count)
+        self._extension.make(self.channel, count, *self._stock.next())
+        self._stock.add(count)
 
 
 class BothWays(_Pool):

@@ -447,7 +447,7 @@ def test_disturbed_pool_begins_nothing_new() -> None:
     with pytest.raises(Reuse, match="conversation"):
         asker.take(1)
     with pytest.raises(Reuse, match="transfers"):
-        asker.prepare(1)
+        asker.take(1)
 
 
 @every_tampering

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixbayes.protocol.errors import LocalError, PeerError, PeerGone, Reuse
+from mixbayes.protocol.errors import PeerError, PeerGone, Reuse
 from mixbayes.protocol.transfer.extension import CORRECTIONS, STRETCH, UNIT, Received, Sent
 from mixbayes.protocol.transfer.pool import Marks
 from tests.protocol.pairs import Pair, connect_asker, converse
@@ -39,49 +39,18 @@ def test_parties_take_in_step_and_nothing_twice(sizes: list[int]) -> None:
     assert left_a == left_b
 
 
-@given(takings, st.data())
+@given(takings)
 @settings(max_examples=20)
-def test_asker_and_answerer_take_in_step_and_nothing_twice(sizes: list[int], data: st.DataObject) -> None:
-    """Prepared or not: preparing begins what taking finishes."""
-    prepared = data.draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
+def test_asker_and_answerer_take_in_step_and_nothing_twice(sizes: list[int]) -> None:
     asker, answerer, ends = connect_asker(1, FEW)
 
-    def ask() -> list[tuple[Received, int]]:
-        taken = []
-        for size, ahead in zip(sizes, prepared, strict=True):
-            if ahead:
-                asker.prepare(size)
-            taken.append((asker.take(size), asker.left))
-        return taken
-
-    asked, answered = converse([ends], ask, lambda: [(answerer.take(s), answerer.left) for s in sizes])
+    asked, answered = converse(
+        [ends],
+        lambda: [(asker.take(s), asker.left) for s in sizes],
+        lambda: [(answerer.take(s), answerer.left) for s in sizes],
+    )
     assert_related([sent for sent, _ in answered], [received for received, _ in asked], sizes)
     assert [left for _, left in answered] == [left for _, left in asked]
-
-
-def test_preparing_changes_nothing_but_the_time() -> None:
-    assert pads_after(0) == pads_after(1) == pads_after(2)
-
-
-def pads_after(prepares: int) -> list[list[int]]:
-    asker, answerer, ends = connect_asker(1, FEW)
-    for _ in range(prepares):
-        asker.prepare(500)
-    _, received = converse([ends], lambda: answerer.take(500), lambda: asker.take(500))
-    pads: list[list[int]] = received.pads.tolist()
-    return pads
-
-
-def test_preparing_does_not_wait_and_sends_nothing_if_enough_is_there() -> None:
-    asker, answerer, ends = connect_asker(1, FEW)
-    connected = ends.first.traffic.sent
-    asker.prepare(10)
-    begun = ends.first.traffic.sent
-    assert begun > connected
-    converse([ends], lambda: asker.take(10), lambda: answerer.take(10))
-    before = ends.first.traffic.sent
-    asker.prepare(asker.left)
-    assert ends.first.traffic.sent == before
 
 
 @pytest.mark.parametrize(
@@ -124,14 +93,6 @@ def test_taking_across_two_stretches() -> None:
     assert_related([sent], [received], [STRETCH + 5 * UNIT + 1])
 
 
-def test_taking_across_two_stretches_of_which_the_first_was_prepared() -> None:
-    asker, answerer, ends = connect_asker(1, FEW)
-    size = STRETCH + 1
-    asker.prepare(size)
-    sent, received = converse([ends], lambda: answerer.take(size), lambda: asker.take(size))
-    assert_related([sent], [received], [size])
-
-
 def test_nothing_of_a_broken_pair_is_handed_out() -> None:
     """Not even what it still held when it broke."""
     pair = Pair(1, FEW)
@@ -167,23 +128,3 @@ def test_pool_breaks_too_if_what_came_was_wrong() -> None:
         pair.a.pool.take(1)
     with pytest.raises(Reuse):
         pair.a.pool.take(1)
-
-
-def test_other_numbers_than_were_prepared_are_refused() -> None:
-    asker, _, _ = connect_asker(1, FEW)
-    asker.prepare(500)
-    with pytest.raises(LocalError, match="500"):
-        asker.take(100)
-    with pytest.raises(LocalError, match="prepared"):
-        asker.top_up()
-
-
-def test_broken_pool_prepares_nothing() -> None:
-    asker, _, ends = connect_asker(1, FEW)
-    ends.first.close()
-    with pytest.raises(Reuse):
-        asker.take(10)
-    before = ends.first.traffic.sent
-    with pytest.raises(Reuse):
-        asker.prepare(10)
-    assert ends.first.traffic.sent == before
