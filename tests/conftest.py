@@ -1,5 +1,6 @@
 import os
 import signal
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 import mixbayes  # before anybody imports gRPC: it says which TLS gRPC speaks
 from mixbayes.cli import progress
+from mixbayes.transport.closed_channels import forgiving
 
 # No deadlines: first calls of numpy and cryptography are much slower than the next, and machines stand still.
 assert mixbayes.__version__
@@ -26,6 +28,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     without = [item for item in items if item.get_closest_marker("real_tables")]
     config.hook.pytest_deselected(items=without)
     items[:] = [item for item in items if item not in without]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _closed_channels_are_forgiven() -> Iterator[None]:
+    """Every other failure of a thread fails a test. Commands forgive these in their own processes."""
+    before, threading.excepthook = threading.excepthook, forgiving(threading.excepthook)
+    yield
+    threading.excepthook = before
 
 
 @pytest.fixture

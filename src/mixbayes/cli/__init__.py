@@ -2,12 +2,14 @@
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import NoReturn
 
 from mixbayes.cli import bounded
 from mixbayes.extras import naming_extras
 from mixbayes.protocol.errors import MixbayesError
+from mixbayes.transport.closed_channels import forgiving
 
 INTERRUPTED = 130
 _NODES = ("mixer", "party")
@@ -17,6 +19,7 @@ def main() -> None:
     """The `mixbayes` command."""
     # gRPC would write a line about every connection that fails, and not from where. A node's doorkeeper counts them.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    threading.excepthook = forgiving(threading.excepthook)
     if sys.argv[1:2] in ([node] for node in _NODES):
         _run_node()
     run_command()
