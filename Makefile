@@ -43,7 +43,7 @@ fresh: venv
 	diff -r -x __init__.py -x __pycache__ "$$made/mixbayes/wire" src/mixbayes/wire \
 	|| { echo "src/mixbayes/wire is not what proto/ generates: run make proto" >&2; exit 1; }
 
-# The tests of the reports open them in one. Outside ci they are skipped where there is none.
+# The tests of pages open them in one. Outside ci they are skipped.
 browser:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -51,7 +51,7 @@ browser:
 	else echo "make ci needs chromium or google-chrome, and can only install it as root where there is apt-get" >&2; \
 		exit 1; fi
 
-# The tests of sources count in them. Outside ci they are skipped where one is missing.
+# The tests of sources count in them. Outside ci they are skipped.
 engines: .venv/engines
 	@set -eu; \
 	postgres() { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1; \

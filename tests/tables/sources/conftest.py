@@ -12,8 +12,8 @@ from tests.tables.sources import postgres
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """An empty database of a PostgreSQL server that runs until the tests are over."""
-    if postgres.programs() is None:
-        assert "CI" not in os.environ, "PostgreSQL is not installed: make engines"
-        pytest.skip("PostgreSQL is not installed")
+    if "CI" not in os.environ:
+        pytest.skip("only make ci counts in databases")
+    assert postgres.programs(), "PostgreSQL is not installed: make engines"
     with postgres.running(free_port()) as url:
         yield url
