@@ -14,12 +14,12 @@ from mixbayes.node.questions import RUN_BYTES
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
-from mixbayes.protocol.bayes.agreed_set import agree_on_set
+from mixbayes.protocol.bayes.agreed_set import start_agreeing
 from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
-from mixbayes.protocol.bayes.training import train
-from mixbayes.protocol.bayes.validity import joint, judged
+from mixbayes.protocol.bayes.training import train, transfers_at_first
+from mixbayes.protocol.bayes.validity import Nonce, joint, judged, start_nonce
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
@@ -83,8 +83,13 @@ def train_round(
     """
     pool = connect_supplied(role, other[1], random, supply, kind=supply.kind)
     me = ComputingParty(role, other[0], pool, random)
-    agree_on_set(me.channel, number, ((one.hospital, one.id) for one in contributions))
-    accepted, lies = honest_ones(me, layout, contributions)
+    # All that depends on no other message travels at once, while the first transfers are made.
+    agree = start_agreeing(me.channel, number, ((one.hospital, one.id) for one in contributions))
+    nonce, run = start_nonce(me), label.start_blinding(me)
+    me.pool.reserve(transfers_at_first(layout))
+    agree()
+    # Now both mixers are known to hold the same contributions.
+    accepted, lies = honest_ones(me, layout, contributions, nonce)
     if len(accepted) < minimum:
         named = "; ".join(str(lie) for lie in lies)
         raise RoundFailed(f"only {len(accepted)} of the {minimum} contributions that are needed hold. {named}")
@@ -95,16 +100,16 @@ def train_round(
     model = train(me, layout, counts) if bins is None else None
     if bins is not None:
         counts = words_of(cuts_on_shares(me, layout, counts, bins))
-    run = label.common_blinding(me)[:RUN_BYTES]  # drawn by both, once both have the model
-    return Trained(run, model, [lie.peer.removeprefix("party ") for lie in lies], counts)
+    return Trained(run()[:RUN_BYTES], model, [lie.peer.removeprefix("party ") for lie in lies], counts)
 
 
 def honest_ones(
-    me: ComputingParty, layout: Layout, contributions: list[Contribution]
+    me: ComputingParty, layout: Layout, contributions: list[Contribution], nonce: Nonce | None = None
 ) -> tuple[list[Contribution], list[LyingHospital]]:
     """The contributions that are counts of some table, and for every other one the error that blames its hospital."""
     contributions = sorted(contributions, key=lambda contribution: contribution.hospital)  # both mixers alike
-    verdicts = judged(me, layout, [partial(share_of, layout, contribution) for contribution in contributions])
+    shares = [partial(share_of, layout, contribution) for contribution in contributions]
+    verdicts = judged(me, layout, shares, nonce)
     found = list(zip(contributions, verdicts, strict=True))
     return [contribution for contribution, right in found if right], [
         LyingHospital(f"party {contribution.hospital}", STEP, "its numbers are not the counts of any table")

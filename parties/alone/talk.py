@@ -16,7 +16,7 @@ from mixbayes.parties.alone.engine import AnsweringLine, AskingLine, Engine, tra
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.bayes import label
-from mixbayes.protocol.bayes.agreed_set import agree_on_set
+from mixbayes.protocol.bayes.agreed_set import start_agreeing
 from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
@@ -41,7 +41,9 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     now, ahead = channels
     random = Randomness.from_system()
     me = _computing_party(store, now, ahead, random)
-    agree_on_set(now, number, ((name, one.id) for name, one in store.rounds.contributions(number).items()))
+    agree = start_agreeing(now, number, ((name, one.id) for name, one in store.rounds.contributions(number).items()))
+    run = label.start_blinding(me)
+    agree()
     store.begin_training(number)
     vector = store.vector(number)
     if store.layout.terms.coins:
@@ -55,11 +57,10 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
         engine = train_engine(store.federation.protocol, me, store.layout, vector)
         if counts is not None and store.federation.gives_model:
             counts = _opened(now, counts)
-    run = label.common_blinding(me)[:RUN_BYTES]
     try:
         if store.leads:
             now.receive(MODEL_KEPT, 0)  # the leader confirms next, and a half not yet on disk would seem lost
-        store.keep(number, run, engine, counts)
+        store.keep(number, run()[:RUN_BYTES], engine, counts)
         if not store.leads:
             now.send(MODEL_KEPT, b"")
     except BaseException:

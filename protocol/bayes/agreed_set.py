@@ -7,7 +7,7 @@ added up different sets, or two sendings of one hospital, would get noise that l
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets
@@ -22,9 +22,19 @@ def set_digest(number: int, chosen: Mapping[str, bytes]) -> str:
 
 def agree_on_set(other: Channel, number: int, members: Iterable[tuple[str, bytes]]) -> None:
     """Compare the sets of both parties, hospitals with the ids of their contributions, by a digest."""
+    start_agreeing(other, number, members)()
+
+
+def start_agreeing(other: Channel, number: int, members: Iterable[tuple[str, bytes]]) -> Callable[[], None]:
+    """Send the own digest. What is returned waits for the other one and compares them."""
     mine = _digest(number, members)
-    if other.swap(_STEP, mine).tobytes() != mine:
-        raise DifferentSets(other.peer, _STEP, "the two computing parties hold different contributions")
+    theirs = other.start_swap(_STEP, mine)
+
+    def compare() -> None:
+        if theirs().tobytes() != mine:
+            raise DifferentSets(other.peer, _STEP, "the two computing parties hold different contributions")
+
+    return compare
 
 
 def _digest(number: int, members: Iterable[tuple[str, bytes]]) -> bytes:

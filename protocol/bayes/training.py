@@ -24,6 +24,19 @@ from mixbayes.protocol.transfer.pool import connect_pair
 _CELLS = 8192
 """Logarithms taken at a time: enough to hide the rounds, few enough for memory."""
 
+_MOST_AT_FIRST = 1 << 16
+_TO_CHECK, _TO_LEARN = 2, 150
+"""Transfers, about: for every bit of a count that is checked, and for every joint count that becomes a logarithm."""
+
+
+def transfers_at_first(layout: Layout) -> int:
+    """How many transfers to make before all else, so that few rounds of a training wait for more.
+
+    It depends on the agreement alone: whether both parties hold the same contributions is not known yet.
+    """
+    of_count = _TO_CHECK * layout.rows_each.bit_length() * layout.terms.hospitals + _TO_LEARN
+    return min(_MOST_AT_FIRST, of_count * layout.contributed)
+
 
 def train(me: ComputingParty, layout: Layout, vector: Words) -> Model:
     """One computing party's part: its share of the joint counts (modulo 2^64), or of N~, becomes its share of θ.

@@ -1,4 +1,4 @@
-"""Contributions that cannot lie: is a shared vector the counts of some table? One bit answers, and nothing else opens.
+"""Contributions that cannot lie: is a shared vector the counts of some table? Yes or no, and nothing else.
 
 A vector is that of some table in the dictionary's layout if
 
@@ -14,16 +14,19 @@ A contribution has a vector for every fold. Each must be that of some table; the
 
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
-valid exactly if all of A's words equal B's. Each mixer hashes its own to 128 bits under a nonce; 127 ANDs compare the
-digests inside the engine, and that bit is opened.
+valid exactly if all of A's words equal B's. Each mixer hashes its own to 128 bits under a nonce. The XOR of both
+digests is multiplied by a random matrix of bits, of which each mixer knows a share, and the product is opened: 128
+zeros if the digests are equal, and else 128 random bits.
 
 Why no lie passes. The two shares that the hospital sent decide which words agree; nothing that is drawn later changes
 that. The mixers draw the nonce after both shares have arrived, and the hospital has no move after that. If the keyed
-hash is like a random function, different words have equal digests with probability 2^-128. In place of the hash, a
-random linear combination modulo 2^64 would let an error of 2^63 pass half of the time.
+hash is like a random function, different words have equal digests with probability 2^-128, and a random matrix takes
+the XOR of different digests to zero with the same probability. In place of the hash, a random linear combination modulo
+2^64 would let an error of 2^63 pass half of the time.
 
-What it shows. An honest hospital's bit is known beforehand. Each word of a mixer is masked, by its share of a carry or
-by the hospital's own randomness. A digest of the words could still be compared with guesses, so no digest is ever sent.
+What it shows. The zeros of an honest hospital are known beforehand, and the product of a refused contribution is
+uniform: only that it was refused can be told from it. Each word of a mixer is masked, by its share of a carry or by the
+hospital's own randomness. A digest of the words could still be compared with guesses, so no digest is ever sent.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from itertools import chain, islice
 import numpy as np
 
 from mixbayes.protocol import memory
-from mixbayes.protocol.arrays import Bits, Words, mask
+from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.attributes.kind import SUM_BITS
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.counts import Codes, count
@@ -44,7 +47,7 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
 from mixbayes.protocol.circuits.comparison import negative
-from mixbayes.protocol.circuits.products import gate, opened
+from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.randomness import Randomness
@@ -54,29 +57,35 @@ from mixbayes.protocol.transfer.pool import connect_pair
 STEP = "validity"
 DIGEST_BYTES = 16
 _NONCE_BYTES = 16
+_HALVES = DIGEST_BYTES // 8
+"""Words in a digest, and in a row of the matrix."""
 _CELLS = 1 << 15
 """Cells compared at a time, and contributions taken together up to as many."""
 
 
-def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words]) -> list[bool]:
+Nonce = Callable[[], bytes]
+
+
+def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words], nonce: Nonce | None = None) -> list[bool]:
     """Which contributions are counts of some table, from this mixer's share of each, both mixers' in the same order.
 
-    A share holds the vectors of all folds, one after the other.
+    A share holds the vectors of all folds, one after the other. `nonce` is what `start_nonce` gave, where it was called
+    before.
     """
-    nonce = _common_nonce(me)
-    digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, nonce)]
-    if not digests:
-        return []
-    return opened(me, STEP, _all(me, _equal_bits(me, digests))).astype(bool).tolist()
+    key = (nonce or start_nonce(me))()
+    digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, key)]
+    return _equal(me, digests) if digests else []
 
 
-def judged(me: ComputingParty, layout: Layout, shares: Sequence[Callable[[], Words]]) -> list[bool]:
+def judged(
+    me: ComputingParty, layout: Layout, shares: Sequence[Callable[[], Words]], nonce: Nonce | None = None
+) -> list[bool]:
     """Which contributions hold, from functions that give this mixer's shares. What fails is checked a second time.
 
     A hospital cannot change its shares between the two checks. So if they differ, or if counts fail that both mixers
     know to hold, a mixer did not compute what it should.
     """
-    verdicts = honest(me, layout, (share() for share in shares))
+    verdicts = honest(me, layout, (share() for share in shares), nonce)
     failed = [share for share, right in zip(shares, verdicts, strict=True) if not right]
     if failed:
         known = me.constant(plain(layout))
@@ -126,11 +135,19 @@ def plain(layout: Layout) -> Words:
     return vector.reshape(-1)
 
 
-def _common_nonce(me: ComputingParty) -> bytes:
-    """Drawn when the contributions are in, half by each mixer."""
+def start_nonce(me: ComputingParty) -> Nonce:
+    """Draw the own half of a nonce, when the contributions are in, and send it.
+
+    What is returned waits for the other half and gives the nonce.
+    """
     mine = me.random.bytes(_NONCE_BYTES)
-    theirs = me.channel.swap("nonce of the validity check", mine).tobytes()
-    return mine + theirs if me.role == A else theirs + mine
+    finish = me.channel.start_swap("nonce of the validity check", mine)
+
+    def nonce() -> bytes:
+        theirs = finish().tobytes()
+        return mine + theirs if me.role == A else theirs + mine
+
+    return nonce
 
 
 def _together(layout: Layout, shares: Iterable[Words]) -> Iterator[Words]:
@@ -181,14 +198,23 @@ def _negatives(me: ComputingParty, room: Sequence[Words], bits: int) -> Words:
     return negative(me, words.reshape(-1) & mask(width), width).astype(np.uint64).reshape(words.shape)
 
 
-def _equal_bits(me: ComputingParty, digests: list[bytes]) -> Bits:
-    """XOR shares (128, contributions): where A's digest and B's agree."""
-    words = np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, 2).T
-    return me.negate(ring.bits(words, 8 * DIGEST_BYTES))
+def _equal(me: ComputingParty, digests: Sequence[bytes]) -> list[bool]:
+    """Where A's digest and B's are the same: where the opened product with a random matrix is zero."""
+    return [not product.any() for product in _opened(me, _products(me, digests))]
 
 
-def _all(me: ComputingParty, bits: Bits) -> Bits:
-    """XOR shares of the AND over the first axis, whose length is a power of two."""
-    while len(bits) > 1:
-        bits = gate(me, bits[: len(bits) // 2], bits[len(bits) // 2 :], 1)
-    return bits[0]
+def _products(me: ComputingParty, digests: Sequence[bytes]) -> Words:
+    """XOR shares (contributions, 2) of 128 bits: a random matrix times the XOR of both digests, one for each."""
+    words = np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, _HALVES).T
+    differing = ring.bits(words, 8 * DIGEST_BYTES)
+    # The digests are XOR shares of where they differ. Bit i of it selects row i of a matrix of which nobody knows more
+    # than a share; the rows have 128 bits, in two words.
+    rows = me.random.words(_HALVES * differing.size).reshape(_HALVES, *differing.shape)
+    selected = gate(me, np.broadcast_to(differing, rows.shape), rows, ring.WORD)
+    return np.bitwise_xor.reduce(selected, axis=1).T
+
+
+def _opened(me: ComputingParty, products: Words) -> Words:
+    raw = np.ascontiguousarray(products).astype("<u8").tobytes()
+    theirs = np.frombuffer(me.channel.swap(STEP, raw).tobytes(), "<u8").reshape(products.shape)
+    return products ^ theirs.astype(np.uint64)

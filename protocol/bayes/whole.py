@@ -20,14 +20,14 @@ import numpy as np
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.protocol.bayes.agreed_set import agree_on_set
+from mixbayes.protocol.bayes.agreed_set import start_agreeing
 from mixbayes.protocol.bayes.classification import run_classification
-from mixbayes.protocol.bayes.label import Labels
+from mixbayes.protocol.bayes.label import Labels, start_blinding
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
-from mixbayes.protocol.bayes.training import train
+from mixbayes.protocol.bayes.training import train, transfers_at_first
 from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
-from mixbayes.protocol.bayes.validity import joint, judged
+from mixbayes.protocol.bayes.validity import joint, judged, start_nonce
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
@@ -72,6 +72,8 @@ class Trained:
     counts: Words
     """Of the joint counts, or of N~."""
     model: Model
+    run: bytes
+    """What both have drawn to name this training."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,19 +114,23 @@ def run_federation(
     def mixer(role: int, other: Channel, ahead: Channel) -> Trained:
         random = mixers[role].branch()
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
+        # All that depends on no other message travels at once, while the first transfers are made.
+        agree = start_agreeing(other, ROUND, ((name, one.id) for name, one in received[role].items()))
+        nonce, run = start_nonce(me), start_blinding(me)
+        me.pool.reserve(transfers_at_first(layout))
         # Both hold the same contributions, or nothing is computed.
-        agree_on_set(other, ROUND, ((name, one.id) for name, one in received[role].items()))
-        # Is each of them the counts of some table? One bit a contribution is opened, and one more of what fails, which
+        agree()
+        # Is each of them the counts of some table? Whether it is, is opened, and once more of what fails, which
         # does not count.
         names = sorted(received[role])
-        verdicts = judged(me, layout, [partial(attrgetter("share"), received[role][name]) for name in names])
+        verdicts = judged(me, layout, [partial(attrgetter("share"), received[role][name]) for name in names], nonce)
         counted = tuple(name for name, verdict in zip(names, verdicts, strict=True) if verdict)
         refused = tuple(name for name in names if name not in counted)
         # Sums of shares are shares of the sums.
         shares = (joint(layout, received[role][name].share) for name in counted)
         counts = sum(shares, np.zeros(layout.size, np.uint64))
         # The joint counts get the noise of coins that each mixer knows one half of; then both turn them into θ.
-        return _trained(me, layout, counts, coins, counted, refused)
+        return _trained(me, layout, counts, coins, run, counted, refused)
 
     trained = _both("mixer a", "mixer b", mixer)
     model_a, model_b = (one.model for one in trained)
@@ -159,9 +165,10 @@ def run_two_hospitals(
         random = randoms[role].branch()
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         # Both mean the same two contributions, or nothing is computed.
-        agree_on_set(other, ROUND, known[role].items())
+        agree, run = start_agreeing(other, ROUND, known[role].items()), start_blinding(me)
+        agree()
         # The counts of each are its share of the sum. They get noise as with mixers; then both turn them into θ.
-        return _trained(me, layout, joint(layout, tables[names[role]]), coins, tuple(names))
+        return _trained(me, layout, joint(layout, tables[names[role]]), coins, run, tuple(names))
 
     trained = _both("party A", "party B", hospital)
     model_a, model_b = (one.model for one in trained)
@@ -182,12 +189,13 @@ def _trained(
     layout: Layout,
     counts: Words,
     coins: tuple[bytes, bytes] | None,
+    run: Callable[[], bytes],
     counted: tuple[str, ...],
     refused: tuple[str, ...] = (),
 ) -> Trained:
     if coins:
         counts = blurred(me, layout, counts, Randomness(coins[me.role]))
-    return Trained(counted, refused, counts, train(me, layout, counts))
+    return Trained(counted, refused, counts, train(me, layout, counts), run())
 
 
 def _both(first: str, second: str, role: Callable[[int, Channel, Channel], Trained]) -> tuple[Trained, Trained]:

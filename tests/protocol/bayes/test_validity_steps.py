@@ -12,9 +12,8 @@ from mixbayes.protocol.attributes import gaussian
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes import validity
-from mixbayes.protocol.bayes.validity import honest, plain
+from mixbayes.protocol.bayes.validity import honest, plain, start_nonce
 from mixbayes.protocol.circuits.bounded import Cut, cut, excess, lifted, times
-from mixbayes.protocol.circuits.products import opened
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.shares import split
 from tests.protocol.bayes.contributions import LISTS, MIXED, NOMINAL, SMALL, changed, table, verdicts
@@ -78,7 +77,7 @@ def test_digest_depends_on_every_bit_of_every_word_and_on_the_nonce() -> None:
 
 
 def test_nonce_is_common_and_new_every_time() -> None:
-    nonces = [both(validity._common_nonce, ()) for _ in range(3)]
+    nonces = [both(lambda me: start_nonce(me)(), ()) for _ in range(3)]
     assert all(of_a == of_b for of_a, of_b in nonces)
     assert len({of_a for of_a, _ in nonces}) == 3
 
@@ -88,11 +87,39 @@ def test_every_bit_of_the_digests_is_compared(bit: int) -> None:
     digest = random_for(3).bytes(16)
     other = (int.from_bytes(digest, "little") ^ 1 << bit).to_bytes(16, "little")
 
-    def step(me: ComputingParty, digests: list[bytes]) -> list[bool]:
-        verdict = opened(me, "validity", validity._all(me, validity._equal_bits(me, digests)))
-        return verdict.astype(bool).tolist()
+    assert both(validity._equal, ([digest] * 3,), ([digest, other, digest],)) == ([True, False, True],) * 2
 
-    assert both(step, ([digest] * 3,), ([digest, other, digest],)) == ([True, False, True],) * 2
+
+def test_digests_are_compared_in_two_rounds() -> None:
+    digests = [random_for(n).bytes(16) for n in range(5)]
+
+    def rounds(me: ComputingParty) -> int:
+        me.pool.reserve(1 << 11)
+        before = me.channel.traffic.rounds
+        validity._equal(me, digests)
+        return me.channel.traffic.rounds - before
+
+    assert both(rounds, ()) == (2, 2)
+
+
+def test_what_different_digests_open_to_tells_nothing_of_them() -> None:
+    """Of one difference and of another, in one bit or in all, the opened bits are as random, and never the same."""
+    digest = random_for(3).bytes(16)
+    others = [bytes([digest[0] ^ 1]) + digest[1:], bytes(byte ^ 255 for byte in digest)]
+    for other in others:
+        count = 200
+        products = both(validity._products, ([digest] * count,), ([other] * count,))
+        opened = np.ascontiguousarray(products[0] ^ products[1])
+        assert len(np.unique(opened, axis=0)) == count
+        ones = np.unpackbits(opened.view(np.uint8)).mean()
+        assert abs(ones - 1 / 2) < 5 / (2 * np.sqrt(128 * count))
+
+
+def test_equal_digests_open_to_zero() -> None:
+    digests = [random_for(n).bytes(16) for n in range(20)]
+    of_a, of_b = both(validity._products, (digests,), (digests,))
+    assert of_a.any(axis=1).all()
+    assert not (of_a ^ of_b).any()
 
 
 @pytest.mark.parametrize("cells", [1, 7, 40])
