@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
+from typing import Any
 
 import grpc
 import pytest
-from grpc._cython import cygrpc
 
 from mixbayes.transport.closed_channels import forgiving, of_closed_channel
 
@@ -20,6 +21,7 @@ def ended_with(error: BaseException) -> list[BaseException | None]:
 
 
 def test_what_grpc_raises_of_a_closed_channel_is_forgiven() -> None:
+    cygrpc: Any = importlib.import_module("grpc._cython.cygrpc")
     channel = cygrpc.Channel(b"127.0.0.1:1", (), None)
     channel.close(cygrpc.StatusCode.cancelled, "Channel closed!")
     with pytest.raises(ValueError, match="closed") as raised:
