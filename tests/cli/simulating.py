@@ -28,16 +28,19 @@ def document_of(done: Done) -> Record:
     return document
 
 
-def mixbayes(*arguments: object, limit: Callable[[], None] | None = None, **environment: object) -> Done:
-    """The installed command in a process of its own; `limit` sets limits of it."""
+def mixbayes(*arguments: object, open_files: int | None = None, **environment: object) -> Done:
+    """The installed command in a process of its own, which may have so many open files.
+
+    The shell sets the limit. A `preexec_fn` would run in a fork of this process, in which gRPC's threads may abort.
+    """
+    limited = [] if open_files is None else ["/bin/sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh"]
     done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
+        [*limited, *COMMAND, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         env=os.environ | PLAIN | {name: str(value) for name, value in environment.items()},
         stdin=subprocess.DEVNULL,
-        preexec_fn=limit,
     )
     return Done(done.returncode, done.stdout, done.stderr)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -184,13 +183,9 @@ def test_file_name_that_is_not_utf_8(tmp_path: Path, simulated: Simulated) -> No
     assert done.code in (0, 6)
 
 
-def few_files() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
-
-
 def test_more_hospitals_than_the_system_lets_one_process_talk_to(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "all.csv", secret_rows(300))
-    done = mixbayes("simulate", table, "--hospitals", "100", limit=few_files)
+    done = mixbayes("simulate", table, "--hospitals", "100", open_files=128)
     assert "ulimit" in complaint(done, 2)
 
 
