@@ -44,7 +44,7 @@ def test_every_package_of_an_extra_is_known_by_its_modules() -> None:
     for module, distributions in packages_distributions().items():
         for distribution in distributions:
             modules.setdefault(canonicalize_name(distribution), set()).add(module)
-    for extra in ("hospital", "sql", "excel", "distributed", "research"):
+    for extra in ("hospital", "sql", "excel", "distributed", "research", "page", "metrics"):
         named = {canonicalize_name(Requirement(line).name) for line in EXTRAS[extra]} - {"mixbayes"}
         assert all(modules[name] & set(MODULES[extra]) for name in named), extra
         assert len(named) == len(MODULES[extra])

@@ -15,6 +15,8 @@ MODULES = {
     "excel": ("python_calamine",),
     "distributed": ("dask", "distributed"),
     "research": ("matplotlib",),
+    "page": ("waitress", "werkzeug"),
+    "metrics": ("prometheus_client",),
 }
 _EXTRA_OF = {module: extra for extra, modules in MODULES.items() for module in modules}
 
