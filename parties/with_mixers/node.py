@@ -249,7 +249,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         contributor.begin()
         thread = _go_on(stack, lambda: hospital.between_questions(contributor.step(), contributor.round), log)
         meters = mixers.peers["a"].meter, mixers.peers["b"].meter
-        yield RunningHospital(server.port, meters, (*server.threads, thread))
+        yield RunningHospital(server.port, hospital.status, meters, (*server.threads, thread))
 
 
 def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> threading.Thread:

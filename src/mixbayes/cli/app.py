@@ -24,6 +24,7 @@ from mixbayes.cli import (
     members,
     model,
     nodes,
+    page,
     pinning,
     protect,
     reproduce,
@@ -73,6 +74,7 @@ federation.app.command(cls=Command, name="pin", epilog=pinning.PIN_EXAMPLES)(pin
 federation.app.command(cls=Command, name="rotate-key", epilog=pinning.ROTATE_EXAMPLES)(pinning.rotate_key)
 app.add_typer(ask.rounds, name="round")
 app.add_typer(audit.app, name="audit")
+app.add_typer(page.app, name="page")
 app.add_typer(federation.app, name="federation")
 app.add_typer(keys.app, name="keys")
 
