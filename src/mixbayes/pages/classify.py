@@ -254,9 +254,9 @@ def _answer(texts: Texts, node: AtHospital, patient: Patient, recipe: Recipe, la
     status = node.watching.seen.status
     predicted = dictionary.class_title or dictionary.class_column
     found = notice(
-        "good",
+        "answer",
         texts("classify.label_of", what=predicted),
-        element("p", meaning, class_="answer"),
+        element("p", meaning, class_="label"),
         paragraphs(texts("classify.by", recipe=in_words(texts, recipe))),
     )
     right = section(

@@ -8,6 +8,7 @@ from mixbayes.pages.parts import button, code, form, hidden, moment, notice, par
 from mixbayes.pages.texts import Texts
 from mixbayes.report.markup import Markup, element, joined
 
+TUNNEL = "ssh -L PORT:127.0.0.1:PORT MACHINE"
 ROLE, NUMBER = "role", "number"
 
 
@@ -16,12 +17,13 @@ def links_page(texts: Texts, door: Door, session: Session, roles: tuple[Role, ..
     new = Markup()
     if made:
         new = notice(
-            "good", texts("links.made"), element("p", code(made), class_="answer"), paragraphs(texts("links.once"))
+            "good", texts("links.made"), element("p", code(made), class_="label"), paragraphs(texts("links.once"))
         )
     asks = [form("/links", session.form_key, hidden(ROLE, role), button(texts(f"links.make_{role}"))) for role in roles]
     how = section(texts("links.new"), paragraphs(*(texts(f"links.what_{role}") for role in roles)), *asks)
     return Shown(
-        texts("links.heading"), joined(new, how, paragraphs(texts("links.elsewhere")), _sessions(texts, door, session))
+        texts("links.heading"),
+        joined(new, how, element("p", texts("links.elsewhere"), " ", code(TUNNEL)), _sessions(texts, door, session)),
     )
 
 

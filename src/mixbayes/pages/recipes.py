@@ -62,12 +62,17 @@ def _table(texts: Texts, node: AtHospital, session: Session, known: Evaluated | 
         [
             in_words(texts, recipe),
             code(str(recipe)),
-            short_accuracy(texts, known, str(recipe)),
+            _here(texts, known, str(recipe)),
             _usual(texts, session, recipe, recipe == best),
         ]
         for recipe in every
     ]
     return table(texts("recipes.caption"), heads, rows)
+
+
+def _here(texts: Texts, known: Evaluated | None, recipe: str) -> str:
+    right = short_accuracy(texts, known, recipe)
+    return texts("recipes.best_here", right=right) if known and known.document["best"] == recipe else right
 
 
 def _usual(texts: Texts, session: Session, recipe: Recipe, is_best: bool) -> Markup:

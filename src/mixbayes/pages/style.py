@@ -8,7 +8,8 @@ header.top { border-top: .4rem solid #0072B2; border-bottom: 1px solid #bbb; pad
   flex-wrap: wrap; gap: .3rem 1.4rem; align-items: center; }
 .node { font-weight: 650; margin: 0; }
 header.top nav { flex: 1 1 auto; }
-header.top ul { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin: 0; padding: 0; }
+header.top ul { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem .95rem; margin: 0; padding: 0; }
+header.top nav { font-size: .98rem; }
 header.top a { display: inline-block; padding: .35rem 0; color: #00507d; }
 header.top a[aria-current] { color: #1a1a1a; font-weight: 650; text-decoration: none;
   border-bottom: .2rem solid #0072B2; }
@@ -24,10 +25,13 @@ h1 { margin-top: 1.4rem; }
 .wide-table td, .wide-table th { padding-right: .9rem; }
 .notice { border: 2px solid #0072B2; border-left-width: .6rem; padding: .1rem 1rem .5rem; margin: 1.2rem 0; }
 .notice h2 { margin-top: .6rem; }
+.notice.answer { border-color: #0072B2; }
 .notice.attention { border-color: #8a5a00; background: #fff8e8; }
 .notice.trouble { border-color: #a33b00; background: #fdf0e9; }
 .notice.good { border-color: #00694d; }
 form p { margin: .4rem 0; }
+section form { margin: .6rem 0; }
+time { white-space: nowrap; }
 .field { margin: 1rem 0; max-width: 34rem; }
 .field label, legend { display: block; font-weight: 650; }
 .hint { color: #444; font-size: .92rem; margin: .1rem 0 .3rem; }
@@ -43,7 +47,7 @@ select { max-width: 100%; }
 button { font: inherit; font-weight: 650; padding: .45rem 1rem; border: 2px solid #00507d; border-radius: .2rem;
   background: #00507d; color: #fff; cursor: pointer; }
 button.quiet { background: #fff; color: #00507d; padding: .25rem .7rem; font-weight: 400; }
-.answer { font-size: 1.5rem; font-weight: 650; margin: .6rem 0; }
+.label { font-size: 1.5rem; font-weight: 650; margin: .6rem 0; }
 .row { display: flex; flex-wrap: wrap; gap: .6rem 1.2rem; align-items: end; }
 .aside { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media print { header.top, footer, .skip { display: none; } .notice { break-inside: avoid; } }

@@ -93,7 +93,7 @@ def _labelled(texts: Texts, node: AtHospital, session: Session, answers: Answers
     status = node.watching.seen.status
     body = joined(
         notice(
-            "good", texts.many("upload.done", len(labels)), share_of_labels(texts, node, labels), _saved(texts, told)
+            "answer", texts.many("upload.done", len(labels)), share_of_labels(texts, node, labels), _saved(texts, told)
         ),
         notice("attention", texts("upload.doubts"), listed([f"{doubt}." for doubt in doubts])) if doubts else "",
         section(
