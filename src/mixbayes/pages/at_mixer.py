@@ -10,7 +10,7 @@ from mixbayes.node.rounds.status import Status
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.node import PageNode
 from mixbayes.pages.overview import certificate_warnings
-from mixbayes.pages.parts import code, keys, listed, moment, notice, paragraphs, section, since, table
+from mixbayes.pages.parts import code, keys, listed, moment, notice, paragraphs, section, sentence, since, table
 from mixbayes.pages.texts import Texts
 from mixbayes.pages.watching import ROUND, Seen
 from mixbayes.report.markup import Markup, element, joined
@@ -44,7 +44,7 @@ def mixer_overview(texts: Texts, node: AtMixer) -> Shown:
 
 def _headline(texts: Texts, node: AtMixer, seen: Seen, status: Status, now: float) -> Markup:
     told = element("p", texts("overview.since"), " ", since(texts, seen.since[ROUND].time, now))
-    reason = paragraphs(status.reason)
+    reason = paragraphs(sentence(status.reason))
     if status.state == SERVING:
         return notice("good", texts("mixer.serving", round=status.round), reason, told)
     if status.state == COLLECTING and status.missing:

@@ -9,7 +9,7 @@ from mixbayes.node.log import printable
 from mixbayes.pages.door import Session
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.node import PageNode
-from mixbayes.pages.parts import button, code, form, moment, notice, paragraphs, section, table
+from mixbayes.pages.parts import button, code, form, moment, notice, paragraphs, section, sentence, table
 from mixbayes.pages.texts import Texts
 from mixbayes.report.markup import Markup, element, joined
 
@@ -49,16 +49,18 @@ def _summary(texts: Texts, findings: Sequence[Finding]) -> Markup:
 def _finding(texts: Texts, one: Finding) -> Markup:
     """What is wrong and what to do; a table's columns stand on lines of their own."""
     heading = texts(f"examination.{one.verdict.lower()}", what=one.what)
-    lines = [printable(line.strip()) for line in one.said.split("\n")]
+    lines = [sentence(printable(line.strip())) for line in one.said.split("\n")]
     remedy = (
-        element("p", element("strong", texts("examination.remedy")), " ", printable(one.remedy)) if one.remedy else ""
+        element("p", element("strong", texts("examination.remedy")), " ", sentence(printable(one.remedy)))
+        if one.remedy
+        else ""
     )
     number = element("p", code(f"[{one.code}]"), class_="hint") if one.code else ""
     return notice(_KIND[one.verdict], heading, paragraphs(*lines), remedy, number)
 
 
 def _row(one: Finding) -> list[str]:
-    return [one.what, printable(one.said.replace("\n", "; "))]
+    return [one.what, sentence(printable(one.said.replace("\n", "; ")))]
 
 
 def _again(texts: Texts, session: Session, words: str) -> Markup:

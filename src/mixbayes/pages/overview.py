@@ -10,7 +10,7 @@ from mixbayes.node.rounds.state import COLLECTING, OVER, SERVING
 from mixbayes.node.rounds.status import Status
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.node import SOON, PageNode
-from mixbayes.pages.parts import code, keys, listed, moment, notice, paragraphs, section, since, table
+from mixbayes.pages.parts import code, keys, listed, moment, notice, paragraphs, section, sentence, since, table
 from mixbayes.pages.texts import Texts
 from mixbayes.pages.watching import ROUND, Seen
 from mixbayes.protocol.errors import MixbayesError
@@ -71,7 +71,7 @@ def _headline(texts: Texts, node: PageNode, seen: Seen, status: Status, now: flo
 
 def _of_round(texts: Texts, federation: Federation, seen: Seen, status: Status, now: float) -> Markup:
     told = element("p", texts("overview.since"), " ", since(texts, seen.since[ROUND].time, now))
-    reason = paragraphs(_sentence(status.reason))
+    reason = paragraphs(sentence(status.reason))
     if status.state == SERVING:
         name = "overview.cuts_found" if federation.cuts else "overview.serving"
         return notice("good", texts(name, round=status.round), told)
@@ -171,7 +171,3 @@ def _rounds(texts: Texts, federation: Federation, seen: Seen, status: Status, no
     digest = element("p", texts("overview.digest"), " ", code(federation.digest()))
     protection = texts("overview.protection", how=status.protection) if status.protection else ""
     return section(texts("overview.rounds"), paragraphs(allowed, protection), digest)
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith('.') else '.'}" if words else ""

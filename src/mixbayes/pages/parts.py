@@ -40,6 +40,11 @@ def section(heading: str, *children: str, level: int = 2) -> Markup:
     return element("section", element(f"h{level}", heading), *children)
 
 
+def sentence(words: str) -> str:
+    """Words of the node's own, as a sentence."""
+    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith(('.', '?')) else '.'}" if words else ""
+
+
 def paragraphs(*words: str) -> Markup:
     return joined(*(element("p", each) for each in words if each))
 

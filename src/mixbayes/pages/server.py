@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import sys
 import threading
 import time
@@ -99,21 +100,24 @@ def _texts(settings: PageSettings, log: Log) -> Texts:
 def _bound(listen: str, site: WSGIApplication) -> Any:
     """A server that listens already, so that its port is known to the site."""
     host, _, port = listen.rpartition(":")
+    host = host.strip("[]")
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
-        return create_server(
-            site,
-            host=host.strip("[]"),
-            port=int(port),
-            threads=THREADS,
-            ident=None,
-            max_request_body_size=MOST_BYTES,
-            channel_timeout=60,
-            clear_untrusted_proxy_headers=True,
-        )
-    except OSError as error:
-        raise CannotServe(
-            f"The page cannot listen on {listen}: {error.strerror}. Give another port with --page."
-        ) from None
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, int(port)))
+    except (OSError, OverflowError) as error:
+        listening.close()
+        why = error.strerror if isinstance(error, OSError) else "there is no such port"
+        raise CannotServe(f"The page cannot listen on {listen}: {why}. Give another port with --page.") from None
+    return create_server(
+        site,
+        sockets=[listening],
+        threads=THREADS,
+        ident=None,
+        max_request_body_size=MOST_BYTES,
+        channel_timeout=60,
+        clear_untrusted_proxy_headers=True,
+    )
 
 
 def _keep(file: Path, address: str) -> None:

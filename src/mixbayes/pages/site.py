@@ -77,10 +77,10 @@ class Site:
         self._map = Map(list(self._rules()), strict_slashes=False)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        request = Request(environ)
-        request.max_content_length = MOST_BYTES
-        request.max_form_memory_size = MOST_BYTES
-        response = self._answered(request)
+        with Request(environ) as request:  # files that came with it are closed
+            request.max_content_length = MOST_BYTES
+            request.max_form_memory_size = MOST_BYTES
+            response = self._answered(request)
         for name, value in gate.HEADERS.items():
             response.headers.setdefault(name, value)
         return response(environ, start_response)
