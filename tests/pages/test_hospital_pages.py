@@ -228,16 +228,24 @@ def test_an_unknown_column_may_be_asked_about_all_the_same(doctor: Visitor) -> N
     assert "unknown value in 2 of 3 rows" in said.text
 
 
+def heart_takes(manager: Visitor) -> int:
+    found = re.search(r"It uses up (\d+) of the patients", manager.open("/recipes").text)
+    assert found
+    return int(found[1])
+
+
 def test_recipes_are_evaluated_remembered_and_known_beside_the_label(
     heart: Ward, manager: Visitor, doctor: Visitor
 ) -> None:
     assert "not evaluated here" in doctor.open("/recipes").text
     asked = ("/classify", ("a0", "70"), ("a2", "4"), ("recipe", "joint"))
     assert "Nobody has evaluated this classifier" in doctor.send(*asked, ("question", "k1")).text
+    takes, before = heart_takes(manager), left(heart)
     manager.send("/recipes/evaluate")
     text = once(manager, "/recipes", lambda reply: "The whole report" in reply.text).text
     assert "On 120 patients, in round 1," in text
     assert re.search(r"right for \d+\.\d% of our patients", text)
+    assert left(heart) == before - takes
     said = doctor.send(*asked, ("question", "k2")).text
     assert re.search(r"On 120 of this hospital's own patients, this classifier was right for \d+\.\d%", said)
     assert re.search(r"\d+ got the label narrowed arteries\. For \d+ of them \(\d+\.\d%\) it was right", said)

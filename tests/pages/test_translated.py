@@ -19,6 +19,7 @@ from tests.pages.ward import DICTIONARY, Ward, ward
 MARK = "¤"
 _DATA = re.compile(
     r"[\d.,:;+%()\[\]{}\s/–-]*|party \w+(?:, Heart study)?|mixer [ab]|Heart study|[0-9a-f]{6,}|mixbayes .*|ssh .*|E\d+"
+    r"|\d+ years"
 )
 _WORDS = {
     *(str(value) for one in DICTIONARY["attributes"] for value in (one["name"], one["title"], one.get("unit", ""))),

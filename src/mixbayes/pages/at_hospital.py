@@ -17,6 +17,7 @@ from mixbayes.pages.node import PageNode
 from mixbayes.parties.desk import AtOwnNode, at_own_node
 from mixbayes.parties.evaluating import compared, evaluated
 from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.recipe import OWN, Recipe, read_recipe
 from mixbayes.tables.columns import Columns
@@ -71,6 +72,12 @@ class AtHospital(PageNode):
         names = self.federation.dictionary.names
         missing = tuple(text for text in self.how.missing if "=" not in text or text.partition("=")[0] in names)
         return How(missing=missing, decimal=self.how.decimal)
+
+    @property
+    def evaluation_takes(self) -> int:
+        """How much of the budget an evaluation takes: every number that is opened counts as a row."""
+        asked = [recipe for recipe in self.recipes() if recipe.base != "own"]
+        return sum(Sheet(self.federation.layout, recipe, 1).opened for recipe in asked)
 
     def look_at_table(self) -> None:
         self.looking.begin(self._inspected)

@@ -142,16 +142,16 @@ def _field(texts: Texts, id: str, attribute: Attribute, given: Sequence[str], pr
     entry = attribute.entry
     if isinstance(entry, SomeOptions) and len(entry.options) <= FEW_OPTIONS:
         return _ticks(texts, id, attribute.heading, entry, given)
-    hint = _hint(texts, entry)
-    described = " ".join([f"{id}-hint"] * bool(hint) + [f"{id}-wrong"] * bool(problem)) or None
+    said = hint(texts, entry)
+    described = " ".join([f"{id}-hint"] * bool(said) + [f"{id}-wrong"] * bool(problem)) or None
     parts = [element("label", attribute.heading, for_=id)]
-    parts += [element("p", hint, class_="hint", id=f"{id}-hint")] if hint else []
+    parts += [element("p", said, class_="hint", id=f"{id}-hint")] if said else []
     parts += [element("p", _wrong(texts, entry, problem), class_="wrong", id=f"{id}-wrong")] if problem else []
     parts.append(_control(texts, id, entry, given, described, problem))
     return element("div", *parts, class_="field failed" if problem else "field")
 
 
-def _hint(texts: Texts, entry: OneOption | Measurement | SomeOptions) -> str:
+def hint(texts: Texts, entry: OneOption | Measurement | SomeOptions) -> str:
     if isinstance(entry, Measurement):
         unit = f" {entry.unit}" if entry.unit else ""
         return texts("classify.between", low=f"{entry.low:g}", high=f"{entry.high:g}", unit=unit)

@@ -57,7 +57,7 @@ def evaluation_report(texts: Texts, node: AtHospital, version: str) -> str | Non
 
 def _table(texts: Texts, node: AtHospital, session: Session, known: Evaluated | None, best: Recipe | None) -> Markup:
     heads = [texts(f"recipes.head_{name}") for name in ("whose", "text", "right", "usual")]
-    every = list(dict.fromkeys([*node.recipes(), *([best] if best else [])]))
+    every: list[Recipe] = list(dict.fromkeys([*node.recipes(), *filter(None, [best])]))
     rows = [
         [
             in_words(texts, recipe),
@@ -114,7 +114,10 @@ def _begin(texts: Texts, node: AtHospital, session: Session) -> Markup:
         return paragraphs(texts("recipes.no_folds"))
     if not status or status.state != SERVING:
         return paragraphs(texts("recipes.not_yet"))
+    takes = f"{node.evaluation_takes:,}"
+    if node.evaluation_takes > status.budget_left:
+        return paragraphs(texts("recipes.too_much", takes=takes, left=f"{status.budget_left:,}"))
     return joined(
-        paragraphs(texts("recipes.what_it_takes")),
+        paragraphs(texts("recipes.what_it_takes"), texts("recipes.charged", takes=takes)),
         form("/recipes/evaluate", session.form_key, button(texts("recipes.evaluate"))),
     )

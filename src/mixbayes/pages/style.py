@@ -20,7 +20,7 @@ main:focus { outline: none; }
 a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, textarea:focus-visible,
 .wide-table:focus-visible { outline: 3px solid #D55E00; outline-offset: 2px; }
 h1 { margin-top: 1.4rem; }
-.wide-table { overflow-x: auto; overflow-wrap: normal; }
+.wide-table { position: relative; overflow-x: auto; overflow-wrap: normal; }
 .wide-table table { min-width: 24rem; }
 .wide-table td, .wide-table th { padding-right: .9rem; }
 .notice { border: 2px solid #0072B2; border-left-width: .6rem; padding: .1rem 1rem .5rem; margin: 1.2rem 0; }

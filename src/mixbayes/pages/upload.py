@@ -17,13 +17,15 @@ from werkzeug.datastructures import FileStorage
 from mixbayes.node.questions import ID_BYTES
 from mixbayes.pages.at_hospital import AtHospital
 from mixbayes.pages.classifiers import accuracy, in_words
-from mixbayes.pages.classify import QUESTION, chosen_recipe, meanings, question_id, recipe_field, share_of_labels
+from mixbayes.pages.classify import QUESTION, chosen_recipe, hint, meanings, question_id, recipe_field, share_of_labels
 from mixbayes.pages.door import Session
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.overview import failure
 from mixbayes.pages.parts import button, code, form, hidden, link, listed, notice, paragraphs, section, table
 from mixbayes.pages.patient import Answers
 from mixbayes.pages.texts import Texts
+from mixbayes.protocol.attributes.entry import Measurement
+from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadData, MixbayesError
 from mixbayes.report.markup import Markup, element, joined
 from mixbayes.tables.columns import Columns
@@ -48,7 +50,7 @@ def upload_page(
 ) -> Shown:
     """The form for a file."""
     said = notice("trouble", texts("classify.not_answered"), failure(texts, error)) if error else Markup()
-    columns = listed([joined(code(one.name), f": {one.described()}") for one in node.federation.dictionary.attributes])
+    columns = listed([joined(code(one.name), " ", _cells(texts, one)) for one in node.federation.dictionary.attributes])
     made = form(
         "/classify/table",
         session.form_key,
@@ -163,6 +165,18 @@ def _shown(texts: Texts, told: _Labels) -> Markup:
     more = texts("upload.more", number=f"{len(pairs) - MOST_SHOWN:,}") if len(pairs) > MOST_SHOWN else ""
     made = table(texts("upload.caption"), [told.known_by, texts("upload.label")], pairs[:MOST_SHOWN])
     return joined(made, paragraphs(more))
+
+
+def _cells(texts: Texts, attribute: Attribute) -> str:
+    """What the cells of a column may say."""
+    entry = attribute.entry
+    if isinstance(entry, Measurement):
+        return texts("upload.cells", title=attribute.heading, cells=hint(texts, entry))
+    named = ", ".join(
+        one.value if one.value == one.meaning else f"{one.value} ({one.meaning})" for one in entry.options
+    )
+    cells = f"{named}. {hint(texts, entry)}" if hint(texts, entry) else named
+    return texts("upload.cells", title=attribute.heading, cells=cells)
 
 
 def _file_field(texts: Texts) -> Markup:
