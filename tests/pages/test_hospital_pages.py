@@ -73,6 +73,7 @@ def test_the_table_is_looked_at_and_what_leaves_it_is_said(heart: Ward, manager:
     text = once(manager, "/table", lambda reply: "Columns of the table" in reply.text).text
     assert "120" in text
     assert "trestbps a number" in text
+    assert "dx a list of values" in text
     assert "predicted column" in text
 
 

@@ -28,7 +28,7 @@ QUIET = (
     *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-PICTURES = os.environ.get("MIXBAYES_PICTURES")
+PICTURES = os.path.abspath(os.environ.get("MIXBAYES_PICTURES", ""))
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,15 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def wards(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ward]:
     """Needs the browser first: elsewhere than in ci no node is started for a test that is skipped."""
-    policy = {"budget": BUDGET, "timeout": 10.0}
-    with ward(tmp_path_factory.mktemp("seen"), policy=policy, recipes=["personal:weight=10:prior=own"]) as made:
-        yield made
+    policy, recipes = {"budget": BUDGET, "timeout": 10.0}, ["personal:weight=10:prior=own"]
+    folder, before = tmp_path_factory.mktemp("seen"), Path.cwd()
+    (folder / "site").mkdir()
+    os.chdir(folder / "site")  # pictures show the names of folders, and none of this machine's
+    try:
+        with ward(folder, keys=Path("keys"), policy=policy, recipes=recipes) as made:
+            yield made
+    finally:
+        os.chdir(before)
 
 
 @pytest.fixture
@@ -67,7 +73,7 @@ def entered(context: BrowserContext, link: str) -> Page:
 
 def picture(page: Page, name: str, folder: Path) -> None:
     """Into the documents if they are asked for; else it is only seen that there is one."""
-    path = Path(PICTURES or folder) / f"{name}.png"
+    path = Path(PICTURES if "MIXBAYES_PICTURES" in os.environ else folder) / f"{name}.png"
     page.screenshot(path=path, full_page=True)
     assert path.stat().st_size > 10_000
 

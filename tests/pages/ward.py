@@ -101,8 +101,8 @@ def token(link: str) -> str:
 
 
 @contextmanager
-def ward(folder: Path, texts: Path | None = None, **changes: Any) -> Iterator[Ward]:
-    """North's node and mixer a with their pages, everybody else without."""
+def ward(folder: Path, texts: Path | None = None, keys: Path | None = None, **changes: Any) -> Iterator[Ward]:
+    """North's node and mixer a with their pages, everybody else without. The page calls the key folder `keys`."""
     policy = {"folds": 3, "budget": 1000, "minimum": 2} | changes.pop("policy", {})
     site = make_site(folder / "site", name="Heart study", dictionary=DICTIONARY, policy=policy, **changes)
     site.tables |= {name: patients(seed) for seed, name in enumerate(site.federation.names, 1)}
@@ -115,7 +115,7 @@ def ward(folder: Path, texts: Path | None = None, **changes: Any) -> Iterator[Wa
         north = stack.enter_context(site.hospital("north"))
         site.wait_for(SERVING)
         settings = PageSettings("127.0.0.1:0", texts)
-        of_north = Patient(site.file, "north", site.keys, str(data), How(), site.state("north"), None)
+        of_north = Patient(site.file, "north", keys or site.keys, str(data), How(), site.state("north"), None)
         of_mixer = Patient(site.file, "a", site.keys, None, How(), site.state("a"), None)
         port = stack.enter_context(hospital_page(settings, of_north, site.federation, site.log("north"), north))
         mixer_port = stack.enter_context(mixer_page(settings, of_mixer, site.federation, site.log("a"), mixer_a))

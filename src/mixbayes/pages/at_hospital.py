@@ -5,7 +5,7 @@ So the node checks, charges and writes down what is asked on the page as it does
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ from mixbayes.pages.node import PageNode
 from mixbayes.parties.desk import AtOwnNode, at_own_node
 from mixbayes.parties.evaluating import compared, evaluated
 from mixbayes.protocol.arrays import Values
+from mixbayes.protocol.attributes.entry import Measurement, OneOption, SomeOptions
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.recipe import OWN, Recipe, read_recipe
@@ -86,7 +87,15 @@ class AtHospital(PageNode):
         source = open_table(self.data, self.how)
         with source.named_in_errors():
             profile = source.profile(source.names, lambda what, done, total: progress(done, total))
-            return inspected(profile, self.federation.dictionary.class_column)
+            return inspected(profile, self.federation.dictionary.class_column, *self._kinds(source.names))
+
+    def _kinds(self, there: Sequence[str]) -> tuple[list[str], list[str], None, dict[str, str]]:
+        """The columns of names, those of numbers, and those of lists with what separates them, as agreed."""
+        entries = {one.name: one.entry for one in self.federation.dictionary.attributes if one.name in there}
+        nominal = [name for name, entry in entries.items() if isinstance(entry, OneOption)]
+        numeric = [name for name, entry in entries.items() if isinstance(entry, Measurement)]
+        several = {name: entry.separator for name, entry in entries.items() if isinstance(entry, SomeOptions)}
+        return nominal, numeric, None, several
 
     def evaluate(self) -> None:
         self.evaluating.begin(self._evaluated)

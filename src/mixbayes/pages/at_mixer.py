@@ -56,13 +56,14 @@ def _headline(texts: Texts, node: AtMixer, seen: Seen, status: Status, now: floa
 
 def _keys(texts: Texts, node: AtMixer, status: Status) -> list[tuple[str, str]]:
     privacy = node.federation.privacy
-    of_noise = texts("overview.no_noise")
+    of_noise = texts("overview.key_no_noise"), texts("overview.no_noise")
     if privacy:
-        of_noise = texts("overview.spent_of", spent=f"{status.epsilon_spent:.3g}", all=f"{privacy.total_epsilon:g}")
+        spent = texts("overview.spent_of", spent=f"{status.epsilon_spent:.3g}", all=f"{privacy.total_epsilon:g}")
+        of_noise = texts("overview.key_privacy"), spent
     first = min(node.certificates(), key=lambda one: one.ends)
     return [
         (texts("overview.key_round"), texts(f"state.{status.state}", round=status.round)),
-        (texts("overview.key_privacy"), of_noise),
+        of_noise,
         (texts("overview.key_certificates"), texts.many("time.days", max(0, first.days))),
     ]
 

@@ -133,7 +133,7 @@ def _keys(texts: Texts, node: PageNode, status: Status, of_manager: bool) -> Ite
         of = texts("overview.spent_of", spent=f"{status.epsilon_spent:.3g}", all=f"{privacy.total_epsilon:g}")
         yield texts("overview.key_privacy"), of
     else:
-        yield texts("overview.key_privacy"), texts("overview.no_noise")
+        yield texts("overview.key_no_noise"), texts("overview.no_noise")
     first = min(node.certificates(), key=lambda one: one.ends)
     yield texts("overview.key_certificates"), texts.many("time.days", max(0, first.days))
 

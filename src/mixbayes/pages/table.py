@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mixbayes.node.log import printable
 from mixbayes.pages.at_hospital import AtHospital
@@ -16,7 +16,7 @@ from mixbayes.tables.inspection import Inspected, InspectedColumn
 
 
 def table_page(texts: Texts, node: AtHospital, session: Session) -> Shown:
-    state = node.looking.state
+    state, dictionary = node.looking.state, node.federation.dictionary
     look = form("/table", session.form_key, button(texts("table.look")))
     if state.running:
         shown = notice("attention", texts("table.looking"), element("p", link("/table", texts("page.look_again"))))
@@ -24,7 +24,7 @@ def table_page(texts: Texts, node: AtHospital, session: Session) -> Shown:
         shown = joined(notice("trouble", texts("table.failed"), failure(texts, state.error)), look)
     elif state.result:
         looked = element("p", texts("table.looked"), " ", moment(state.ended), class_="hint")
-        shown = joined(_found(texts, state.result), looked, look)
+        shown = joined(_found(texts, state.result, [*dictionary.names, dictionary.class_column]), looked, look)
     else:
         shown = joined(paragraphs(texts("table.not_yet")), look)
     return Shown(texts("table.heading"), joined(_leaves(texts, node), section(texts("table.columns"), shown)))
@@ -33,25 +33,25 @@ def table_page(texts: Texts, node: AtHospital, session: Session) -> Shown:
 def _leaves(texts: Texts, node: AtHospital) -> Markup:
     """What of the table is sent to whom, by the agreement."""
     federation = node.federation
-    whom = texts("table.to_other" if federation.two_party else "table.to_mixers")
-    sent = [texts("table.sends_counts", cells=f"{federation.layout.size:,}", whom=whom)]
+    whom = "other" if federation.two_party else "mixers"
+    sent = [texts(f"table.counts_to_{whom}", cells=f"{federation.layout.size:,}")]
     if privacy := federation.privacy:
         sent.append(texts("table.adds_noise", epsilon=f"{privacy.epsilon:g}"))
     else:
         sent.append(texts("table.without_noise"))
-    sent.append(texts("table.questions", whom=whom))
+    sent.append(texts(f"table.questions_to_{whom}"))
     sent.append(texts("table.never"))
     return section(texts("table.leaves"), listed(sent))
 
 
-def _found(texts: Texts, found: Inspected) -> Markup:
+def _found(texts: Texts, found: Inspected, agreed: Sequence[str]) -> Markup:
     doubts = [f"{doubt}." for doubt in _doubts(found)]
     heads = [texts(f"table.head_{name}") for name in ("column", "counts_as", "values", "missing", "range", "frequent")]
     doubtful = notice("attention", texts("table.doubts"), listed(doubts)) if doubts else Markup()
     return joined(
         keys([(texts("table.rows"), f"{found.rows:,}"), (texts("table.predicted"), printable(found.class_column))]),
         doubtful,
-        table(texts("table.caption"), heads, [_row(texts, column) for column in found.columns]),
+        table(texts("table.caption"), heads, [_row(texts, column, column.name in agreed) for column in found.columns]),
     )
 
 
@@ -60,11 +60,11 @@ def _doubts(found: Inspected) -> Iterator[str]:
     yield from (f"column {column.name!r} {doubt}" for column in found.columns for doubt in column.doubts)
 
 
-def _row(texts: Texts, column: InspectedColumn) -> list[str]:
+def _row(texts: Texts, column: InspectedColumn, agreed: bool) -> list[str]:
     number = f"{column.distinct:,}"
     return [
         printable(column.name),
-        texts(f"kind.{column.kind}"),
+        texts(f"kind.{column.kind}") if agreed else texts("kind.not_agreed"),
         number if column.complete else texts("table.more_than", number=number),
         f"{column.missing:,}",
         "" if column.low is None else texts("table.between", low=f"{column.low:g}", high=f"{column.high:g}"),
