@@ -85,6 +85,8 @@ def mixer(
 ) -> None:
     """Run a mixer: collect contributions, train with the other mixer, answer questions."""
     bounded.begin("to start", bounded.TO_START)
+    if page:
+        refuse_page(page, page_texts)
     from mixbayes.mixers import node
 
     agreed = read_federation(federation)
@@ -92,7 +94,6 @@ def mixer(
     settings = node.Settings(agreed, name, keys, state, listen, reflection)
     shown = None
     if page:
-        refuse_page(page)
         from mixbayes.pages.opening import PageSettings, mixer_page
 
         patient = Patient(federation, name, keys, None, USUAL, state, listen)
@@ -138,14 +139,14 @@ def party(
 ) -> None:
     """Run a hospital's node: check the table, contribute its counts, answer the hospital's own applications."""
     bounded.begin("to start", bounded.TO_START)
+    if page:
+        refuse_page(page, page_texts)
     from mixbayes.parties.alone import node as partner_node
     from mixbayes.parties.settings import Settings
     from mixbayes.parties.with_mixers import node
 
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
-    if page:
-        refuse_page(page)
     if protect and agreed.privacy:
         refuse_protected_and_noisy()
     bounded.over()  # a large table may take its time, and so may a database that is not up yet

@@ -44,12 +44,15 @@ Node = TypeVar("Node")
 app = typer.Typer(no_args_is_help=True, help="The page of a node: a link to it, and its texts.")
 
 
-def refuse_page(listen: str) -> None:
-    """Before a node starts: an address that the page cannot have, or a package that it lacks."""
+def refuse_page(listen: str, texts_file: Path | None) -> None:
+    """Before a node starts: a package that the page lacks, an address that it cannot have, texts that do not fit."""
     refuse_without("werkzeug")
     from mixbayes.pages.server import refuse_elsewhere
+    from mixbayes.pages.texts import translated
 
     refuse_elsewhere(listen)
+    if texts_file:
+        translated(texts_file)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from mixbayes.node.log import Log, logged
-from mixbayes.protocol.errors import MixbayesError
+from mixbayes.protocol.errors import LocalError, MixbayesError
 
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
@@ -56,7 +56,7 @@ class Job(Generic[Result]):
         except MixbayesError as error:
             self._end(error=error)
         except Exception as error:  # noqa: BLE001 - the page says that it failed, and the log has the place
-            self._end(error=Broken())
+            self._end(error=broken())
             logged(self._log, error, "the work of a page failed")
 
     def _progress(self, done: int, total: int) -> None:
@@ -66,12 +66,8 @@ class Job(Generic[Result]):
         self._state = replace(self._state, ended=self._clock(), result=result, error=error)
 
 
-class Broken(MixbayesError):
-    """The page's own fault."""
-
-    code = "E151"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "The page failed; the node goes on. Its log says where: report that to whoever maintains mixbayes."
-        )
+def broken() -> LocalError:
+    """For the visitor: that it is this program's mistake, and nothing of what it was about."""
+    return LocalError(
+        "This page failed, and the node goes on. The log has the place: report it to who maintains mixbayes."
+    )

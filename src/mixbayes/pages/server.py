@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -75,8 +74,7 @@ def page_at(settings: PageSettings, node: PageNode, log: Log) -> Iterator[int]:
     node.watching.begin()
     thread.start()
     try:
-        _tell(offer())
-        log.info("the page is there", port=port)
+        log.info("the page is there; this link works once", link=offer())
         yield port
     finally:
         with suppress(OSError):
@@ -126,7 +124,3 @@ def _keep(file: Path, address: str) -> None:
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "w", encoding="utf-8") as content:
         content.write(f"{address}\n")
     draft.replace(file)
-
-
-def _tell(address: str) -> None:
-    print(f"mixbayes: the page: {address} (this link works once)", file=sys.stderr, flush=True)

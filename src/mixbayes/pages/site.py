@@ -20,7 +20,7 @@ from mixbayes.pages.door import Door, Role, Session
 from mixbayes.pages.enter import closed, entrance
 from mixbayes.pages.examination import examination_page, examined_page
 from mixbayes.pages.frame import OF_HOSPITAL, OF_MIXER, Place, Shown, framed
-from mixbayes.pages.job import Broken
+from mixbayes.pages.job import broken
 from mixbayes.pages.links import NUMBER, ROLE, links_page
 from mixbayes.pages.node import PageNode
 from mixbayes.pages.overview import failure, overview
@@ -139,8 +139,7 @@ class Site:
             return self._shown(request, None, self._refusal(error))
         except Exception as error:  # noqa: BLE001 - the visitor is told that it is ours; the log has the place
             logged(self._log, error, "a page failed")
-            broken = Broken()
-            body = notice("trouble", self._texts("page.broken"), failure(self._texts, broken))
+            body = notice("trouble", self._texts("page.broken"), failure(self._texts, broken()))
             return self._shown(request, None, Shown(self._texts("page.broken"), body, 500, failed=True))
 
     def _of(self, endpoint: str, values: Mapping[str, str], request: Request) -> Response:
