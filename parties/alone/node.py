@@ -82,7 +82,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         steps = *part.steps, store.contribute, part.hospital.keep_warm
         threads = _go_on(stack, steps, (standing.leave, part.hang_up), log)
         yield RunningHospital(
-            server.port, part.hospital.status, part.meters, (*server.threads, *part.threads, *threads)
+            server.port, part.hospital.seen, part.meters, (*server.threads, *part.threads, *threads)
         )
 
 

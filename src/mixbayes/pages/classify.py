@@ -12,8 +12,20 @@ from mixbayes.pages.at_hospital import AtHospital
 from mixbayes.pages.classifiers import accuracy, in_words, of_label, short_accuracy
 from mixbayes.pages.door import Session
 from mixbayes.pages.frame import Shown
-from mixbayes.pages.overview import failure
-from mixbayes.pages.parts import button, choice, form, hidden, keys, link, listed, notice, paragraphs, section, table
+from mixbayes.pages.parts import (
+    button,
+    choice,
+    failure,
+    form,
+    hidden,
+    keys,
+    link,
+    listed,
+    notice,
+    paragraphs,
+    section,
+    table,
+)
 from mixbayes.pages.patient import (
     BEYOND,
     CONFIRMED,
@@ -107,7 +119,7 @@ def _problems(texts: Texts, node: AtHospital, patient: Patient, wrong: str) -> M
 def _error(texts: Texts, error: MixbayesError | None) -> Markup:
     if error is None:
         return Markup()
-    return notice("trouble", texts("classify.not_answered"), failure(texts, error))
+    return notice("trouble", texts("classify.not_answered"), failure(error))
 
 
 def _before(texts: Texts, node: AtHospital) -> Markup:

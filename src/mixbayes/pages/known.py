@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mixbayes.transport.errors import BadState
+
 FILE = "page-evaluation.json"
 _PRIVATE = 0o600
 
@@ -39,11 +41,12 @@ class Known:
     def keep(self, document: Mapping[str, Any], round: int, time: float) -> None:
         content = {"agreement": self._agreement, "round": round, "time": time, "evaluation": document}
         draft = self._path.with_suffix(".new")
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "w", encoding="utf-8") as file:
-            json.dump(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._path)
+        try:
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "w", encoding="utf-8") as file:
+                json.dump(content, file)
+            draft.replace(self._path)
+        except OSError as error:
+            raise BadState(f"The evaluation cannot be kept in {self._path.parent}: {error.strerror}.") from None
 
     def last(self) -> Evaluated | None:
         """Nothing if there is none, or if it was made under another agreement."""

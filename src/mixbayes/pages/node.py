@@ -59,5 +59,7 @@ class PageNode:
 
 
 def others_of(federation: Federation, name: str) -> list[str]:
-    """The nodes that report the round to this one: the mixers, to a hospital."""
+    """The titles of those without whom this node cannot answer: the mixers, or the other hospital."""
+    if federation.two_party:
+        return [federation.title(one) for one in federation.names if one != name]
     return [federation.title(mixer.name) for mixer in federation.mixers] if federation.role_of(name) == "party" else []

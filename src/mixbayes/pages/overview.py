@@ -10,10 +10,21 @@ from mixbayes.node.rounds.state import COLLECTING, OVER, SERVING
 from mixbayes.node.rounds.status import Status
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.node import SOON, PageNode
-from mixbayes.pages.parts import code, keys, listed, moment, notice, paragraphs, section, sentence, since, table
+from mixbayes.pages.parts import (
+    code,
+    failure,
+    keys,
+    listed,
+    moment,
+    notice,
+    paragraphs,
+    section,
+    sentence,
+    since,
+    table,
+)
 from mixbayes.pages.texts import Texts
 from mixbayes.pages.watching import ROUND, Seen
-from mixbayes.protocol.errors import MixbayesError
 from mixbayes.report.markup import Markup, element, joined
 
 FEW = 0.1
@@ -41,12 +52,7 @@ def _nothing_yet(texts: Texts, node: PageNode, seen: Seen) -> Markup:
     if seen.error is None:
         return paragraphs(texts("overview.nothing_yet"))
     heading = texts("overview.nobody_answers")
-    return notice("trouble", heading, failure(texts, seen.error), _silent_since(texts, node, seen))
-
-
-def failure(texts: Texts, error: MixbayesError) -> Markup:
-    """An error of the node, with its code."""
-    return element("p", str(error), " ", code(f"[{error.code}]"), class_="failure")
+    return notice("trouble", heading, failure(seen.error), _silent_since(texts, node, seen))
 
 
 def _silent_since(texts: Texts, node: PageNode, seen: Seen) -> Markup:
@@ -61,10 +67,10 @@ def _headline(texts: Texts, node: PageNode, seen: Seen, status: Status, now: flo
     """What happens now, in one sentence, and whom it waits for."""
     if seen.error is not None:
         words = texts("overview.nobody_answers")
-        return notice("trouble", words, failure(texts, seen.error), _silent_since(texts, node, seen))
+        return notice("trouble", words, failure(seen.error), _silent_since(texts, node, seen))
     if status.unreachable:
         words = texts("overview.waits_for", who=", ".join(status.unreachable))
-        failures = [failure(texts, error) for error in status.unreachable.values()]
+        failures = [failure(error) for error in status.unreachable.values()]
         return notice("trouble", words, *failures, _silent_since(texts, node, seen))
     return _of_round(texts, node.federation, seen, status, now)
 

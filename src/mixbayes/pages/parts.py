@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from mixbayes.pages.texts import Texts
+from mixbayes.protocol.errors import MixbayesError
 from mixbayes.report.markup import Markup, element, joined
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 24 * 3600
@@ -114,3 +115,8 @@ def choice(name: str, id: str, options: Mapping[str, str], chosen: str, describe
 
 def code(words: str) -> Markup:
     return element("code", words)
+
+
+def failure(error: MixbayesError) -> Markup:
+    """An error of the node, with its code."""
+    return element("p", str(error), " ", code(f"[{error.code}]"), class_="failure")

@@ -11,8 +11,20 @@ from mixbayes.pages.door import Role, Session
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.job import State
 from mixbayes.pages.known import Evaluated
-from mixbayes.pages.overview import failure
-from mixbayes.pages.parts import button, code, form, hidden, link, local, moment, notice, paragraphs, section, table
+from mixbayes.pages.parts import (
+    button,
+    code,
+    failure,
+    form,
+    hidden,
+    link,
+    local,
+    moment,
+    notice,
+    paragraphs,
+    section,
+    table,
+)
 from mixbayes.pages.texts import Texts
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import MixbayesError
@@ -29,7 +41,7 @@ def recipes_page(texts: Texts, node: AtHospital, session: Session, error: Mixbay
         best = node.best()
     except MixbayesError as failed:
         best, error = None, error or failed
-    said = notice("trouble", texts("recipes.failed"), failure(texts, error)) if error else Markup()
+    said = notice("trouble", texts("recipes.failed"), failure(error)) if error else Markup()
     parts = [said, paragraphs(texts("recipes.what")), _table(texts, node, session, known, best)]
     if manager:
         parts.append(_evaluation(texts, node, session, known))
@@ -105,7 +117,7 @@ def _how_far(texts: Texts, state: State[dict[str, object]]) -> Iterator[Markup]:
         again = element("p", link("/recipes", texts("page.look_again")))
         yield notice("attention", texts("recipes.evaluating"), paragraphs(far), again)
     elif state.error:
-        yield notice("trouble", texts("recipes.failed"), failure(texts, state.error))
+        yield notice("trouble", texts("recipes.failed"), failure(state.error))
 
 
 def _begin(texts: Texts, node: AtHospital, session: Session) -> Markup:

@@ -14,7 +14,7 @@ from mixbayes.node.log import Log, logged
 from mixbayes.node.serving.greeting import SOFTWARE
 from mixbayes.pages import gate
 from mixbayes.pages.at_hospital import AtHospital
-from mixbayes.pages.at_mixer import AtMixer, mixer_overview
+from mixbayes.pages.at_mixer import AtMixer
 from mixbayes.pages.classify import answered_page, classify_page
 from mixbayes.pages.door import Door, Role, Session
 from mixbayes.pages.enter import closed, entrance
@@ -22,9 +22,10 @@ from mixbayes.pages.examination import examination_page, examined_page
 from mixbayes.pages.frame import OF_HOSPITAL, OF_MIXER, Place, Shown, framed
 from mixbayes.pages.job import broken
 from mixbayes.pages.links import NUMBER, ROLE, links_page
+from mixbayes.pages.mixer_overview import mixer_overview
 from mixbayes.pages.node import PageNode
-from mixbayes.pages.overview import failure, overview
-from mixbayes.pages.parts import notice
+from mixbayes.pages.overview import overview
+from mixbayes.pages.parts import failure, notice
 from mixbayes.pages.recipes import RECIPE, evaluation_report, recipes_page, remembered
 from mixbayes.pages.style import STYLE
 from mixbayes.pages.table import table_page
@@ -139,7 +140,7 @@ class Site:
             return self._shown(request, None, self._refusal(error))
         except Exception as error:  # noqa: BLE001 - the visitor is told that it is ours; the log has the place
             logged(self._log, error, "a page failed")
-            body = notice("trouble", self._texts("page.broken"), failure(self._texts, broken()))
+            body = notice("trouble", self._texts("page.broken"), failure(broken()))
             return self._shown(request, None, Shown(self._texts("page.broken"), body, 500, failed=True))
 
     def _of(self, endpoint: str, values: Mapping[str, str], request: Request) -> Response:

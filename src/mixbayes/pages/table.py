@@ -8,8 +8,7 @@ from mixbayes.node.log import printable
 from mixbayes.pages.at_hospital import AtHospital
 from mixbayes.pages.door import Session
 from mixbayes.pages.frame import Shown
-from mixbayes.pages.overview import failure
-from mixbayes.pages.parts import button, form, keys, link, listed, moment, notice, paragraphs, section, table
+from mixbayes.pages.parts import button, failure, form, keys, link, listed, moment, notice, paragraphs, section, table
 from mixbayes.pages.texts import Texts
 from mixbayes.report.markup import Markup, element, joined
 from mixbayes.tables.inspection import Inspected, InspectedColumn
@@ -21,7 +20,7 @@ def table_page(texts: Texts, node: AtHospital, session: Session) -> Shown:
     if state.running:
         shown = notice("attention", texts("table.looking"), element("p", link("/table", texts("page.look_again"))))
     elif state.error:
-        shown = joined(notice("trouble", texts("table.failed"), failure(texts, state.error)), look)
+        shown = joined(notice("trouble", texts("table.failed"), failure(state.error)), look)
     elif state.result:
         looked = element("p", texts("table.looked"), " ", moment(state.ended), class_="hint")
         shown = joined(_found(texts, state.result, [*dictionary.names, dictionary.class_column]), looked, look)

@@ -12,8 +12,7 @@ from mixbayes.node.disk.heads import Witness, heads_in, without_end
 from mixbayes.node.log import printable
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.node import PageNode
-from mixbayes.pages.overview import failure
-from mixbayes.pages.parts import asking, button, code, listed, moment, notice, paragraphs, section, table
+from mixbayes.pages.parts import asking, button, code, failure, listed, moment, notice, paragraphs, section, table
 from mixbayes.pages.texts import Texts
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.report.markup import Markup, element, joined
@@ -43,7 +42,7 @@ def trail_page(texts: Texts, node: PageNode, wanted: Wanted) -> Shown:
         verdict, witnesses = _verified(node.state)
         shown = list(deque(filter(wanted.fits, entries(node.state)), AT_ONCE))
     except MixbayesError as error:
-        return Shown(texts("trail.heading"), notice("trouble", texts("trail.broken"), failure(texts, error)), 500, True)
+        return Shown(texts("trail.heading"), notice("trouble", texts("trail.broken"), failure(error)), 500, True)
     body = joined(_verdict(texts, verdict, witnesses), _filter(texts, wanted), _records(texts, shown, wanted))
     return Shown(texts("trail.heading"), body)
 

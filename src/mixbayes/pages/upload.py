@@ -20,8 +20,7 @@ from mixbayes.pages.classifiers import accuracy, in_words
 from mixbayes.pages.classify import QUESTION, chosen_recipe, hint, meanings, question_id, recipe_field, share_of_labels
 from mixbayes.pages.door import Session
 from mixbayes.pages.frame import Shown
-from mixbayes.pages.overview import failure
-from mixbayes.pages.parts import button, code, form, hidden, link, listed, notice, paragraphs, section, table
+from mixbayes.pages.parts import button, code, failure, form, hidden, link, listed, notice, paragraphs, section, table
 from mixbayes.pages.patient import Answers
 from mixbayes.pages.texts import Texts
 from mixbayes.protocol.attributes.entry import Measurement
@@ -49,7 +48,7 @@ def upload_page(
     error: MixbayesError | None = None,
 ) -> Shown:
     """The form for a file."""
-    said = notice("trouble", texts("classify.not_answered"), failure(texts, error)) if error else Markup()
+    said = notice("trouble", texts("classify.not_answered"), failure(error)) if error else Markup()
     columns = listed([joined(code(one.name), " ", _cells(texts, one)) for one in node.federation.dictionary.attributes])
     made = form(
         "/classify/table",
