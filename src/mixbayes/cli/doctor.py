@@ -15,7 +15,7 @@ import typer
 from mixbayes.agreement.addresses import host_and_port
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
-from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.node_options import Agreed, Keys, Name
 from mixbayes.cli.reading import USUAL, reads_tables
 from mixbayes.keys.checks import KeyFolder
 from mixbayes.node.disk.datastore import COMPUTING_PARTY as OF_COMPUTING_PARTY
@@ -32,8 +32,8 @@ from mixbayes.node.doctor.state import holder_of, standing_finding, state_findin
 from mixbayes.node.doctor.trails import trail_findings
 from mixbayes.node.log import printable
 from mixbayes.node.serving.dialling import address_of
-from mixbayes.parties.applications import recalled
 from mixbayes.parties.doctor import asked_round, table_findings
+from mixbayes.parties.node_address import recalled
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.sources.how import How
 from mixbayes.transport.tls import Credentials

@@ -26,7 +26,6 @@ from mixbayes.agreement.noise import (
 from mixbayes.agreement.preliminary import coarsest
 from mixbayes.cli.agreement_summary import present_keys, promise, summary
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
-from mixbayes.cli.help import Command
 from mixbayes.cli.next_steps import next_steps
 from mixbayes.cli.noise import (
     Delta,
@@ -88,10 +87,7 @@ USUAL_MIN_ROWS = 10
 MOST_CELLS = 1000
 """Of a grid."""
 
-app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agree on.")
 
-
-@app.command(cls=Command, epilog=NEW_EXAMPLES)
 @reads_tables
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="federation.toml is written there.")],
@@ -271,7 +267,6 @@ def new(
         typer.echo(in_words(link, predicted(federation, link), private=True), err=True)
 
 
-@app.command(cls=Command, epilog=SHOW_EXAMPLES)
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A federation.toml.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
