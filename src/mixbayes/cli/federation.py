@@ -52,7 +52,7 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
-from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
+from mixbayes.protocol.bayes.cut_widths import MOST_BINS as MOST_CUT
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
