@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -32,10 +34,23 @@ class Listed:
         if not self.computes and "numpy" not in sys.modules:
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         module, _, function = self.where.partition(":")
-        found = import_module(f"mixbayes.cli.{module}")
+        with _nothing_collected():
+            found = import_module(f"mixbayes.cli.{module}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(cls=Command, name=name, epilog=getattr(found, self.examples))(getattr(found, function))
         return typer.main.get_command(single)
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """What an import makes stays, so that looking for garbage among it is time lost."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True)
