@@ -13,8 +13,18 @@ from packages import ROOT
 from packaging.utils import canonicalize_name
 
 _HERE = Path(__file__).parent
-_WHOLE = (ROOT, "sqlalchemy.dialects", "duckdb", "oracledb", "psycopg", "pymssql", "pymysql", "waitress")
-"""Taken with every module: these are found by names, which no import statement has."""
+_WHOLE = (
+    ROOT,
+    "cryptography",  # compiled code of oracledb imports it
+    "duckdb",
+    "oracledb",
+    "psycopg",
+    "pymssql",
+    "pymysql",
+    "sqlalchemy.dialects",
+    "waitress",
+)
+"""Taken with every module: these are imported in ways that PyInstaller cannot see."""
 _ALSO = ("psycopg_binary",)
 """Likewise, of a package that cannot be imported by itself."""
 

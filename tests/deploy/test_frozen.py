@@ -120,7 +120,7 @@ def test_it_simulates_with_every_node_in_a_process(site: Site) -> None:
 def test_a_federation_from_its_keys_to_its_labels(site: Site) -> None:
     folder = site.folder
     addresses = {name: f"127.0.0.1:{free_port()}" for name in "ab"}
-    (folder / "sample.csv").write_text(TABLE)
+    (folder / "sample.csv").write_text(MANY)
     mixers = [word for name, address in addresses.items() for word in ("--mixer", f"{name}={address}")]
     parties = ["--party", "north", "--party", "south"]
     done(
@@ -136,7 +136,7 @@ def test_a_federation_from_its_keys_to_its_labels(site: Site) -> None:
     with ExitStack() as stack:
         logs = [site.node(stack, "mixer", *agreed, "--name", name, "--state", f"state/{name}") for name in "ba"]
         for name in ("north", "south"):
-            (folder / f"{name}.csv").write_text(TABLE)
+            (folder / f"{name}.csv").write_text(MANY)
             at = ["--name", name, "--state", f"state/{name}", "--data", f"{name}.csv"]
             logs.append(site.node(stack, "party", *agreed, *at))
         until = time.monotonic() + PATIENCE
@@ -167,7 +167,7 @@ def in_duckdb(path: Path) -> str:
     path.with_suffix(".csv").write_text(TABLE)
     with duckdb.connect(f"{path}.duckdb") as database:
         database.execute(f"CREATE TABLE patients AS FROM '{path}.csv'")
-    return f"{path}.duckdb"
+    return f"duckdb:{path}.duckdb"
 
 
 @pytest.mark.parametrize("write", [excel, parquet, in_duckdb])
