@@ -17,6 +17,7 @@ from pathlib import Path
 
 from archives import build, bundle
 from frozen import freeze
+from glibc import of_programs, of_wheels
 from packages import Package, in_wheels, installed, pins, refuse_unpinned
 from packing import pack
 from sbom import document
@@ -46,17 +47,18 @@ class Making:
     epoch: int
     key: str
 
-    def finished(self, folder: Path, packages: dict[str, Package], about: str) -> None:
+    def finished(self, folder: Path, packages: dict[str, Package], about: str, glibc: str) -> None:
         """Add what a site needs beside the program, and pack the folder."""
         refuse_unpinned(packages, pins((self.tree / "requirements.lock").read_text()))
         sbom = document(packages, self.epoch)
         (folder / "sbom.cdx.json").write_text(sbom)
         (self.out / f"{folder.name}.cdx.json").write_text(sbom)
-        shutil.copyfile(REPOSITORY / "deploy" / "release" / about, folder / "INSTALL")
+        text = (self.tree / "deploy" / "release" / about).read_text()
+        (folder / "INSTALL").write_text(text.replace("GLIBC", f"glibc {glibc}"))
         shutil.copyfile(self.tree / "LICENSE", folder / "LICENSE")
         self.sealed(folder)
         unpacked = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_symlink())
-        print(f"{unpacked / 1e6:8.1f} MB  {folder.name}, unpacked")
+        print(f"{unpacked / 1e6:8.1f} MB  {folder.name}, unpacked; it needs glibc {glibc}")
         pack(folder, self.out / f"{folder.name}.tar.gz", self.epoch)
 
     def sealed(self, folder: Path) -> None:
@@ -87,14 +89,14 @@ def main(out: Path, key: str, parts: Collection[str]) -> None:
 def _bundle(making: Making, wheel: Path) -> None:
     folder = making.work / f"{_name(wheel)}-bundle-{PYTHON}-{HERE}"
     bundle(making.tree, folder, IN_THE_BUNDLE, making.epoch)
-    making.finished(folder, in_wheels(folder, IN_THE_BUNDLE), "INSTALL-bundle.txt")
+    making.finished(folder, in_wheels(folder, IN_THE_BUNDLE), "INSTALL-bundle.txt", of_wheels(folder))
 
 
 def _folder(making: Making, wheel: Path) -> None:
     folder = making.work / f"{_name(wheel)}-folder-{HERE}"
     packages = installed(wheel, IN_THE_FOLDER)
     freeze(wheel, packages, folder, making.work / "freezing", making.epoch)
-    making.finished(folder, packages, "INSTALL-folder.txt")
+    making.finished(folder, packages, "INSTALL-folder.txt", of_programs(folder))
 
 
 def _name(wheel: Path) -> str:

@@ -160,6 +160,20 @@ def test_wheels_are_listed_with_their_own_hashes(tmp_path: Path, tools: Any) -> 
         module.in_wheels(tmp_path, [])
 
 
+def test_the_c_library_that_is_needed_is_the_newest_of_all(tmp_path: Path, tools: Any) -> None:
+    for name in (
+        "a-1-cp311-cp311-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64",
+        "b-1-py3-none-any",
+    ):
+        (tmp_path / f"{name}.whl").touch()
+    assert tools("glibc").of_wheels(tmp_path) == "2.17"
+    (tmp_path / "c-1-cp38-abi3-manylinux_2_34_x86_64.whl").touch()
+    assert tools("glibc").of_wheels(tmp_path) == "2.34"
+    (tmp_path / "text").write_text("GLIBC_2.99")
+    (tmp_path / "library").write_bytes(b"\x7fELF GLIBC_2.4 GLIBC_2.17 GLIBC_2.9")
+    assert tools("glibc").of_programs(tmp_path) == "2.17"
+
+
 # The sums and their signature, checked as the pages say.
 
 
