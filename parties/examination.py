@@ -24,8 +24,8 @@ from mixbayes.node.doctor.revoked import revoked_findings
 from mixbayes.node.doctor.state import holder_of, standing_finding, state_findings
 from mixbayes.node.doctor.trails import trail_findings
 from mixbayes.node.serving.dialling import address_of
-from mixbayes.parties.applications import recalled
 from mixbayes.parties.doctor import asked_round, table_findings
+from mixbayes.parties.node_address import recalled
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.sources.how import How
 from mixbayes.transport.tls import Credentials

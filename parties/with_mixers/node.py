@@ -18,7 +18,8 @@ from mixbayes.node.log import Log
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.node.serving.own_call import refuse_silent
-from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
+from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
+from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
 from mixbayes.parties.asking import WARM_EVERY, Numbering, numbering
 from mixbayes.parties.background import keep_going

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from mixbayes.agreement.addresses import host_and_port
-from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.node_options import Agreed, Keys, Name
 from mixbayes.cli.reading import USUAL, reads_tables
 from mixbayes.node.doctor.finding import Finding, Verdict, worst
 from mixbayes.node.log import printable

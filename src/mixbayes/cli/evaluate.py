@@ -15,8 +15,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.cli.ask import Node, own_desk
-from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.desks import own_desk
+from mixbayes.cli.node_options import Agreed, Keys, Name, Node
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.evaluation.document import Evaluation

@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from threading import Thread
 from types import FrameType
 from typing import Annotated, Protocol, TypeVar
@@ -22,6 +21,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.agreement.noise import refuse_protected_and_noisy
 from mixbayes.cli import bounded
+from mixbayes.cli.node_options import Agreed, Keys, Name, State
 from mixbayes.cli.page import Listen, TextsFile, refuse_page, with_page
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables, tell_unmet
@@ -54,16 +54,6 @@ mixbayes party --federation federation.toml --name north --keys keys --data pati
 mixbayes party --federation f.toml --name north --keys keys --data p.csv --state state --protect condensation:k=20
 """
 
-Agreed = Annotated[
-    Path, typer.Option("--federation", metavar="FILE", help="The agreement.", envvar="MIXBAYES_FEDERATION")
-]
-Name = Annotated[str, typer.Option(metavar="NAME", help="This node's name in the agreement.", envvar="MIXBAYES_NAME")]
-Keys = Annotated[
-    Path, typer.Option(metavar="DIR", help="Holds NAME.key, NAME.pem and authority.pem.", envvar="MIXBAYES_KEYS")
-]
-State = Annotated[
-    Path, typer.Option(metavar="DIR", help="What the node keeps; made if need be.", envvar="MIXBAYES_STATE")
-]
 Made = TypeVar("Made")
 ASK_AGAIN = 30.0
 """Seconds after which a database that did not answer is asked again."""

@@ -9,7 +9,6 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from mixbayes.cli.help import Command
 from mixbayes.extras import refuse_without
 from mixbayes.protocol.errors import BadData
 
@@ -41,8 +40,6 @@ TextsFile = Annotated[
 ]
 Node = TypeVar("Node")
 
-app = typer.Typer(no_args_is_help=True, help="The page of a node: a link to it, and its texts.")
-
 
 def refuse_page(listen: str, texts_file: Path | None) -> None:
     """Before a node starts: a package that the page lacks, an address that it cannot have, texts that do not fit."""
@@ -68,7 +65,6 @@ def with_page(
             yield at_work
 
 
-@app.command(cls=Command, epilog=LINK_EXAMPLES)
 def link(
     state: Annotated[Path, typer.Option(metavar="DIR", help="The state folder of a node that runs with --page.")],
 ) -> None:
@@ -87,7 +83,6 @@ def link(
         ) from None
 
 
-@app.command(cls=Command, epilog=TEXTS_EXAMPLES)
 def texts() -> None:
     """Print every text of the page, to be translated.
 
