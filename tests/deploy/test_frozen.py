@@ -203,6 +203,11 @@ def test_the_bundle_installs_without_a_network(unpacked: dict[str, Path], tmp_pa
     assert finished.stdout == "0.2.0\n"
 
 
+def test_the_bundle_has_the_wheel_of_the_release(release: Path, unpacked: dict[str, Path]) -> None:
+    [wheel] = release.glob("*.whl")
+    assert (unpacked["bundle"] / wheel.name).read_bytes() == wheel.read_bytes()
+
+
 @pytest.mark.parametrize("kind", ["folder", "bundle"])
 def test_what_is_in_it_is_summed_up_and_listed(unpacked: dict[str, Path], kind: str) -> None:
     where = unpacked[kind]
