@@ -22,7 +22,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.cli.test_help import COMMANDS
-from tests.deploy.helpers import PATIENCE, TABLE
+from tests.deploy.helpers import PATIENCE, ROOT, TABLE
 from tests.deploy.releasing import committed
 from tests.ports import free_port
 
@@ -192,6 +192,12 @@ def test_a_table_is_protected_and_measured(site: Site) -> None:
     (site.folder / "p.csv").write_text(MANY)
     done(site("protect", "p.csv", "r.csv", "--method", "microaggregation", "--set", "k=3"))
     done(site("measure", "p.csv", "r.csv"))
+
+
+def test_nothing_in_the_folder_tells_where_it_was_made(release: Path, unpacked: dict[str, Path]) -> None:
+    files = [path for path in unpacked["folder"].rglob("*") if path.is_file() and not path.is_symlink()]
+    places = [str(ROOT).encode(), str(release.parent).encode()]
+    assert [path.name for path in files if any(place in path.read_bytes() for place in places)] == []
 
 
 def test_the_bundle_installs_without_a_network(unpacked: dict[str, Path], tmp_path: Path) -> None:

@@ -319,4 +319,5 @@ def test_changes_without_a_commit_and_a_folder_in_use_are_refused(repository: Pa
     (repository / "LICENSE").write_text("mine")
     done = release(repository, tmp_path / "other")
     assert (done.returncode, "commit or undo these changes first" in done.stderr) == (1, True)
+    assert "Traceback" not in done.stderr
     assert not (tmp_path / "other").exists()
