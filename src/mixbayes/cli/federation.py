@@ -114,7 +114,7 @@ def new(
             metavar="CELLS",
             min=2,
             max=MOST_CELLS,
-            help="Make a preliminary agreement: its round finds the cut points for --bins on all hospitals' patients, on a grid.",
+            help="Make a preliminary agreement: its round finds cut points for --bins on all patients, on a grid.",
         ),
     ] = None,
     smoothing: Annotated[

@@ -27,7 +27,7 @@ _OPTIONS: Final[Mapping[str, tuple[Any, str, str]]] = {
     "missing": (
         list[str] | None,
         "A,B",
-        "More spellings of a missing cell: NA,-999, or age=999 for one column; semicolons separate them too; repeatable.",
+        "More spellings of a missing cell: NA,-999, or age=999 for one column; or with semicolons; repeatable.",
     ),
     "delimiter": (str | None, "CHARACTER", "The separator of a CSV file. Default: the one in its header."),
     "decimal": (str, "CHARACTER", "The decimal sign of numbers in CSV, and of texts in XLSX: . or ,"),
