@@ -12,6 +12,7 @@ import mixbayes
 from mixbayes.cli import (
     ask,
     audit,
+    backup,
     bench,
     count_table,
     cuts,
@@ -63,6 +64,8 @@ _add("classify", ask.classify, ask.CLASSIFY_EXAMPLES)
 _add("evaluate", evaluate.evaluate, evaluate.EXAMPLES)
 _add("model", model.model, model.EXAMPLES)
 _add("status", ask.status, ask.STATUS_EXAMPLES)
+_add("backup", backup.backup, backup.BACKUP_EXAMPLES)
+_add("restore", backup.restore, backup.RESTORE_EXAMPLES)
 _add("doctor", doctor.doctor, doctor.EXAMPLES)
 federation.app.command(cls=Command, name="cuts", epilog=cuts.EXAMPLES)(cuts.cuts)
 federation.app.command(cls=Command, name="add-party", epilog=members.ADD_EXAMPLES)(members.add_party)

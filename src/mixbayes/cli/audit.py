@@ -36,7 +36,7 @@ mixbayes audit verify --state state/north --count 1204 --head "$NOTED"
 app = typer.Typer(no_args_is_help=True, help="Who asked what of whom, when, and how much left.")
 
 State = Annotated[
-    Path, typer.Option(metavar="DIR", help="A node's --state folder, or a copy; the node may be running.")
+    Path, typer.Option(metavar="DIR", help="A node's --state folder, a copy, or a backup; the node may be running.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 

@@ -69,11 +69,11 @@ def complaint(path: Path, code: int) -> BadState:
 
 @contextmanager
 def looking(folder: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that only reads, beside a running node or on a copy, without key and lock."""
-    path = folder / FILE
+    """A connection that only reads, beside a running node or on a copy, without key and lock. A backup is one file."""
+    path = folder if folder.is_file() else folder / FILE
     if not path.is_file():
         raise BadState(f"{folder} is no state folder: it holds no {FILE}. Give the folder that a node got as --state.")
     # Without a journal nobody is at work there, and a file that is called immutable is read without leaving traces.
-    beside = folder / f"{FILE}-wal"
+    beside = path.with_name(f"{path.name}-wal")
     with explained(path), closing(connect(path, "mode=ro" if beside.exists() else "mode=ro&immutable=1")) as connection:
         yield connection
