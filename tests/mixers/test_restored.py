@@ -18,7 +18,7 @@ from mixbayes.agreement.promise import cost
 from mixbayes.node.disk.backup import back_up, put_back
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SERVING
 from mixbayes.protocol.arrays import Values
-from mixbayes.transport.errors import OverBudget, RoundOver
+from mixbayes.transport.errors import OverBudget, RefusedByPolicy, RoundOver
 from tests.mixers.three_hospitals import BUDGET, HOSPITALS, MIXERS, NOISE, agreement, new_folder
 from tests.mixers.world import World, deal_base_transfers
 from tests.trails import found_cut
@@ -206,3 +206,22 @@ def test_a_restored_hospital_that_contributed_before_goes_on(world: World) -> No
     next_round(world, 1)
     serve(world, 2)
     assert world.on_disk("a")[2].counted == frozenset(HOSPITALS)
+
+
+@pytest.mark.parametrize("lost", ["restored", "begun anew"])
+def test_a_hospitals_ledger_of_noise_catches_up_with_the_mixers(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+    with world_of(monkeypatch, enough_for(2)) as world:
+        backup = backup_of(world, "north")
+        serve(world, 1)
+        next_round(world, 1)
+        serve(world, 2)
+        if lost == "restored":
+            restored(world, "north", backup)
+        else:
+            world.kill("north")
+            shutil.rmtree(world.folder / "north")
+            assert world.start("north")
+        next_round(world, 2)
+        with pytest.raises(RefusedByPolicy, match="party north does not contribute"):
+            world.hospital("north").contributor.step()
+        assert "north" not in world.on_disk("a")[3].held
