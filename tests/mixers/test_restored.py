@@ -24,7 +24,7 @@ from tests.mixers.world import World, deal_base_transfers
 from tests.trails import found_cut
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-SOME_NOISE = NOISE | {"epsilon": 50.0, "delta": 1e-6, "total_delta": 1e-5, "coins": [400]}
+SOME_NOISE = NOISE | {"total_delta": 1e-5}
 
 
 def enough_for(rounds: int) -> dict[str, object]:
@@ -113,6 +113,30 @@ def test_a_restored_mixer_answers_no_question_of_the_round_of_before(world: Worl
     next_round(world, 1)
     serve(world, 2)
     assert ask(world, 2, 1, id=3) == 1
+
+
+@pytest.mark.parametrize("name", MIXERS)
+def test_both_mixers_end_the_round_of_which_one_has_lost_its_share(world: World, name: str) -> None:
+    serve(world, 1)
+    restored(world, name, backup_of(world, name))
+    for _ in range(3):  # the second time mixer a says nothing new
+        world.clock["a"] += 61.0
+        world.everybody()
+    assert {world.on_disk(mixer)[1].state for mixer in MIXERS} == {CLOSED}
+
+
+def test_a_mixer_that_is_further_stays_where_it_is(world: World) -> None:
+    backup = backup_of(world, "a")
+    serve(world, 1)
+    next_round(world, 1)
+    serve(world, 2)
+    restored(world, "a", backup)
+    world.everybody()
+    assert world.on_disk("b")[2].state == SERVING
+    assert "a step failed" not in world.said.getvalue()
+    assert world.close_round("north", 2)
+    assert world.open_round("north", 3)
+    serve(world, 3)
 
 
 @pytest.mark.parametrize("names", [MIXERS[:1], MIXERS[1:], MIXERS], ids=["a", "b", "both"])
