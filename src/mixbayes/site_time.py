@@ -28,6 +28,11 @@ def rfc_3339(moment: datetime) -> str:
     return here(moment).isoformat(timespec="microseconds")
 
 
+def read(text: str) -> datetime:
+    """What people at this site write as a date or time; without an offset it is one of this site. Or a ValueError."""
+    return datetime.fromisoformat(text).astimezone()
+
+
 def here(moment: datetime) -> datetime:
     """The same moment with this site's offset, which summer time may change."""
     if moment.tzinfo is None:

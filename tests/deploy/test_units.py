@@ -149,7 +149,7 @@ def test_examples_name_variables_that_are_read(example: str) -> None:
     named = {line.lstrip("#").partition("=")[0] for line in text.splitlines() if "=" in line and line[:2] != "# "}
     help_text = run([COMMAND, example, "--help"], {"COLUMNS": "300", "TERM": "dumb"}).stdout
     of_the_log = {"MIXBAYES_LOG", "MIXBAYES_LOG_LEVEL"}
-    read_by_libraries = {"https_proxy", "no_proxy", "PGPASSFILE"}
+    read_by_libraries = {"https_proxy", "no_proxy", "PGPASSFILE", "TZ"}
     assert named
     for variable in named - of_the_log - read_by_libraries:
         assert variable in help_text

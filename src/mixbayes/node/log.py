@@ -11,8 +11,9 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,7 @@ from structlog.typing import Processor
 
 from mixbayes.agreement.agreement import BadFederation
 from mixbayes.protocol.errors import BadData, BadDictionary, LocalError, MixbayesError, Unsupported
+from mixbayes.site_time import rfc_3339, shown
 
 Value = str | int | float | bool | None
 Fields = MutableMapping[str, Any]
@@ -61,7 +63,7 @@ def logger(node: str, stream: TextIO | None = None) -> Log:
     processors: list[Processor] = [
         _from_level(_level()),
         structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _stamped(shown if readable else rfc_3339),
         refuse_data,
         structlog.dev.ConsoleRenderer(colors=out.isatty()) if readable else structlog.processors.JSONRenderer(),
     ]
@@ -138,6 +140,14 @@ class _Foreign(logging.Handler):
 def _say_death(log: Log, thread: str, error: BaseException | None) -> None:
     if error is not None and not isinstance(error, SystemExit):
         logged(log, error, thread=thread)
+
+
+def _stamped(how: Callable[[datetime], str]) -> Processor:
+    def stamp(_: Any, method: str, fields: Fields) -> Fields:
+        fields["timestamp"] = how(datetime.now(UTC))
+        return fields
+
+    return stamp
 
 
 def _from_level(least: int) -> Processor:

@@ -172,7 +172,7 @@ def test_the_trail_goes_on_and_says_that_it_was_restored(serving: Rounds, tmp_pa
     assert last.entry.details == {
         "entries": found.trail.count,
         "head": found.trail.head,
-        "backup of": MADE.isoformat(),
+        "backup of": "2026-11-20T04:12:44.000000Z",
     }
 
 

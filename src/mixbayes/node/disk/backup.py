@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mixbayes.node.disk.audit import Entry, Verdict, append, verify
+from mixbayes.node.disk.audit import Entry, Verdict, append, utc_text, verify
 from mixbayes.node.disk.datastore import COMPUTING_PARTY, HOSPITAL, About
 from mixbayes.node.disk.folder import locked
 from mixbayes.node.disk.schema import APPLICATION, BACKUP, node_of
@@ -65,7 +65,7 @@ def back_up(folder: Path, out: Path, now: datetime) -> Backup:
         copy.execute("PRAGMA secure_delete = ON")
         _leave_out(copy, folder)
         copy.execute("CREATE TABLE backup (made TEXT NOT NULL) STRICT")
-        copy.execute("INSERT INTO backup VALUES (?)", (now.astimezone(UTC).isoformat(),))
+        copy.execute("INSERT INTO backup VALUES (?)", (utc_text(now),))
         copy.execute(f"PRAGMA application_id = {BACKUP}")
         copy.execute("VACUUM")
     return look_into(out)
@@ -149,7 +149,7 @@ def _copy(file: Path, draft: Path) -> None:
 def _adopt(draft: Path, found: Backup, now: datetime) -> None:
     """Turn the copy into a state that the node opens."""
     title = node_of(found.owner)
-    about: About = {"entries": found.trail.count, "head": found.trail.head, "backup of": found.made.isoformat()}
+    about: About = {"entries": found.trail.count, "head": found.trail.head, "backup of": utc_text(found.made)}
     with explained(draft), closing(connect(draft, "mode=rw")) as copy:
         copy.execute("PRAGMA synchronous = FULL")
         copy.execute("BEGIN IMMEDIATE")

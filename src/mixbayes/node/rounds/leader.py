@@ -146,7 +146,7 @@ class Leader:
         return False
 
     def _report_closing(self, number: int) -> None:
-        """The round was closed on this disk alone, by a backup that was put back. The other party may still serve it."""
+        """The round was closed on this disk alone, by a backup that was put back; the other party may still serve."""
         with suppress(RoundOver):  # it is further
             self._other.close(number, self._rounds.me)
         self._closing_reported = number
