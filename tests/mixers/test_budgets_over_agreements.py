@@ -144,7 +144,7 @@ class Before:
 def worked(world: World) -> Before:
     """A round has served and answered, and a hospital remembers its best recipe."""
     number = serve(world)
-    assert world.asked("north", number, np.zeros((2, 5), np.int64), private=True, id=b"i" * 16).size == 5
+    assert world.asked("north", number, np.zeros((2, 5), np.int32), private=True, id=b"i" * 16).size == 5
     world.hospital("north").outbox.remember_best(RECIPE)
     heads = {name: audit.verify(world.folder / name) for name in NODES}
     return Before(world.federation.digest(), number, world.a.rounds.current().run, heads)
