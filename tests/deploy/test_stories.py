@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from mixbayes.keys.public import public_key_in
 from mixbayes.node.disk import audit
 from mixbayes.node.disk.backup import RESTORED
 from tests.deploy.story import MIXERS, Story, story_in
+from tests.deploy.test_documentation import STORIES
 from tests.services.helpers import wait_until
 
 BOTH, ALL = ("north", "south"), ("north", "south", "west")
@@ -22,6 +24,11 @@ def story(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Story]:
     yield from story_in(tmp_path, monkeypatch, capsys, getattr(request, "param", BOTH))
+
+
+def test_every_story_is_played() -> None:
+    played = re.findall(r'story\.played\("([a-z-]+)"\)', Path(__file__).read_text())
+    assert sorted(played) == sorted(STORIES)
 
 
 def verbs(folder: Path) -> list[str]:
