@@ -26,6 +26,7 @@ from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import OVER
+from mixbayes.node.rounds.status import Status
 from mixbayes.node.serving.admission import MOST_CALLS, Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
@@ -62,6 +63,8 @@ class Mixer:
     port: int
     store: Store
     meter: Meter
+    status: Callable[[str], Status]
+    """How the round stands for one hospital."""
     threads: tuple[threading.Thread, ...] = ()
     """If one of them ends, the mixer is of no use."""
 
@@ -102,7 +105,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         refuse_silent(address, server.port, identity)
         part.begin()
         log.info("ready", address=address, port=server.port, round=store.rounds.current().number)
-        yield Mixer(server.port, store, part.meter, (*server.threads, *part.threads))
+        status = partial(_status, reception, part.waiting)
+        yield Mixer(server.port, store, part.meter, status, (*server.threads, *part.threads))
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,7 @@ class _Part:
     services: list[Callable[[grpc.Server], None]]
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
+    waiting: Callable[[], str] = lambda: ""
     streams: int = 2 * MOST_CALLS
     threads: tuple[threading.Thread, ...] = ()
 
@@ -134,7 +139,9 @@ def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Lo
         thread.start()
         supplying.start()
 
-    return _Part([partial(add_MixerServicer_to_server, service)], begin, led.peer.meter, threads=(thread,))
+    return _Part(
+        [partial(add_MixerServicer_to_server, service)], begin, led.peer.meter, service.waiting, threads=(thread,)
+    )
 
 
 def _led(reception: Reception) -> _Part:
@@ -145,6 +152,10 @@ def _led(reception: Reception) -> _Part:
         [partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)],
         streams=threads_for(len(reception.store.federation.names)),  # mixer a calls for all over one connection
     )
+
+
+def _status(reception: Reception, waiting: Callable[[], str], hospital: str) -> Status:
+    return reception.status(hospital, waiting())
 
 
 def _changed(store: Store, log: Log, number: int, state: str) -> None:

@@ -81,7 +81,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         log.info("ready", port=server.port, rows=settings.rows)
         steps = *part.steps, store.contribute, part.hospital.keep_warm
         threads = _go_on(stack, steps, (standing.leave, part.hang_up), log)
-        yield RunningHospital(server.port, part.meters, (*server.threads, *part.threads, *threads))
+        yield RunningHospital(server.port, part.hospital.seen, part.meters, (*server.threads, *part.threads, *threads))
 
 
 def _listen(

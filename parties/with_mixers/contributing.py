@@ -21,7 +21,8 @@ from mixbayes.node.rounds.state import COLLECTING, OVER
 from mixbayes.node.rounds.status import Status, combined
 from mixbayes.parties.open_question import NoteOfNode, OpenQuestion
 from mixbayes.parties.own_patients import other_counts
-from mixbayes.parties.with_mixers.both_mixers import NAMES, BothMixers
+from mixbayes.parties.with_mixers.both_mixers import BothMixers
+from mixbayes.parties.with_mixers.rounds_at_both import NAMES
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe

@@ -19,7 +19,8 @@ from mixbayes.node.log import Log
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.node.serving.own_call import refuse_silent
-from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
+from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
+from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
 from mixbayes.parties.asking import WARM_EVERY, Numbering, numbering
 from mixbayes.parties.background import keep_going
@@ -251,7 +252,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         contributor.begin()
         thread = _go_on(stack, lambda: hospital.between_questions(contributor.step(), contributor.round), log)
         meters = mixers.peers["a"].meter, mixers.peers["b"].meter
-        yield RunningHospital(server.port, meters, (*server.threads, thread))
+        yield RunningHospital(server.port, hospital.status, meters, (*server.threads, thread))
 
 
 def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> threading.Thread:

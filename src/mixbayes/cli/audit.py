@@ -13,7 +13,6 @@ from typing import Annotated
 
 import typer
 
-from mixbayes.cli.help import Command
 from mixbayes.node.disk.audit import Record, Verdict, entries
 from mixbayes.node.disk.audit import verify as verify_trail
 from mixbayes.node.disk.heads import Witness, heads_in, without_end
@@ -34,8 +33,6 @@ mixbayes audit verify --state state/north
 mixbayes audit verify --state state/north --count 1204 --head "$NOTED"
 """
 
-app = typer.Typer(no_args_is_help=True, help="Who asked what of whom, when, and how much left.")
-
 State = Annotated[
     Path, typer.Option(metavar="DIR", help="A node's --state folder, a copy, or a backup; the node may be running.")
 ]
@@ -55,7 +52,6 @@ def _head(text: str | None) -> str | None:
     return text and text.lower()
 
 
-@app.command(cls=Command, epilog=SHOW_EXAMPLES)
 def show(
     state: State,
     since: Annotated[
@@ -86,7 +82,6 @@ def show(
         typer.echo(line)
 
 
-@app.command(cls=Command, epilog=VERIFY_EXAMPLES)
 def verify(
     state: State,
     head: Annotated[

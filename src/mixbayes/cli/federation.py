@@ -26,7 +26,6 @@ from mixbayes.agreement.noise import (
 from mixbayes.agreement.preliminary import coarsest
 from mixbayes.cli.agreement_summary import present_keys, promise, summary
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
-from mixbayes.cli.help import Command
 from mixbayes.cli.next_steps import next_steps
 from mixbayes.cli.noise import (
     Delta,
@@ -53,7 +52,7 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
-from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
+from mixbayes.protocol.bayes.cut_widths import MOST_BINS as MOST_CUT
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
@@ -88,10 +87,7 @@ USUAL_MIN_ROWS = 10
 MOST_CELLS = 1000
 """Of a grid."""
 
-app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agree on.")
 
-
-@app.command(cls=Command, epilog=NEW_EXAMPLES)
 @reads_tables
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="federation.toml is written there.")],
@@ -271,7 +267,6 @@ def new(
         typer.echo(in_words(link, predicted(federation, link), private=True), err=True)
 
 
-@app.command(cls=Command, epilog=SHOW_EXAMPLES)
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A federation.toml.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
