@@ -24,7 +24,7 @@ from tests.mixers.world import World, deal_base_transfers
 from tests.trails import found_cut
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-SOME_NOISE: dict[str, object] = NOISE | {"total_delta": 1e-5}
+SOME_NOISE: dict[str, object] = {**NOISE, "total_delta": 1e-5}
 
 
 def enough_for(rounds: int) -> dict[str, object]:
