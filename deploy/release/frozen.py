@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Collection, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -32,12 +33,12 @@ _ALSO = ("psycopg_binary",)
 def freeze(wheel: Path, packages: Collection[str], out: Path, work: Path, epoch: int) -> None:
     """Leave in `out` a program `mixbayes` and all that it needs. Other packages of this environment stay out.
 
-    The wheel is installed into a folder of its own first: the repository shows rooms through links, and the metadata of
+    The wheel is unpacked into a folder of its own first: the repository shows rooms through links, and the metadata of
     an editable installation are those of the day on which it was made.
     """
     site = work / "site"
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    _run(epoch, None, *pip, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel))
+    with zipfile.ZipFile(wheel) as archive:  # pip would note where the wheel lay on this machine
+        archive.extractall(site)
     _run(epoch, site, sys.executable, "-m", "PyInstaller", *_options(packages, work), str(_HERE / "frozen_start.py"))
     (work / "frozen" / ROOT).rename(out)
 
@@ -64,7 +65,7 @@ def _strangers(packages: Collection[str]) -> list[str]:
     return sorted(module for module, names in owners if not ours & set(map(canonicalize_name, names)))
 
 
-def _run(epoch: int, path: Path | None, *command: str) -> None:
+def _run(epoch: int, path: Path, *command: str) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    told = {"SOURCE_DATE_EPOCH": str(epoch), "PYTHONHASHSEED": "0"} | ({"PYTHONPATH": str(path)} if path else {})
+    told = {"SOURCE_DATE_EPOCH": str(epoch), "PYTHONHASHSEED": "0", "PYTHONPATH": str(path)}
     subprocess.run(command, env=environment | told, check=True, stdout=sys.stderr)

@@ -14,6 +14,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = "mixbayes"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
+_LONGEST_NAME = 40
+"""What is longer is the text of a licence."""
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
@@ -24,6 +26,8 @@ class Package:
     name: str
     version: str
     licence: str
+    by_expression: bool
+    """Whether its licence is an SPDX expression, and not just a name."""
     needs: frozenset[str]
     sha256: str = ""
     """Of its wheel, where there is one."""
@@ -43,7 +47,9 @@ class NotPinned(Exception):
 
 def in_wheels(folder: Path, extras: Collection[str]) -> dict[str, Package]:
     """Every package of which a wheel lies there."""
-    wheels = {canonicalize_name(found.name): (found, wheel) for wheel, found in _wheels(folder)}
+    wheels: dict[str, tuple[Distribution, Path]] = {
+        canonicalize_name(found.name): (found, wheel) for wheel, found in _wheels(folder)
+    }
     chosen = _closure(extras, lambda name: wheels[name][0])
     if left := set(wheels) - set(chosen):
         raise NotPinned(f"nobody needs {', '.join(sorted(left))} of {folder}")
@@ -115,16 +121,20 @@ def _needs(found: Distribution, extras: Collection[str]) -> Iterator[tuple[str, 
 
 
 def _package(found: Distribution, needs: frozenset[str], sha256: str = "") -> Package:
-    return Package(canonicalize_name(found.name), found.version, _licence(found), needs, sha256)
+    expression = _first(found, "License-Expression")
+    licence = expression or _named_licence(found)
+    return Package(canonicalize_name(found.name), found.version, licence, bool(expression), needs, sha256)
 
 
-def _licence(found: Distribution) -> str:
-    """As its metadata name it: an expression, a short name, or the name of a classifier."""
-    said = found.metadata
-    short = said.get("License", "").strip()
-    if expression := said.get("License-Expression"):
-        return expression
-    if short and "\n" not in short and len(short) <= 40:
+def _named_licence(found: Distribution) -> str:
+    """As its metadata name it: by a short name, or by classifiers."""
+    short = _first(found, "License").strip()
+    if short and "\n" not in short and len(short) <= _LONGEST_NAME:
         return short
-    named = [one.rpartition(" :: ")[2] for one in said.get_all("Classifier", []) if one.startswith("License :: ")]
-    return " AND ".join(named)
+    classifiers = found.metadata.get_all("Classifier", [])
+    return " AND ".join(one.rpartition(" :: ")[2] for one in classifiers if one.startswith("License :: "))
+
+
+def _first(found: Distribution, field: str) -> str:
+    """The field of its metadata, or nothing."""
+    return next(iter(found.metadata.get_all(field, [])), "")

@@ -18,11 +18,11 @@ from pathlib import Path
 from archives import build, bundle
 from frozen import freeze
 from glibc import of_programs, of_wheels
-from packages import Package, in_wheels, installed, pins, refuse_unpinned
+from packages import NotPinned, Package, in_wheels, installed, pins, refuse_unpinned
 from packing import pack
 from sbom import document
-from source import epoch_of, export, refuse_changes
-from sums import SIGNATURE, SUMS, sign, write_sums
+from source import NotCommitted, epoch_of, export, refuse_changes
+from sums import SIGNATURE, SUMS, NotSigned, sign, write_sums
 
 REPOSITORY = Path(__file__).parents[2]
 IN_THE_BUNDLE = ("all",)
@@ -70,7 +70,7 @@ class Making:
 def main(out: Path, key: str, parts: Collection[str]) -> None:
     refuse_changes(REPOSITORY)
     if out.exists() and any(out.iterdir()):
-        raise SystemExit(f"{out} is not empty. Name another folder, or remove it.")
+        sys.exit(f"No release: {out} is not empty. Name another folder, or remove it.")
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         making = Making(Path(scratch) / "tree", Path(scratch), out.resolve(), epoch_of(REPOSITORY), key)
@@ -113,4 +113,7 @@ if __name__ == "__main__":
     parser.add_argument("--key", default="", help="the releaser's private key, as `openssl dgst -sign` takes it")
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS), help="besides both archives")
     given = parser.parse_args()
-    main(given.out, given.key, given.parts)
+    try:
+        main(given.out, given.key, given.parts)
+    except (NotCommitted, NotPinned, NotSigned) as error:
+        sys.exit(f"No release: {error}.")

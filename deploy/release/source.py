@@ -15,7 +15,7 @@ class NotCommitted(Exception):
 def refuse_changes(repository: Path) -> None:
     """A release is made of a commit. What is not committed would silently not be in it."""
     if changed := _git(repository, "status", "--porcelain", "--untracked-files=no").decode():
-        raise NotCommitted(f"commit or undo these changes first:\n{changed}")
+        raise NotCommitted(f"commit or undo these changes first:\n{changed.rstrip()}")
 
 
 def epoch_of(repository: Path) -> int:

@@ -25,7 +25,7 @@ def sign(folder: Path, key: str) -> None:
     command = ["openssl", "dgst", "-sha256", "-sign", key, "-out", str(folder / SIGNATURE), str(folder / SUMS)]
     done = subprocess.run(command, check=False)
     if done.returncode != 0:
-        raise NotSigned(f"openssl could not sign {folder / SUMS} with {key}")
+        raise NotSigned(f"openssl could not sign {SUMS} with {key}; what it said stands above")
 
 
 def _sha256(path: Path) -> str:

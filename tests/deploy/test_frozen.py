@@ -22,7 +22,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.cli.test_help import COMMANDS
-from tests.deploy.helpers import PATIENCE, TABLE
+from tests.deploy.helpers import PATIENCE, ROOT, TABLE
 from tests.deploy.releasing import committed
 from tests.ports import free_port
 
@@ -194,6 +194,12 @@ def test_a_table_is_protected_and_measured(site: Site) -> None:
     done(site("measure", "p.csv", "r.csv"))
 
 
+def test_nothing_in_the_folder_tells_where_it_was_made(release: Path, unpacked: dict[str, Path]) -> None:
+    files = [path for path in unpacked["folder"].rglob("*") if path.is_file() and not path.is_symlink()]
+    places = [str(ROOT).encode(), str(release.parent).encode()]
+    assert [path.name for path in files if any(place in path.read_bytes() for place in places)] == []
+
+
 def test_the_bundle_installs_without_a_network(unpacked: dict[str, Path], tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     pip = [tmp_path / "venv" / "bin" / "pip", "--isolated", "--disable-pip-version-check", "install", "--quiet"]
@@ -201,6 +207,11 @@ def test_the_bundle_installs_without_a_network(unpacked: dict[str, Path], tmp_pa
     subprocess.run([*pip, *wheels], check=True, timeout=600)
     finished = subprocess.run([tmp_path / "venv" / "bin" / "mixbayes", "--version"], capture_output=True, text=True)
     assert finished.stdout == "0.2.0\n"
+
+
+def test_the_bundle_has_the_wheel_of_the_release(release: Path, unpacked: dict[str, Path]) -> None:
+    [wheel] = release.glob("*.whl")
+    assert (unpacked["bundle"] / wheel.name).read_bytes() == wheel.read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["folder", "bundle"])

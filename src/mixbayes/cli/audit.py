@@ -76,7 +76,7 @@ def show(
         and actor in (None, record.entry.actor)
     )
     if (first := next(wanted, None)) is None:
-        typer.echo(f"No record is there that fits.{_actors(state) if actor else ''}", err=True)
+        typer.echo(f"No record matches.{_actors(state) if actor else ''}", err=True)
     wanted = chain([first] if first else [], wanted)
     for line in _json_lines(wanted) if as_json else map(_line, wanted):
         typer.echo(line)
@@ -138,7 +138,7 @@ def _refuse_broken(state: Path, verdict: Verdict) -> None:
 
 def _actors(state: Path) -> str:
     there = sorted({record.entry.actor for record in entries(state)})
-    return printable(f" Those who did something are: {', '.join(there)}.") if there else ""
+    return printable(f" These have records: {', '.join(there)}.") if there else ""
 
 
 def _line(record: Record) -> str:
