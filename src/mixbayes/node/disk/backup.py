@@ -27,6 +27,7 @@ from mixbayes.transport.errors import BadState
 
 RESTORED = "restored"
 """The verb of the entry with which the trail of a node goes on that was put back."""
+_ANOTHER = "Give another backup"
 _CLOSED_WHY = "the state folder was restored from a backup, which holds no open round"
 _VERSIONS = {schema.kind: schema.version for schema in (COMPUTING_PARTY, HOSPITAL)}
 _LEFT_OUT = {
@@ -75,7 +76,7 @@ def look_into(file: Path) -> Backup:
     """What a backup holds. Raises if it is none, or damaged."""
     with _opened(file) as copy:
         if copy.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise complaint(file, sqlite3.SQLITE_CORRUPT)
+            raise complaint(file, sqlite3.SQLITE_CORRUPT, _ANOTHER)
         kind, owner = copy.execute("SELECT kind, owner FROM about").fetchone()
         made = datetime.fromisoformat(copy.execute("SELECT made FROM backup").fetchone()[0])
         last = "SELECT MAX(number) FROM round" if kind == COMPUTING_PARTY.kind else "SELECT MAX(round) FROM outbox"
@@ -107,7 +108,7 @@ def put_back(file: Path, folder: Path, now: datetime) -> Backup:
 def _opened(file: Path) -> Iterator[sqlite3.Connection]:
     if not file.is_file():
         raise BadState(f"There is no file {file}. Give the one that `mixbayes backup` wrote.")
-    with explained(file), closing(connect(file, "mode=ro&immutable=1")) as connection:
+    with explained(file, _ANOTHER), closing(connect(file, "mode=ro&immutable=1")) as connection:
         if connection.execute("PRAGMA application_id").fetchone()[0] != BACKUP:
             raise BadState(
                 f"{file} is no backup. Give a file that `mixbayes backup` wrote: a copy of a state folder may answer "
