@@ -19,6 +19,7 @@ from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import COMPUTING_PARTY
+from mixbayes.node.earlier_agreements import tell_what_begins_anew
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.follower import Follower
@@ -83,8 +84,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         rounds = Rounds(database, federation, title, clock)
         store = Store(rounds, name, Witnessing(database, title, clock, rounds.last_sealed, log))
         rounds.when_changed(partial(_changed, store, log))
-        if rounds.replaced:
-            log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
+        tell_what_begins_anew(log, federation, settings.state, rounds.replaced)
         reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
         part = _leading(stack, reception, identity, log) if name == "a" else _led(reception)
         stack.callback(reception.conversations.close)

@@ -21,7 +21,7 @@ from mixbayes.node.doctor.machine import open_files, proxy_variables, room, soft
 from mixbayes.node.doctor.peers import Answer, clock_findings, dialled, peer_findings
 from mixbayes.node.doctor.pins import pin_findings
 from mixbayes.node.doctor.revoked import revoked_findings
-from mixbayes.node.doctor.state import holder_of, standing_finding, state_findings
+from mixbayes.node.doctor.state import holder_of, promise_findings, standing_finding, state_findings
 from mixbayes.node.doctor.trails import trail_findings
 from mixbayes.node.serving.dialling import address_of
 from mixbayes.parties.doctor import asked_round, table_findings
@@ -130,6 +130,7 @@ def _state(agreed: Federation | None, patient: Patient) -> Iterator[Finding]:
         yield from state_findings(patient.state, _kind(agreed, patient.name), owner, key)
         if os.path.isfile(patient.state / FILE):
             yield from trail_findings(patient.state, agreed.title(patient.name))
+            yield from promise_findings(patient.state, agreed)
     yield room(patient.state)
 
 

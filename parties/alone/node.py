@@ -11,6 +11,7 @@ from functools import partial
 
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import COMPUTING_PARTY
+from mixbayes.node.earlier_agreements import tell_what_begins_anew
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.follower import Follower
@@ -67,8 +68,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         witnessing = Witnessing(database, title, clock, rounds.last_sealed, log)
         store = PartnerStore(rounds, name, settings.vector, witnessing)
         rounds.when_changed(partial(_changed, store, log))
-        if rounds.replaced:
-            log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
+        tell_what_begins_anew(log, federation, settings.state, rounds.replaced)
         stack.callback(store.close)
         store.contribute()
         standing = StandingTalk()

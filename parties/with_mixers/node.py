@@ -13,6 +13,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.cuts import words_of
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import HOSPITAL
+from mixbayes.node.earlier_agreements import tell_what_begins_anew
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
 from mixbayes.node.rounds.state import SERVING
@@ -233,6 +234,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         identity = Identity(settings.keys, name, log, federation.key_of(name))
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, HOSPITAL, identity.seal, owner))
+        tell_what_begins_anew(log, federation, settings.state)
         rounds, privacy = federation.policy.rounds, federation.privacy
         releases = federation.release, federation.test_release
         outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, *releases)

@@ -85,9 +85,9 @@ def test_show_prints_a_line_for_each_record(run: Run, state: Path) -> None:
     done = run("show", "--state", state)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
-        "1  2026-03-01T12:00:00.000000Z  party north  contribute  round 1  bytes=2048",
-        "2  2026-03-01T13:00:00.000000Z  party south  contribute  round 1  bytes=4096",
-        "3  2026-03-02T09:00:00.000000Z  party north  ask  question 7  rows=20  to=x",
+        "1  2026-03-01 12:00:00 +00:00  party north  contribute  round 1  bytes=2048",
+        "2  2026-03-01 13:00:00 +00:00  party south  contribute  round 1  bytes=4096",
+        "3  2026-03-02 09:00:00 +00:00  party north  ask  question 7  rows=20  to=x",
     ]
 
 
@@ -96,7 +96,7 @@ def test_show_prints_one_document(run: Run, state: Path) -> None:
     assert [record["number"] for record in records] == [1, 2, 3]
     assert set(records[0]) == {"number", "hash", "time", "node", "actor", "verb", "subject", "details"}
     assert records[2]["details"] == {"rows": 20, "to": "x"}
-    assert records[2]["time"] == "2026-03-02T09:00:00.000000Z"
+    assert records[2]["time"] == "2026-03-02T09:00:00.000000+00:00"
 
 
 @pytest.mark.parametrize(

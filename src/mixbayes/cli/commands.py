@@ -57,6 +57,15 @@ COMMANDS: dict[str, Entry] = {
     "status": Listed(
         "status:status", "Show where the round stands, who is missing, and how much may still be asked.", computes=False
     ),
+    "backup": Listed(
+        "backup:backup",
+        "Write a backup of a node's state, also while the node is at work.",
+        "BACKUP_EXAMPLES",
+        computes=False,
+    ),
+    "restore": Listed(
+        "backup:restore", "Make a lost state folder anew from a backup.", "RESTORE_EXAMPLES", computes=False
+    ),
     "doctor": Listed(
         "doctor:doctor",
         "Look at everything that can keep a node from working: a line for each thing, with the remedy.",

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from mixbayes.pages.texts import Texts
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.report.markup import Markup, element, joined
+from mixbayes.site_time import here, rfc_3339, shown
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 24 * 3600
 
 
 def local(time: float) -> datetime:
     """A time in the zone of this machine."""
-    return datetime.fromtimestamp(time).astimezone()
+    return here(datetime.fromtimestamp(time, UTC))
 
 
 def moment(time: float) -> Markup:
     """A time in the zone of this machine, with its distance from UTC."""
-    here = local(time)
-    offset = here.isoformat()[-6:]
-    return element("time", f"{here:%Y-%m-%d %H:%M:%S} {offset}", datetime=here.isoformat(timespec="seconds"))
+    at = local(time)
+    return element("time", shown(at), datetime=rfc_3339(at))
 
 
 def so_long(texts: Texts, seconds: float) -> str:
