@@ -36,7 +36,10 @@ def test_a_node_shows_its_page_from_its_start_to_its_end(site: Site, typed: Prom
     assert "Start the node with --page" in done.err
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0:8080", "192.0.2.1:8080", "8080", "127.0.0.1", "127.0.0.1:http", "[::]:1"])
+@pytest.mark.parametrize(
+    "address",
+    ["0.0.0.0:8080", "192.0.2.1:8080", "127.0.0.5:8080", "[::1]:8080", "8080", "127.0.0.1", "127.0.0.1:http", "[::]:1"],
+)
 def test_a_page_for_other_machines_is_refused_before_the_node_starts(
     typed: Prompt, site: Site, tmp_path: Path, address: str
 ) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import stat
 
 import pytest
 
+from mixbayes.pages import gate
+from mixbayes.pages.asking_first import SMALL
 from mixbayes.pages.door import Role
 from mixbayes.pages.frame import OF_HOSPITAL
 from mixbayes.pages.gate import HEADERS
@@ -55,20 +58,34 @@ def test_the_cookie_is_for_this_port_and_for_no_script(heart: Ward) -> None:
     assert said.startswith(f"mixbayes-{heart.port}=")
     assert "HttpOnly" in said
     assert "SameSite=Strict" in said
+    assert re.search(r"Path=/[\w-]{43}/;", said)
     assert next(iter(visitor.cookies.values())) not in visitor.open("/").body
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", None])
+def test_a_cookie_opens_nothing_without_its_path_and_a_path_nothing_without_its_cookie(
+    heart: Ward, manager: Visitor, doctor: Visitor
+) -> None:
+    assert Visitor(heart.port, manager.cookies).open("/").status == 403
+    assert Visitor(heart.port, manager.cookies, doctor.folder).open("/").status == 403
+    assert Visitor(heart.port, {}, manager.folder).open("/").status == 403
+    assert Visitor(heart.port, doctor.cookies, manager.folder).open("/links").status == 403
+
+
+def test_every_address_on_a_page_is_below_its_path(manager: Visitor) -> None:
+    for path in PAGES:
+        found = re.findall(r' (?:href|action)="(/[^"]*)"', manager.open(path).body)
+        assert {address.startswith(f"{manager.folder}/") for address in found if address != "/style.css"} == {True}
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost:{port}", "[::1]:{port}", "evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", None],
+)
 def test_another_name_for_this_machine_is_refused(manager: Visitor, host: str | None) -> None:
     named = host and host.format(port=manager.port)
     reply = manager.ask("GET", "/", Host=named)
     assert reply.status in (400, 403)
     assert "Round 1" not in reply.text
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
-def test_the_names_of_loopback_are_let_through(manager: Visitor, host: str) -> None:
-    assert manager.ask("GET", "/", Host=f"{host}:{manager.port}").status == 200
 
 
 @pytest.mark.parametrize(
@@ -124,9 +141,26 @@ def test_somebody_who_leaves_is_out(heart: Ward) -> None:
     visitor = Visitor(heart.port)
     visitor.enter(heart.link())
     cookies = dict(visitor.cookies)
-    assert visitor.send("/leave").status == 403
+    assert visitor.ask("POST", "/leave", f"form_key={visitor.form_key()}".encode()).status == 303
     visitor.cookies = cookies
     assert visitor.open("/").status == 403
+
+
+def test_somebody_else_who_comes_does_not_use_up_the_nodes_own_link(heart: Ward, manager: Visitor) -> None:
+    offered = heart.link()
+    made = manager.send("/links", ("role", "doctor"))
+    link = re.findall(r"http://127\.0\.0\.1:\d+/enter/[\w-]+", made.text)[0]
+    assert Visitor(heart.port).enter(link).status == 200
+    assert heart.link() == offered
+
+
+def test_links_that_nobody_used_are_withdrawn(heart: Ward, manager: Visitor) -> None:
+    made = manager.send("/links", ("role", "manager"))
+    link = re.findall(r"/enter/[\w-]+", made.text)[0]
+    assert "has not been used" in made.text or "have not been used" in made.text
+    manager.send("/links/withdraw")
+    assert Visitor(heart.port).ask("POST", link, b"").status == 403
+    assert "not been used" not in manager.open("/links").text
 
 
 def test_the_data_manager_ends_a_visit(heart: Ward, manager: Visitor) -> None:
@@ -154,6 +188,21 @@ def test_what_is_not_there_is_said_in_words(manager: Visitor, method: str, path:
     assert reply.status == status
 
 
-def test_a_body_that_is_too_large_is_refused(manager: Visitor) -> None:
-    reply = manager.ask("POST", "/classify", None, Content_Length=str(1 << 40))
-    assert reply.status in (400, 413)
+@pytest.mark.parametrize("size", [gate.MOST_OF_FORM + 1, gate.MOST_BYTES + 1, 1 << 40])
+def test_a_form_that_is_too_large_is_refused(manager: Visitor, size: int) -> None:
+    body = b"a" * size if size < gate.MOST_BYTES else None  # a larger one is refused by its headers
+    reply = manager.ask("POST", "/classify", body, Content_Length=str(size))
+    assert reply.status == 413
+
+
+@pytest.mark.parametrize("path", ["/", "/classify/table", "/enter/x"])
+def test_a_large_body_of_somebody_who_is_not_signed_in_is_not_taken(heart: Ward, path: str) -> None:
+    """It is refused by its headers: the body has not been sent yet."""
+    stranger = Visitor(heart.port)
+    assert stranger.ask("POST", path, None, Content_Length=str(SMALL + 1)).status == 400
+    assert stranger.ask("POST", path, b"a" * SMALL).status == 403
+
+
+def test_a_large_body_for_another_name_is_not_taken(manager: Visitor) -> None:
+    reply = manager.ask("POST", "/classify/table", None, Content_Length=str(SMALL + 1), Host="evil.example")
+    assert reply.status == 400

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import base64
+import csv
+import json
 import re
+import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mixbayes.node.disk.audit import entries
 from mixbayes.pages.known import FILE
+from mixbayes.pages.upload import FOLDER, _rows_of
 from mixbayes.parties.desk import at_own_node
 from mixbayes.tables.columns import Columns
 from tests.pages.visitor import Reply, Visitor
@@ -203,7 +208,8 @@ def test_without_a_column_the_rows_are_numbered(doctor: Visitor) -> None:
     ("name", "content", "known_by", "why"),
     [
         ("new.csv", CSV, "number", "There is no column number"),
-        ("new.pdf", CSV, "", "the ending .pdf is not one of"),
+        ("new.pdf", CSV, "", "must end in one of .csv"),
+        ("new.parquet", CSV, "", "must end in one of .csv"),
         ("new.csv", "age,sex\n61,1\n", "", "'cp' is missing"),
         ("new.csv", "", "", "new.csv"),
         ("", CSV, "", "No file was chosen"),
@@ -313,8 +319,66 @@ def test_a_mistake_of_the_page_is_said_without_its_place(manager: Visitor, monke
     assert "Traceback" not in said.text
 
 
-def test_uploads_leave_nothing_behind(tmp_path: Path, doctor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    doctor.upload("/classify/table", "new.csv", CSV.encode(), ("recipe", "own"))
+def test_uploads_leave_nothing_behind(heart: Ward, doctor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/nowhere")  # what would use another folder fails
+    large = "".join(f"A-{at},{at % 60 + 20},1,4,{at % 90 + 90},E11\n" for at in range(40_000))
+    said = doctor.upload(
+        "/classify/table", "new.csv", f"case,{','.join(NAMES[:-1])}\n{large}".encode(), ("recipe", "own")
+    )
+    assert "40,000 patients are classified" in said.text
     doctor.upload("/classify/table", "new.csv", b"age\n1\n", ("recipe", "own"))
-    assert list(tmp_path.iterdir()) == []
+    assert list((heart.site.state("north") / FOLDER).iterdir()) == []
+
+
+def test_a_file_with_too_many_patients_is_refused_however_small_it_is(
+    doctor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mixbayes.pages.upload.MOST_ROWS", 2)
+    said = doctor.upload("/classify/table", "new.csv", CSV.encode(), ("recipe", "own"))
+    assert said.status == 422
+    assert "more than 2 patients" in said.text
+
+
+def test_one_file_is_read_at_a_time(doctor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slow(*about: Any) -> Any:
+        entered.set()
+        go_on.wait(PATIENCE)
+        return _rows_of(*about)
+
+    monkeypatch.setattr("mixbayes.pages.upload._rows_of", slow)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(doctor.upload, "/classify/table", "new.csv", CSV.encode(), ("recipe", "own"))
+        entered.wait(PATIENCE)
+        second = doctor.upload("/classify/table", "new.csv", CSV.encode(), ("recipe", "own"))
+        go_on.set()
+        assert "Another file is being read" in second.text
+        assert first.result(PATIENCE).status == 200
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1"])
+def test_a_spreadsheet_computes_nothing_in_the_labels(doctor: Visitor, cell: str) -> None:
+    content = f'case,age,sex,cp,trestbps,dx\n"{cell}",61,1,4,160,E11\n-5,61,1,4,160,E11\n'
+    said = doctor.upload("/classify/table", "new.csv", content.encode(), ("known_by", "case"), ("recipe", "own"))
+    _, first, second = csv.reader(saved(said).splitlines())
+    assert first[0] == f"'{cell}".replace("\t", "\t")
+    assert second[0] == "-5"
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "x", '{"evaluation": {"own": {}}}'])
+def test_a_kept_evaluation_of_another_version_is_none(heart: Ward, manager: Visitor, content: str) -> None:
+    kept = heart.site.state("north") / FILE
+    before = kept.read_text() if kept.exists() else None
+    agreement = heart.site.federation.digest()
+    kept.write_text(
+        json.dumps(
+            {"agreement": agreement, "round": 1, "time": 0.0, "evaluation": {"own": {}}}
+            | (json.loads(content) if content.startswith("{") else {})
+        )
+        if content != "x"
+        else content
+    )
+    assert "not evaluated here" in manager.open("/recipes").text
+    assert manager.open("/classify").status == 200
+    kept.unlink() if before is None else kept.write_text(before)

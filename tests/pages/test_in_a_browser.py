@@ -161,16 +161,16 @@ def test_axe_has_nothing_to_say_and_nothing_is_fetched_from_elsewhere(
     nothing_to_say(page)
     page.get_by_role("button", name="Enter").click()
     for path in (*OF_HOSPITAL[Role.MANAGER], "/classify/table", "/evaluation"):
-        page.goto(f"{wards.page}{path}")
+        page.goto(f"{home(page)}{path}")
         nothing_to_say(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-    page.goto(f"{wards.page}/table")
+    page.goto(f"{home(page)}/table")
     page.get_by_role("button", name="Look at the table now").click()
     until_said(page, "Columns of the table")
     nothing_to_say(page)
     if width > 1000:
         picture(page, "page-table", tmp_path)
-    page.goto(f"{wards.page}/examination")
+    page.goto(f"{home(page)}/examination")
     page.get_by_role("button", name="Examine the node").click()
     expect(page.get_by_role("heading", name="In order")).to_be_visible()
     nothing_to_say(page)
@@ -205,7 +205,7 @@ def test_a_mixers_page(wards: Ward, context: BrowserContext, tmp_path: Path) -> 
     page = entered(context, wards.link("a"))
     picture(page, "page-mixer", tmp_path)
     for path in OF_MIXER[Role.MANAGER]:
-        page.goto(f"{wards.mixer_page}{path}")
+        page.goto(f"{home(page)}{path}")
         nothing_to_say(page)
     expect(page.get_by_role("link", name="Classify")).to_have_count(0)
 
@@ -224,7 +224,7 @@ def test_a_budget_that_is_spent_a_certificate_that_ends_and_a_mixer_that_is_away
     nothing_to_say(page)
     ask_about(page, wards, write(tmp_path / "all.csv", patients(5, rows=left)))
     expect(page.get_by_role("heading", name="classified")).to_be_visible()
-    page.goto(wards.page)
+    page.goto(f"{home(page)}/")
     until_said(page, "No patient can be asked about any more")
     expect(page.get_by_text("This node's certificate ends in 11 days")).to_be_visible()
     nothing_to_say(page)
@@ -236,7 +236,7 @@ def test_a_budget_that_is_spent_a_certificate_that_ends_and_a_mixer_that_is_away
 
 
 def ask_about(page: Page, wards: Ward, file: Path) -> None:
-    page.goto(f"{wards.page}/classify/table")
+    page.goto(f"{home(page)}/classify/table")
     page.get_by_label("File", exact=True).set_input_files(file)
     page.get_by_label("Who answers").select_option("joint")
     page.get_by_role("button", name="Classify the file").click()
@@ -252,9 +252,14 @@ def until_said(page: Page, words: str) -> None:
     raise AssertionError(f"{words} is never on {page.url}")
 
 
+def home(page: Page) -> str:
+    """Where the pages of this visit are."""
+    return "/".join(page.url.split("/")[:4])
+
+
 def budget_left(page: Page) -> str:
     other = page.context.new_page()
-    other.goto("/".join(page.url.split("/")[:3]))
+    other.goto(f"{home(page)}/")
     said = other.locator("dd", has_text=f"of {BUDGET}").inner_text()
     other.close()
     return said

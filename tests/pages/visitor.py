@@ -38,6 +38,8 @@ class Reply:
 class Visitor:
     port: int
     cookies: dict[str, str] = field(default_factory=dict)
+    folder: str = ""
+    """The path of the session's pages, which the cookie is for."""
 
     @property
     def origin(self) -> str:
@@ -54,10 +56,11 @@ class Visitor:
         whole = {name: value for name, value in (sent | named).items() if value is not None}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            at = path if path.startswith(("/enter/", "/style.css")) else f"{self.folder}{path}"
+            connection.putrequest(method, at, skip_host=True, skip_accept_encoding=True)
             for name, value in whole.items():
                 connection.putheader(name, value)
-            if method == "POST":
+            if method == "POST" and "Content-Length" not in whole:
                 connection.putheader("Content-Length", str(len(body or b"")))
             connection.endheaders(body)
             reply = connection.getresponse()
@@ -74,7 +77,7 @@ class Visitor:
         """A form, with the key that the page's own forms have; a redirection is followed."""
         fields = [("form_key", self.form_key() if key is None else key), *pairs]
         reply = self.ask("POST", path, urlencode(fields).encode(), **headers)
-        return self.open(reply.headers["Location"]) if reply.status == 303 else reply
+        return self.open(self.own(reply.headers["Location"])) if reply.status == 303 else reply
 
     def upload(self, path: str, name: str, content: bytes, *pairs: tuple[str, str]) -> Reply:
         parts = [f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{n}"\r\n\r\n{v}\r\n' for n, v in pairs]
@@ -93,10 +96,18 @@ class Visitor:
         assert not self.cookies
         reply = self.ask("POST", path, b"")
         assert reply.status == 303, reply.text
-        return self.open(reply.headers["Location"])
+        return self.open(self.own(reply.headers["Location"]))
+
+    def own(self, location: str) -> str:
+        """A page's address as of its folder."""
+        assert location.startswith(f"{self.folder}/")
+        return location.removeprefix(self.folder)
 
     def _take_cookie(self, said: str) -> None:
         if not said:
             return
         name, _, value = said.partition(";")[0].partition("=")
         self.cookies = {name: value} if value else {}
+        path = re.search("Path=(/[^;]+)/", said)
+        if value and path:
+            self.folder = path[1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from mixbayes.node.identity import Identity
@@ -41,6 +42,8 @@ class AtHospital(PageNode):
     known: Known = field(kw_only=True)
     looking: Job[Inspected] = field(kw_only=True)
     evaluating: Job[dict[str, Any]] = field(kw_only=True)
+    reading: Lock = field(kw_only=True, default_factory=Lock)
+    """Whoever has it reads a file of patients."""
 
     @contextmanager
     def own_node(self) -> Iterator[AtOwnNode]:

@@ -2,7 +2,7 @@
 
 The page listens on loopback, but every page in the browser can send requests there. A foreign page is kept out by the
 name it asks for (Host, against DNS rebinding), by where a form comes from (Origin and Sec-Fetch-Site), by a key in
-every form, and by a cookie that is never sent from another site.
+every form, and by a cookie that is never sent from another site, nor to a server at another port (`door.py`).
 """
 
 from __future__ import annotations
@@ -33,19 +33,29 @@ def headers_of_report() -> dict[str, str]:
     return {**HEADERS, "Content-Security-Policy": policy}
 
 
-def own_hosts(port: int) -> frozenset[str]:
-    """The names by which a browser on this machine may ask for the page."""
-    return frozenset(f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]"))
+MOST_BYTES, MOST_OF_FORM = 8 << 20, 1 << 20
+"""Of a request that carries a file, and of any other."""
+OF_FILES = "/classify/table"
 
 
-def is_foreign(request: Request, hosts: frozenset[str]) -> bool:
+def most_bytes(path: str) -> int:
+    """How large a request to this address may be."""
+    return MOST_BYTES if path.endswith(OF_FILES) else MOST_OF_FORM
+
+
+def own_host(port: int) -> str:
+    """The one name by which a browser asks for the page. Behind `localhost` somebody else may listen, at ::1."""
+    return f"127.0.0.1:{port}"
+
+
+def is_foreign(request: Request, host: str) -> bool:
     """Whether a request was not meant for this page, or a form was sent from another one."""
-    if request.headers.get("Host", "") not in hosts:
+    if request.headers.get("Host", "") != host:
         return True
     if request.method in ("GET", "HEAD"):
         return False
     origin = request.headers.get("Origin", "")
-    return origin != f"http://{request.headers['Host']}" or request.headers.get("Sec-Fetch-Site") not in (
+    return origin != f"http://{host}" or request.headers.get("Sec-Fetch-Site") not in (
         "same-origin",
         None,  # a browser that does not say it
     )

@@ -16,6 +16,9 @@ from mixbayes.transport.errors import BadState
 
 FILE = "page-evaluation.json"
 _PRIVATE = 0o600
+_KEYS = {"own", "recipes", "rows", "best", "recommended", "why"}
+_OF_RECIPE = {"recipe", "accuracy", "interval", "confusion"}
+"""What this version reads of a document; another version may have written another one."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,12 @@ class Evaluated:
 
     def of(self, recipe: str) -> Mapping[str, Any] | None:
         """What was found of a recipe."""
-        every = (self.document["own"], *self.document["recipes"])
-        return next((one for one in every if one["recipe"] == recipe), None)
+        return next((one for one in every(self.document) if one["recipe"] == recipe), None)
+
+
+def every(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What was found of each recipe."""
+    return [document["own"], *document["recipes"]]
 
 
 class Known:
@@ -54,6 +61,9 @@ class Known:
             content = json.loads(self._path.read_text(encoding="utf-8"))
             if content["agreement"] != self._agreement:
                 return None
-            return Evaluated(content["evaluation"], int(content["round"]), float(content["time"]))
-        except (OSError, ValueError, KeyError, TypeError):
+            document = content["evaluation"]
+            if not document.keys() >= _KEYS or not all(one.keys() >= _OF_RECIPE for one in every(document)):
+                return None
+            return Evaluated(document, int(content["round"]), float(content["time"]))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None

@@ -20,6 +20,10 @@ def links_page(texts: Texts, door: Door, session: Session, roles: tuple[Role, ..
             "good", texts("links.made"), element("p", code(made), class_="label"), paragraphs(texts("links.once"))
         )
     asks = [form("/links", session.form_key, hidden(ROLE, role), button(texts(f"links.make_{role}"))) for role in roles]
+    many = door.unused()
+    if many:
+        withdraw = form("/links/withdraw", session.form_key, button(texts("links.withdraw"), kind="quiet"))
+        asks.append(joined(paragraphs(texts.many("links.unused", many)), withdraw))
     how = section(texts("links.new"), paragraphs(*(texts(f"links.what_{role}") for role in roles)), *asks)
     return Shown(
         texts("links.heading"),

@@ -88,7 +88,7 @@ def form(action: str, form_key: str, *children: str, files: bool = False) -> Mar
     """A form that changes something or costs something."""
     key = element("input", type="hidden", name="form_key", value=form_key)
     enctype = "multipart/form-data" if files else None
-    return element("form", key, *children, method="post", action=action, enctype=enctype)
+    return element("form", key, *children, method="post", action=action, enctype=enctype, autocomplete="off")
 
 
 def asking(action: str, *children: str) -> Markup:

@@ -27,16 +27,23 @@ from mixbayes.protocol.attributes.entry import Measurement
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadData, MixbayesError
 from mixbayes.report.markup import Markup, element, joined
-from mixbayes.tables.columns import Columns
+from mixbayes.tables.columns import Columns, stacked
 from mixbayes.tables.doubts import refuse_unknown_columns, unknown
 from mixbayes.tables.encoding import encode_query
-from mixbayes.tables.sources.opening import read_table
+from mixbayes.tables.sources.opening import open_table
+from mixbayes.tables.sources.source import Source
+from mixbayes.transport.errors import TooEarly
 
-MOST_BYTES = 32 << 20
+MOST_ROWS, MOST_COLUMNS = 50_000, 2_000
+"""Patients of a file, and columns: a small file can hold so much that the node would have no memory left for others."""
 MOST_SHOWN = 200
 """Labels on the page; the file that it offers has all."""
 FILE, KNOWN_BY, ANYWAY = "table", "known_by", "anyway"
-_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".parquet")
+_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx")
+FOLDER = "page-uploads"
+"""In the state folder: where a file lies while it is read."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet would compute."""
 _EMPTY: Answers = {}
 
 
@@ -70,23 +77,27 @@ def upload_page(
 def uploaded_page(
     texts: Texts, node: AtHospital, session: Session, answers: Answers, file: FileStorage | None
 ) -> Shown:
-    """The labels of the patients in the file, or the form again."""
+    """The labels of the patients in the file, or the form again. One file is read at a time."""
+    if not node.reading.acquire(blocking=False):
+        return upload_page(texts, node, session, answers, TooEarly(texts("upload.busy")))
     try:
         return _labelled(texts, node, session, answers, file)
     except MixbayesError as error:
         return upload_page(texts, node, session, answers, error)
+    finally:
+        node.reading.release()
 
 
 def _labelled(texts: Texts, node: AtHospital, session: Session, answers: Answers, file: FileStorage | None) -> Shown:
     if file is None or not file.filename:
         raise BadData(texts("upload.no_file"))
     recipe, dictionary = chosen_recipe(node, answers), node.federation.dictionary
-    rows, digest = _table_in(file, node)
+    known_by = (*answers.get(KNOWN_BY, ()), "")[0].strip()
+    rows, digest = _table_in(texts, file, node, known_by)
     codes = encode_query(dictionary, rows).codes
     if not answers.get(ANYWAY):
         refuse_unknown_columns(dictionary, rows, codes)
-    known_by = (*answers.get(KNOWN_BY, ()), "")[0].strip()
-    identifiers = _identifiers(texts, rows, known_by)
+    identifiers = _identifiers(rows, known_by)
     doubts = list(unknown(dictionary, rows, known_by or None))
     labels = node.labels(codes, rows, recipe, question_id(session, answers, str(recipe), digest)).tolist()
     names = (*dictionary.classes, meanings(texts, node)[-1])
@@ -110,29 +121,52 @@ def _labelled(texts: Texts, node: AtHospital, session: Session, answers: Answers
     return Shown(texts("classify.answer"), body)
 
 
-def _table_in(file: FileStorage, node: AtHospital) -> tuple[Columns, str]:
-    """The rows of the file and a digest of it. It lies on the disk, for this user alone, only while it is read."""
+def _table_in(texts: Texts, file: FileStorage, node: AtHospital, known_by: str) -> tuple[Columns, str]:
+    """The rows of the file and a digest of it. It lies in the state folder only while it is read."""
     name = Path(file.filename or "").name
     ending = Path(name).suffix.lower()
     if ending not in _ENDINGS:
-        raise BadData(f"{name}: the ending {ending or 'is missing'} is not one of {', '.join(_ENDINGS)}.")
+        raise BadData(texts("upload.bad_ending", name=name, endings=", ".join(_ENDINGS)))
     content = file.stream.read()
-    with TemporaryDirectory(prefix="mixbayes-") as folder:
-        path = Path(folder, f"patients{ending}")
+    folder = node.state / FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with TemporaryDirectory(dir=folder) as place:
+        path = Path(place, f"patients{ending}")
         path.write_bytes(content)
         try:
-            rows = read_table(path, node.how_of_files)
+            rows = _rows_of(texts, open_table(path, node.how_of_files), known_by)
         except BadData as error:
             raise type(error)(str(error).replace(str(path), name)) from None
     return Columns(rows.names, rows.cells, rows.rows, name), hashlib.sha256(content).hexdigest()
 
 
-def _identifiers(texts: Texts, rows: Columns, known_by: str) -> list[str]:
-    if not known_by:
-        return [str(number) for number in range(1, rows.rows + 1)]
-    if known_by not in rows.names:
-        raise BadData(texts("upload.no_column", name=known_by, names=", ".join(rows.names)))
-    return rows.texts(known_by).tolist()
+def _rows_of(texts: Texts, source: Source, known_by: str) -> Columns:
+    """All rows, part by part, unless there are too many."""
+    if len(source.names) > MOST_COLUMNS:
+        raise BadData(texts("upload.too_wide", columns=f"{MOST_COLUMNS:,}"))
+    if known_by and known_by not in source.names:
+        raise BadData(texts("upload.no_column", name=known_by, names=", ".join(source.names)))
+    found: list[Columns] = []
+    for part in source.parts(source.names):
+        found.append(part.columns)
+        if sum(one.rows for one in found) > MOST_ROWS:
+            raise BadData(texts("upload.too_many", rows=f"{MOST_ROWS:,}"))
+    return stacked(found) if found else source.read(source.names)
+
+
+def _identifiers(rows: Columns, known_by: str) -> list[str]:
+    return rows.texts(known_by).tolist() if known_by else [str(number) for number in range(1, rows.rows + 1)]
+
+
+def _harmless(cell: str) -> str:
+    """A cell that no spreadsheet computes. Numbers may begin with a sign."""
+    if not cell.startswith(_FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 @dataclass(frozen=True)
@@ -147,8 +181,8 @@ class _Labels:
     def as_csv(self) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([self.known_by, "label"])
-        writer.writerows(zip(self.identifiers, self.labels, strict=True))
+        writer.writerow([_harmless(self.known_by), "label"])
+        writer.writerows(zip(map(_harmless, self.identifiers), self.labels, strict=True))
         return text.getvalue()
 
 
@@ -180,7 +214,12 @@ def _cells(texts: Texts, attribute: Attribute) -> str:
 
 def _file_field(texts: Texts) -> Markup:
     label = element("label", texts("upload.file"), for_=FILE)
-    hint = element("p", texts("upload.file_hint", endings=", ".join(_ENDINGS)), class_="hint", id="file-hint")
+    hint = element(
+        "p",
+        texts("upload.file_hint", rows=f"{MOST_ROWS:,}", endings=", ".join(_ENDINGS)),
+        class_="hint",
+        id="file-hint",
+    )
     box = element("input", type="file", name=FILE, id=FILE, accept=",".join(_ENDINGS), aria_describedby="file-hint")
     return element("div", label, hint, box, class_="field")
 

@@ -38,9 +38,8 @@ class Seen:
         """The look after this one; `others` are the titles of the nodes that report."""
         status, error = (self.status, found) if isinstance(found, MixbayesError) else (found, None)
         stands = dict(_stands(found, others))
-        return Seen(
-            time, status, error, {**self.since, **{who: self._since(who, how, time) for who, how in stands.items()}}
-        )
+        kept = self.since if error else {}  # what nobody reported now stands as it stood
+        return Seen(time, status, error, {**kept, **{who: self._since(who, how, time) for who, how in stands.items()}})
 
     def _since(self, who: str, stands: str, time: float) -> Since:
         before = self.since.get(who)
@@ -62,6 +61,8 @@ class Watching:
 
     def __init__(self, look: Callable[[], Status], others: Sequence[str], clock: Callable[[], float], log: Log) -> None:
         self._look, self._others, self._clock = look, others, clock
+        self.afterwards: Callable[[], object] = lambda: None
+        """Called after every look."""
         self._stopped = threading.Event()
         self._thread = threading.Thread(
             target=keep_going, args=(self.look, self._stopped, log, LOOK_EVERY), name="page", daemon=True
@@ -77,6 +78,7 @@ class Watching:
         except MixbayesError as error:
             found = error
         self.seen = self.seen.next(self._clock(), found, self._others)
+        self.afterwards()
 
     def end(self) -> None:
         self._stopped.set()
