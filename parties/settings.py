@@ -9,6 +9,7 @@ from threading import Thread
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.audit import LONGEST_TEXT
+from mixbayes.node.observed import Observed
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Words
 from mixbayes.tables.folding import Patients
@@ -61,6 +62,7 @@ class RunningHospital:
     """A hospital at work. The meters count what goes between it and those it dials."""
 
     port: int
+    observed: Observed
     meters: tuple[Meter, ...] = ()
     threads: tuple[Thread, ...] = ()
     """If one of them ends, the node is of no use."""

@@ -91,6 +91,15 @@ def test_names_the_extra(command: str, missing: str, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_metrics_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    words = "mixer --federation none.toml --name a --keys none --state none --metrics 127.0.0.1:9464"
+    done = without_extras(tmp_path, *words.split())
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "mixbayes: This needs prometheus_client, which is not installed: pip install 'mixbayes[metrics]'. [E111]"
+    )
+
+
 def test_a_picture_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_without("matplotlib")
     monkeypatch.setattr("mixbayes.extras.find_spec", lambda module: None)

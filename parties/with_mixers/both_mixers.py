@@ -24,6 +24,7 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets, MixbayesError
 from mixbayes.transport.conversation import ASKING, NOW, Bound, conversation
 from mixbayes.transport.peer import Peer, chunks
+from mixbayes.transport.traffic import Traffic
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
@@ -38,6 +39,8 @@ class BothMixers:
     def __init__(self, peers: Mapping[str, Peer], witnessing: Unwitnessed = UNWITNESSED) -> None:
         self.peers = peers
         self._witnessing = witnessing
+        self.last: dict[str, Status] = {}
+        """By the mixer's name, the last status that it reported."""
         self._stubs = {name: MixerStub(peer.channel) for name, peer in peers.items()}
 
     def reports(self) -> tuple[dict[str, Status], dict[str, MixbayesError]]:
@@ -50,6 +53,7 @@ class BothMixers:
             else:
                 self._witnessing.heard(title, found)
                 answered[name] = decode(found, title)
+        self.last |= answered
         return answered, silent
 
     def at_once(self, call: Callable[[str], Reply]) -> list[Reply]:
@@ -150,9 +154,13 @@ class BothMixers:
 
 @contextmanager
 def both_mixers(
-    federation: Federation, identity: Identity, watch: Watch, witnessing: Unwitnessed = UNWITNESSED
+    federation: Federation,
+    identity: Identity,
+    watch: Watch,
+    witnessing: Unwitnessed = UNWITNESSED,
+    traffic: Traffic | None = None,
 ) -> Iterator[BothMixers]:
     """Both, dialled when they are first needed."""
     with ExitStack() as stack:
-        peers = {name: stack.enter_context(dial(federation, identity, name, watch)) for name in NAMES}
+        peers = {name: stack.enter_context(dial(federation, identity, name, watch, traffic=traffic)) for name in NAMES}
         yield BothMixers(peers, witnessing)

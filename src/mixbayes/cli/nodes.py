@@ -27,6 +27,8 @@ from mixbayes.cli.room import Room
 from mixbayes.cli.tenths import Tenths
 from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
+from mixbayes.node.metrics.address import Address, checked
+from mixbayes.node.observed import Observed
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.counting import refuse_empty, refuse_too_few, seed_for
 from mixbayes.tables.folding import Folded, folded, protected_in_folds
@@ -64,6 +66,22 @@ State = Annotated[
 Made = TypeVar("Made")
 ASK_AGAIN = 30.0
 """Seconds after which a database that did not answer is asked again."""
+Metrics = Annotated[
+    str,
+    typer.Option(
+        metavar="127.0.0.1:PORT",
+        help="Serve metrics for Prometheus there; default: nowhere.",
+        envvar="MIXBAYES_METRICS",
+    ),
+]
+MetricsOpen = Annotated[
+    bool,
+    typer.Option(
+        "--metrics-open",
+        help="Let --metrics be an address that other machines reach: anybody there may read, without TLS.",
+        envvar="MIXBAYES_METRICS_OPEN",
+    ),
+]
 Reflection = Annotated[bool, typer.Option("--reflection", help="Let gRPC tools list the services.")]
 
 
@@ -76,16 +94,19 @@ def mixer(
         str | None,
         typer.Option(metavar="HOST:PORT", help="Default: the address in the agreement.", envvar="MIXBAYES_LISTEN"),
     ] = None,
+    metrics: Metrics = "",
+    metrics_open: MetricsOpen = False,
     reflection: Reflection = False,
 ) -> None:
     """Run a mixer: collect contributions, train with the other mixer, answer questions."""
     bounded.begin("to start", bounded.TO_START)
     from mixbayes.mixers import node
 
+    shown_at = _metrics_address(metrics, metrics_open)
     agreed = read_federation(federation)
     log = configure(agreed.title(agreed.mixer(name).name) if agreed.mixers else "mixer")
     settings = node.Settings(agreed, name, keys, state, listen, reflection)
-    until_stopped(node.running(settings, log), log)
+    until_stopped(_shown(node.running(settings, log), shown_at, log), log)
 
 
 @reads_tables
@@ -119,6 +140,8 @@ def party(
             envvar="MIXBAYES_PROTECT",
         ),
     ] = "",
+    metrics: Metrics = "",
+    metrics_open: MetricsOpen = False,
     reflection: Reflection = False,
     how: How = USUAL,
 ) -> None:
@@ -128,6 +151,7 @@ def party(
     from mixbayes.parties.settings import Settings
     from mixbayes.parties.with_mixers import node
 
+    shown_at = _metrics_address(metrics, metrics_open)
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
     if protect and agreed.privacy:
@@ -158,7 +182,11 @@ def party(
     )
     running = partner_node.running if agreed.two_party else node.running
     bounded.begin("to start", bounded.TO_START + _FIRST_CALLS * agreed.policy.timeout)
-    until_stopped(running(settings, log), log)
+    until_stopped(_shown(running(settings, log), shown_at, log), log)
+
+
+def _metrics_address(text: str, open_to_all: bool) -> Address | None:
+    return checked(text, open_to_all=open_to_all) if text else None
 
 
 def _folded(agreed: Federation, data: str, how: How, secret: bytes) -> Folded:
@@ -217,6 +245,13 @@ class AtWork(Protocol):
     def threads(self) -> Sequence[Thread]: ...
 
 
+class Seen(AtWork, Protocol):
+    """A node at work that shows its state."""
+
+    @property
+    def observed(self) -> Observed: ...
+
+
 def until_stopped(node: AbstractContextManager[AtWork], log: Log) -> None:
     """Run until somebody says that it is enough; a second time ends at once."""
     with _told_to_stop() as signals, _with_room(node) as at_work:
@@ -243,6 +278,18 @@ def _wait(heard: socket.socket, threads: Sequence[Thread]) -> None:
                     f"A thread that this node needs has ended ({', '.join(ended)}); its log may say why. {NO_ROOM}"
                 ) from None
             room.look()
+
+
+@contextmanager
+def _shown(node: AbstractContextManager[Seen], metrics: Address | None, log: Log) -> Iterator[Seen]:
+    """The node, and its metrics where they are asked for: the package that writes them is an extra."""
+    with ExitStack() as stack:
+        at_work = stack.enter_context(node)
+        if metrics:
+            from mixbayes.node.metrics.listener import served
+
+            stack.enter_context(served(metrics, at_work.observed, log))
+        yield at_work
 
 
 @contextmanager
