@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 KERNEL_TESTS := tests/local_methods tests/docs/test_notebooks.py tests/research/study
 REAL_TABLES := $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test kernels ci lint fresh browser engines bench proto lock venv
+.PHONY: demo test kernels ci lint fresh browser engines monitor bench proto lock venv
 
 demo: venv
 	$(BIN)/mixbayes simulate
@@ -27,7 +27,7 @@ ci: export CI = true
 ifneq ($(REAL_TABLES),)
 ci: export MIXBAYES_DATA ?= $(REAL_TABLES)
 endif
-ci: lint fresh browser engines test kernels
+ci: lint fresh browser engines monitor test kernels
 
 lint: venv
 	$(BIN)/ruff check .
@@ -69,6 +69,14 @@ engines: .venv/engines
 .venv/engines: .venv/lock requirements-spark.lock
 	$(PIP) install --require-hashes --no-build-isolation -r requirements-spark.lock
 	@touch $@
+
+# The tests of metrics and alerts have it scrape real nodes. Outside ci they are skipped.
+monitor:
+	@command -v prometheus >/dev/null && command -v promtool >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus; \
+	else echo "make ci needs prometheus and promtool, and can only install them as root where there is apt-get" >&2; \
+		exit 1; fi
 
 bench: venv
 	$(BIN)/mixbayes bench
