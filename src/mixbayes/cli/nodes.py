@@ -29,6 +29,7 @@ from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
 from mixbayes.node.metrics.address import Address, checked
 from mixbayes.node.observed import Observed
+from mixbayes.node.supervision import supervised, tell_status
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.counting import refuse_empty, refuse_too_few, seed_for
 from mixbayes.tables.folding import Folded, folded, protected_in_folds
@@ -157,6 +158,7 @@ def party(
     if protect and agreed.privacy:
         refuse_protected_and_noisy()
     bounded.over()  # a large table may take its time, and so may a database that is not up yet
+    tell_status("counts the table")
     layout, secret = agreed.layout, load_keys(keys, name, datetime.now(UTC)).state_key
     found = _when_it_answers(lambda: _folded(agreed, data, how, secret))
     counts = found.counted
@@ -217,6 +219,7 @@ def _when_it_answers(work: Callable[[], Made]) -> Made:
             return work()
         except SourceAway as error:
             typer.echo(f"mixbayes: {error} Trying again in {ASK_AGAIN:g} s. [{error.code}]", err=True)
+            tell_status("waits for the database of the table")
             time.sleep(ASK_AGAIN)
 
 
@@ -282,13 +285,14 @@ def _wait(heard: socket.socket, threads: Sequence[Thread]) -> None:
 
 @contextmanager
 def _shown(node: AbstractContextManager[Seen], metrics: Address | None, log: Log) -> Iterator[Seen]:
-    """The node, and its metrics where they are asked for: the package that writes them is an extra."""
+    """The node, which shows itself to its supervisor, and to Prometheus where that is asked for."""
     with ExitStack() as stack:
         at_work = stack.enter_context(node)
         if metrics:
-            from mixbayes.node.metrics.listener import served
+            from mixbayes.node.metrics.listener import served  # needs an extra
 
             stack.enter_context(served(metrics, at_work.observed, log))
+        stack.enter_context(supervised(at_work.observed, log))
         yield at_work
 
 
