@@ -88,7 +88,7 @@ def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Listeni
 
 def node(answers: Any = lambda: None) -> Observed:
     """One that knows of no round."""
-    return cast("Observed", SimpleNamespace(round=lambda: None, answers=answers))
+    return cast("Observed", SimpleNamespace(round=lambda: None, answers=answers, expired=False))
 
 
 def log() -> Any:
@@ -189,6 +189,20 @@ def test_a_disk_that_cannot_be_read_is_no_sign_of_life(systemd: Listening, monke
         systemd.until("WATCHDOG=1")
         vars(one)["round"] = lambda: (_ for _ in ()).throw(OSError("gone"))
         systemd.until("STATUS=no sign of life; its log says why")
+
+
+def test_a_node_whose_certificate_has_ended_waits_for_another(
+    systemd: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WATCHDOG, "30000")
+
+    def fails() -> None:
+        raise CannotServe("no answer")
+
+    one = node(fails)
+    vars(one)["expired"] = True
+    with supervised(one, log()):
+        assert systemd.until("WATCHDOG=1")[1] == "STATUS=a certificate has ended; no round is known yet"
 
 
 def test_without_a_watchdog_it_makes_no_calls(systemd: Listening, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +105,12 @@ def test_a_hospital_without_mixers_is_asked_at_all_its_doors(
             assert systemd.until("WATCHDOG=1")[1].startswith("STATUS=round 1 is collecting")
     doors = {"127.0.0.1:0", couple.site.federation.party(NORTH).address} if name == NORTH else {"127.0.0.1:0"}
     assert set(asked[began:]) == doors
+
+
+def test_certificates_that_have_ended(served: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served.mixer("b") as node:
+        assert not node.observed.expired
+        for which in ("expires", "authority_expires"):
+            with monkeypatch.context() as patch:
+                patch.setattr(type(node.observed.identity), which, datetime(2020, 1, 1, tzinfo=UTC))
+                assert node.observed.expired

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from mixbayes.agreement.agreement import Federation
@@ -52,6 +53,11 @@ class Observed:
     @property
     def title(self) -> str:
         return self.federation.title(self.name)
+
+    @property
+    def expired(self) -> bool:
+        """Whether its certificate has ended, or one above it: nobody can connect until the files are renewed."""
+        return min(self.identity.expires, self.identity.authority_expires) < datetime.now(UTC)
 
     @property
     def role(self) -> str:

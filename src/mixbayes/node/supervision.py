@@ -90,11 +90,18 @@ def _go_on_telling(told: Supervisor, node: Observed, stopped: threading.Event, l
 
 
 def _alive(told: Supervisor, node: Observed) -> list[str]:
-    """That this thread runs says nothing of the node. It is alive if its server answers and its disk can be read."""
+    """That this thread runs says nothing of the node. It is alive if its server answers and its disk can be read.
+
+    If its certificate has ended, its server answers nobody. It is not to be ended for that: started again it would end
+    at once, but as long as it runs, it takes a renewed certificate by itself.
+    """
+    words = in_words(node)
     if told.watchdog is None:
-        return [_status(in_words(node))]
+        return [_status(words)]
+    if node.expired:
+        return [ALIVE, _status(f"a certificate has ended; {words}")]
     node.answers()
-    return [ALIVE, _status(in_words(node))]
+    return [ALIVE, _status(words)]
 
 
 def _status(text: str) -> str:
