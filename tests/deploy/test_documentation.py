@@ -33,7 +33,7 @@ from tests.ports import free_port
 PAGES = sorted((ROOT / "docs" / "operations").glob("*.md"))
 BLOCK = re.compile(r"^( *)```sh(.*)\n((?:.*\n)*?) *```$", re.MULTILINE)
 SPAN = re.compile(r"`((?:sudo -u mixbayes )?mixbayes [^`]+)`")
-FOREIGN = {"sudo", "python3", "podman", "deploy/bundle.sh", "sha256sum", "/opt/mixbayes/bin/pip"}
+FOREIGN = {"sudo", "python3", "podman", "kubectl", "deploy/bundle.sh", "sha256sum", "/opt/mixbayes/bin/pip"}
 AS_THE_NODE = "sudo -u mixbayes "
 SIMPLE = re.compile(r"mixbayes [^$|<>&;]+")
 """A line that needs no shell, and so no process of its own."""
