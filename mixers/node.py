@@ -108,9 +108,16 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         answers()
         part.begin()
         log.info("ready", address=address, port=server.port, round=store.rounds.current().number)
-        trails, releases = store.witnessing.findings, rounds.releases
         observed = Observed(
-            federation, name, identity, settings.state, tallies, part.seen(rounds), releases, trails, answers
+            federation,
+            name,
+            identity,
+            settings.state,
+            tallies,
+            round=part.seen(rounds),
+            releases=rounds.releases,
+            trails=store.witnessing.findings,
+            answers=answers,
         )
         yield Mixer(server.port, store, part.meter, observed, (*server.threads, *part.threads))
 

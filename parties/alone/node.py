@@ -89,17 +89,16 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         log.info("ready", port=server.port, rows=settings.rows)
         steps = *part.steps, store.contribute, part.hospital.keep_warm
         threads = _go_on(stack, steps, (standing.leave, part.hang_up), log)
-        seen, trails = partial(_seen, store, part), witnessing.findings
         observed = Observed(
             federation,
             name,
             identity,
             settings.state,
             tallies,
-            seen,
-            rounds.releases,
-            trails,
-            partial(_each, (own_call, *part.answers)),
+            round=partial(_seen, store, part),
+            releases=rounds.releases,
+            trails=witnessing.findings,
+            answers=partial(_each, (own_call, *part.answers)),
         )
         yield RunningHospital(server.port, observed, part.meters, (*server.threads, *part.threads, *threads))
 

@@ -257,8 +257,17 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         last = LastRound(mixers, clock)
         thread = _go_on(stack, partial(_step, contributor, hospital, last), log)
         meters = mixers.peers["a"].meter, mixers.peers["b"].meter
-        seen, trails = last.seen, witnessing.findings
-        observed = Observed(federation, name, identity, settings.state, tallies, seen, outbox.releases, trails, answers)
+        observed = Observed(
+            federation,
+            name,
+            identity,
+            settings.state,
+            tallies,
+            round=last.seen,
+            releases=outbox.releases,
+            trails=witnessing.findings,
+            answers=answers,
+        )
         yield RunningHospital(server.port, observed, meters, (*server.threads, thread))
 
 

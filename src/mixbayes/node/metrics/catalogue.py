@@ -134,7 +134,7 @@ RECEIVED = Metric(
 SENT = Metric("mixbayes_peer_sent_bytes_total", COUNTER, "Bytes of messages sent, counted in the same way.", ("peer",))
 CALLS = Metric("mixbayes_calls_total", COUNTER, "Admitted calls, by method of gRPC.", ("method",))
 REFUSALS = Metric(
-    "mixbayes_refusals_total", COUNTER, "Calls that ended with an error of this node, by its code.", ("code",)
+    "mixbayes_refusals_total", COUNTER, "Calls that this node ended with an error, by its code.", ("code",)
 )
 QUESTIONS = Metric(
     "mixbayes_question_duration_seconds",
