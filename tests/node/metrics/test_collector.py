@@ -114,6 +114,7 @@ def test_it_answers_again_and_again_and_then_no_more(monkeypatch: pytest.MonkeyP
 
 
 def test_whoever_says_nothing_keeps_nobody_waiting_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert listener._Handler.timeout == listener.PATIENCE < PATIENCE
     monkeypatch.setattr(listener._Handler, "timeout", 0.2)
     with served(monkeypatch, of_all) as port, socket.create_connection(("127.0.0.1", port), PATIENCE):
         assert scrape(port).value("mixbayes_round_number") == 1
