@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 KERNEL_TESTS := tests/local_methods tests/docs/test_notebooks.py tests/research/study
 REAL_TABLES := $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test kernels ci lint fresh browser engines monitor kubernetes bench proto lock venv
+.PHONY: demo test kernels ci lint fresh browser engines monitor kubernetes bench release proto lock venv
 
 demo: venv
 	$(BIN)/mixbayes simulate
@@ -92,6 +92,10 @@ kubernetes: .venv/kubernetes
 
 bench: venv
 	$(BIN)/mixbayes bench
+
+# What a site installs, of the present commit: make release KEY=FILE. docs/operations/releasing.md describes it.
+release: venv
+	$(BIN)/python deploy/release/release.py --out "$(or $(OUT),dist)" --key "$(KEY)"
 
 proto: venv
 	$(BIN)/python -m grpc_tools.protoc -I proto --plugin=protoc-gen-mypy=$(BIN)/protoc-gen-mypy \

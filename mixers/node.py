@@ -26,6 +26,7 @@ from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import OVER
+from mixbayes.node.rounds.status import Status
 from mixbayes.node.serving.admission import MOST_CALLS, Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
@@ -64,6 +65,8 @@ class Mixer:
     store: Store
     meter: Meter
     observed: Observed
+    status: Callable[[str], Status]
+    """How the round stands for one hospital."""
     threads: tuple[threading.Thread, ...] = ()
     """If one of them ends, the mixer is of no use."""
 
@@ -119,7 +122,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             trails=store.witnessing.findings,
             answers=answers,
         )
-        yield Mixer(server.port, store, part.meter, observed, (*server.threads, *part.threads))
+        status = partial(_status, reception, part.waiting)
+        yield Mixer(server.port, store, part.meter, observed, status, (*server.threads, *part.threads))
 
 
 @dataclass(frozen=True)
@@ -129,10 +133,10 @@ class _Part:
     services: list[Callable[[grpc.Server], None]]
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
-    streams: int = 2 * MOST_CALLS
-    threads: tuple[threading.Thread, ...] = ()
     waiting: Callable[[], str] = lambda: ""
     """What the round waits for."""
+    streams: int = 2 * MOST_CALLS
+    threads: tuple[threading.Thread, ...] = ()
 
     def seen(self, rounds: Rounds) -> Callable[[], RoundSeen]:
         return lambda: rounds.seen(waiting=self.waiting())
@@ -158,11 +162,7 @@ def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Lo
         supplying.start()
 
     return _Part(
-        [partial(add_MixerServicer_to_server, service)],
-        begin,
-        led.peer.meter,
-        threads=(thread,),
-        waiting=lambda: leader.waiting,
+        [partial(add_MixerServicer_to_server, service)], begin, led.peer.meter, service.waiting, threads=(thread,)
     )
 
 
@@ -174,6 +174,10 @@ def _led(reception: Reception) -> _Part:
         [partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)],
         streams=threads_for(len(reception.store.federation.names)),  # mixer a calls for all over one connection
     )
+
+
+def _status(reception: Reception, waiting: Callable[[], str], hospital: str) -> Status:
+    return reception.status(hospital, waiting())
 
 
 def _changed(store: Store, log: Log, number: int, state: str) -> None:

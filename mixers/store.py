@@ -15,7 +15,7 @@ from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import Question
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.tallies import Tallies
-from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
+from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.model import Model

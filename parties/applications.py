@@ -6,10 +6,9 @@ While the server listens, its address lies in a file beside the hospital's key, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Protocol
 
 import grpc
@@ -24,6 +23,7 @@ from mixbayes.node.serving.admission import OF_APPLICATIONS, Admission
 from mixbayes.node.serving.conversations import IDLE
 from mixbayes.node.serving.server import Server
 from mixbayes.node.tallies import Tallies
+from mixbayes.parties.node_address import remembered
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.settings import Settings
 from mixbayes.protocol.arrays import Values
@@ -235,38 +235,6 @@ def refuse_elsewhere(address: str) -> None:
         )
 
 
-@contextmanager
-def remembered(keys: Path, name: str, agreement: str, address: str, log: Log) -> Iterator[None]:
-    """Keep the address where the hospital's own commands find it, as long as the node runs."""
-    file = _file(keys, name, agreement)
-    try:
-        draft = file.with_name(f"{file.name}.new")  # whoever reads meanwhile finds the old one, or the new one
-        draft.write_text(f"{address}\n")
-        draft.replace(file)
-    except OSError as error:
-        log.warning("the node's address is not kept", file=str(file), why=error.strerror or "")
-    try:
-        yield
-    finally:
-        with suppress(OSError):  # a folder that can only be read
-            file.unlink(missing_ok=True)
-
-
 def with_port(address: str, port: int) -> str:
     """The address with the port that was found, if any port was asked for."""
     return f"{address.rpartition(':')[0]}:{port}"
-
-
-def recalled(keys: Path, name: str, agreement: str) -> str:
-    """Where the node listens. Raises what to do if it does not run."""
-    try:
-        return _file(keys, name, agreement).read_text().strip()
-    except OSError:
-        raise TooEarly(
-            f"The node of party {name} does not run here: {keys} keeps no address of it. Start it with "
-            "`mixbayes party` and the same --keys and --federation, or say with --node where it listens."
-        ) from None
-
-
-def _file(keys: Path, name: str, agreement: str) -> Path:
-    return keys / f"{name}-{agreement[:16]}.address"

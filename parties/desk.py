@@ -6,7 +6,6 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -19,13 +18,13 @@ from mixbayes.node.counts import counts_from
 from mixbayes.node.cuts import cuts_from, size_of
 from mixbayes.node.identity import Identity
 from mixbayes.node.questions import ID_BYTES
-from mixbayes.node.rounds.state import OVER, SEALED, TRAINED
-from mixbayes.node.rounds.status import STEP, Status, decode, refuse_preliminary
-from mixbayes.node.serving.dialling import dial
-from mixbayes.parties.applications import recalled, refuse_not_agreed
+from mixbayes.node.rounds.state import SEALED, TRAINED
+from mixbayes.node.rounds.status import Status, refuse_preliminary
+from mixbayes.parties.applications import refuse_not_agreed
 from mixbayes.parties.asking import Numbering, numbering
 from mixbayes.parties.noted_question import noted_question
 from mixbayes.parties.open_question import Note, OpenQuestion
+from mixbayes.parties.rounds_desk import RoundsAtMixers, RoundsAtOwnNode, RoundsDesk, own_node, own_status
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.protocol.arrays import Values, Words
@@ -34,26 +33,22 @@ from mixbayes.protocol.bayes.cuts import Cuts
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.recipe import JOINT, OWN, UNSURE, Recipe, read_recipe
-from mixbayes.protocol.errors import MixbayesError, PeerError
+from mixbayes.protocol.errors import PeerError
 from mixbayes.tables.columns import Columns
 from mixbayes.transport.peer import Peer
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1 import node_pb2
-from mixbayes.wire.v1.node_pb2_grpc import PartyStub
 
 EVALUATION, JOINT_TEST, REMEMBERING = "evaluation", "joint test", "remembering the best recipe"
 _LOOK_EVERY = 0.5
-_LATER = 15.0
 _MESSAGE = 1 << 19
 """The approximate size, in bytes, of the rows in a message from an application to its node."""
 _OVERHEAD = 2
 Progress = Callable[[int], None]
 
 
-class Desk(Protocol):
+class Desk(RoundsDesk, Protocol):
     """What a hospital's commands can have done."""
-
-    def status(self) -> Status: ...
 
     def refuse_over_budget(self, rows: int) -> Status:
         """Refuse a question of this many rows before any of them is charged."""
@@ -76,20 +71,8 @@ class Desk(Protocol):
         """The current round and its cut points, where the agreement is preliminary."""
         ...
 
-    def last_round(self) -> int: ...
 
-    def next_round(self) -> int: ...
-
-    def open_round(self, number: int) -> object: ...
-
-    def close_round(self, number: int) -> object: ...
-
-    def still_open(self) -> list[str]:
-        """The nodes whose round is not over."""
-        ...
-
-
-class AtMixers:
+class AtMixers(RoundsAtMixers):
     """A conversation of its own with both mixers, for as long as the command runs."""
 
     def __init__(
@@ -101,34 +84,17 @@ class AtMixers:
         repeats: int = 0,
         note: Note | None = None,
     ) -> None:
+        super().__init__(mixers, own)
         self._federation = federation
-        self._mixers = mixers
+        self._asked = mixers
         self._numbered = numbered
-        self._own = own
         self._repeats = repeats
         self._note = note
         self._seen: Status | None = None
         """What was reported just now, for the question that follows."""
-        self.last_round = mixers.last_round
-        self.next_round = mixers.next_round
-        self.open_round = mixers.open_round
-        self.close_round = mixers.close_round
-        self.still_open = mixers.still_open
-
-    def status(self) -> Status:
-        """The status at both mixers, and what the own node says of its table, noise and trails, if that node runs.
-
-        The own node asks the mixers too. If one of them is silent it is not asked: that would take as long again.
-        """
-        found = self._mixers.status()
-        if found.unreachable or not (own := self._own()):
-            return found
-        trails = [*found.trails, *(one for one in own.trails if one not in found.trails)]
-        spent = max(found.epsilon_spent, own.epsilon_spent)
-        return replace(found, protection=own.protection, epsilon_spent=spent, trails=trails)
 
     def refuse_over_budget(self, rows: int) -> Status:
-        self._seen = _answering(self._mixers.status, self._federation).refuse_over_budget(rows)
+        self._seen = _answering(self._asked.status, self._federation).refuse_over_budget(rows)
         return self._seen
 
     def labels(
@@ -136,9 +102,9 @@ class AtMixers:
     ) -> Labels:
         named = read_recipe(recipe or str(JOINT))
         refuse_not_agreed(self._federation, named)
-        status, self._seen = self._seen or _answering(self._mixers.status, self._federation), None
+        status, self._seen = self._seen or _answering(self._asked.status, self._federation), None
         last = OpenQuestion(self._note)
-        asking = Asking(self._mixers, self._federation.layout, self._numbered, last, self._repeats)
+        asking = Asking(self._asked, self._federation.layout, self._numbered, last, self._repeats)
         parts: list[Labels] = []
         try:
             about = partial(asking.labels, status.round, codes, private=private, id=id, renew=True)
@@ -150,24 +116,20 @@ class AtMixers:
         return label.joined(parts)
 
     def counts(self) -> tuple[int, Words]:
-        number = _settled(self._mixers.status, self._federation).round
-        return number, self._mixers.counts(number, self._federation.layout.size)
+        number = _settled(self._asked.status, self._federation).round
+        return number, self._asked.counts(number, self._federation.layout.size)
 
     def cuts(self) -> tuple[int, Cuts]:
-        number = _settled(self._mixers.status, self._federation).round
-        return number, self._mixers.cuts(number, self._federation)
+        number = _settled(self._asked.status, self._federation).round
+        return number, self._asked.cuts(number, self._federation)
 
 
-class AtOwnNode:
+class AtOwnNode(RoundsAtOwnNode):
     """The node holds the conversation; the command has its rows classified there."""
 
     def __init__(self, federation: Federation, peer: Peer) -> None:
+        super().__init__(peer)
         self._federation = federation
-        self._peer = peer
-        self._stub = PartyStub(peer.channel)
-
-    def status(self) -> Status:
-        return decode(self._peer.call(self._stub.Report, node_pb2.ReportRequest(), STEP), self._peer.title)
 
     def refuse_over_budget(self, rows: int) -> Status:
         return _answering(self.status, self._federation).refuse_over_budget(rows)
@@ -230,29 +192,13 @@ class AtOwnNode:
     def remember_best(self, recipe: Recipe) -> None:
         self._peer.call(self._stub.Best, node_pb2.RecipeName(recipe=str(recipe)), REMEMBERING)
 
-    def last_round(self) -> int:
-        return self.status().round
-
-    def next_round(self) -> int:
-        return self.last_round() + 1
-
-    def open_round(self, number: int) -> object:
-        return self._peer.call(self._stub.OpenRound, node_pb2.RoundNumber(round=number), "opening a round")
-
-    def close_round(self, number: int) -> object:
-        return self._peer.call(self._stub.CloseRound, node_pb2.RoundNumber(round=number), "closing the round")
-
-    def still_open(self) -> list[str]:
-        now = self.status()
-        return [] if now.state in OVER else [f"{self._peer.title} has round {now.round}, {now.state}"]
-
 
 @contextmanager
 def at_mixers(
     federation: Federation, identity: Identity, keys: Path, node: str = "", repeats: int = 0
 ) -> Iterator[AtMixers]:
     """Dials both mixers; the hospital's own node need not run."""
-    own = partial(_own_status, federation, identity, keys, node)
+    own = partial(own_status, federation, identity, keys, node)
     with (
         noted_question(keys, identity.name, federation.digest()) as note,
         both_mixers(federation, identity, Watch()) as mixers,
@@ -263,19 +209,8 @@ def at_mixers(
 @contextmanager
 def at_own_node(federation: Federation, identity: Identity, keys: Path, node: str = "") -> Iterator[AtOwnNode]:
     """The hospital's own node, at this address or at the one beside its key."""
-    address = node or recalled(keys, identity.name, federation.digest())
-    with dial(federation, identity, identity.name, Watch(), address) as peer:
-        peer.deadline += _LATER  # the node's own waits for others end first, and it says for whom
+    with own_node(federation, identity, keys, node) as peer:
         yield AtOwnNode(federation, peer)
-
-
-def _own_status(federation: Federation, identity: Identity, keys: Path, node: str) -> Status | None:
-    """What the hospital's own node reports, or nothing if it does not run."""
-    try:
-        with at_own_node(federation, identity, keys, node) as own:
-            return own.status()
-    except MixbayesError:
-        return None
 
 
 def _settled(status: Callable[[], Status], federation: Federation) -> Status:

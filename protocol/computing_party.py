@@ -7,7 +7,7 @@ its own shares. A step takes the `ComputingParty` that runs it as its first argu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import A, B
-from mixbayes.protocol.transfer.pool import BothWays
+
+if TYPE_CHECKING:  # the dictionary's classes name this type, and whoever reads an agreement needs no transfers
+    from mixbayes.protocol.transfer.pool import BothWays
 
 __all__ = ["A", "B", "ComputingParty"]
 

@@ -399,3 +399,19 @@ def test_slow_links(load: Load, lines: Lines, tmp_path: Path, monkeypatch: pytes
     assert cells[2][-3:] == ["", "0.00", "500"]
     assert [row[:2] for row in cells[12:]] == [[kind, n] for kind in ("2 nominal", "1 Gaussian") for n in "23"]
     assert all(float(figure) >= 0 for row in cells[12:] for figure in row[2:])
+
+
+def test_starting(load: Load, lines: Lines) -> None:
+    load("starting").main(1)
+    assert [line[:24].rstrip() for line in lines()] == [
+        "command",
+        "--version",
+        "--help",
+        "keys --help",
+        "status --help",
+        "classify --help",
+        "simulate --help",
+        "federation show",
+        "status",
+        "status --json",
+    ]

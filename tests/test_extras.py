@@ -35,7 +35,8 @@ def without_extras(folder: Path, *command: str) -> subprocess.CompletedProcess[s
     (folder / "sitecustomize.py").write_text(REFUSING)
     (folder / "patients.csv").write_text(TABLE)
     command = (sys.executable, "-m", "mixbayes", *command)
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
 
 

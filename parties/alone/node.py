@@ -100,7 +100,8 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             trails=witnessing.findings,
             answers=partial(_each, (own_call, *part.answers)),
         )
-        yield RunningHospital(server.port, observed, part.meters, (*server.threads, *part.threads, *threads))
+        at_work = (*server.threads, *part.threads, *threads)
+        yield RunningHospital(server.port, observed, part.hospital.seen, part.meters, at_work)
 
 
 def _listen(

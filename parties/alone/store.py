@@ -19,7 +19,7 @@ from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import COLLECTING, SEALED
 from mixbayes.node.rounds.status import Status
 from mixbayes.node.tallies import Tallies
-from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
+from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
 from mixbayes.parties.alone.engine import Engine, engine_from, most_rows_of
 from mixbayes.parties.own_patients import other_counts
 from mixbayes.protocol.arrays import Words

@@ -20,7 +20,8 @@ from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.node.serving.own_call import refuse_silent
 from mixbayes.node.tallies import Counting, Tallies, uncounted
-from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
+from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
+from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
 from mixbayes.parties.asking import WARM_EVERY, Numbering, numbering
 from mixbayes.parties.background import keep_going
@@ -268,7 +269,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             trails=witnessing.findings,
             answers=answers,
         )
-        yield RunningHospital(server.port, observed, meters, (*server.threads, thread))
+        yield RunningHospital(server.port, observed, hospital.status, meters, (*server.threads, thread))
 
 
 def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> threading.Thread:

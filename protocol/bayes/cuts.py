@@ -29,21 +29,14 @@ from mixbayes.protocol.attributes.kind import Positive
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes import information, quantiles
-from mixbayes.protocol.bayes.information import information_width
+from mixbayes.protocol.bayes.cut_widths import widths_for
 from mixbayes.protocol.bayes.noise import blurred, clear_positive, shared_positive
-from mixbayes.protocol.bayes.precision import MOST_COUNT_BITS
 from mixbayes.protocol.bayes.quantiles import Positions
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.errors import DictionaryTooLarge
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer.pool import connect_pair
-
-MOST_BINS = 64
-MOST_RANKED = 1000
-"""Every two attributes are compared."""
 
 
 @dataclass(frozen=True)
@@ -56,34 +49,6 @@ class Cuts:
     """Of a numeric attribute the cells of its quantiles 1/bins, 2/bins and so on; None of others."""
     ranks: tuple[int | None, ...]
     """1 for the attribute that tells most of the class; None where an attribute is not ranked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Widths:
-    """Bits that follow from the dictionary and the number of bins."""
-
-    count: int
-    """Every sum of clamped counts is below 2^count."""
-    quantile: int
-    """Of the comparisons that find quantiles, the sign included."""
-    information: int
-    """Of those that rank, the sign included."""
-
-
-def widths_for(layout: Layout, bins: int) -> Widths:
-    """The widths, or a refusal that says what is too large."""
-    most = layout.rows_together + max(layout.rows) * layout.classes * layout.noise
-    widths = Widths(
-        max(2, most.bit_length()), (2 * bins * most).bit_length() + 1, information_width(most, layout.classes)
-    )
-    if widths.count > MOST_COUNT_BITS or max(widths.quantile, widths.information) > ring.WORD:
-        raise DictionaryTooLarge(
-            f"Information over up to {most} rows needs {widths.information} bits, {ring.WORD} are possible. Lower "
-            "max_rows."
-        )
-    if sum(attribute.exact for attribute in layout.dictionary.attributes) > MOST_RANKED:
-        raise DictionaryTooLarge(f"At most {MOST_RANKED} attributes can be ranked.")
-    return widths
 
 
 def cuts_on_shares(me: ComputingParty, layout: Layout, vector: Words, bins: int) -> Cuts:

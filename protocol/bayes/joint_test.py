@@ -26,7 +26,6 @@ The classes are the hospital's word. One that lies adds what it likes to the sum
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil, sqrt
 
 import numpy as np
 
@@ -34,8 +33,8 @@ from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
+from mixbayes.protocol.bayes.aside import MOST_ASIDE
 from mixbayes.protocol.bayes.evaluation import (
-    MOST_ROWS,
     Integers,
     Sheet,
     announce,
@@ -58,29 +57,9 @@ from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
 
-MOST_ASIDE = MOST_ROWS
-"""Rows that a hospital asks about, at most."""
 FEWEST = 3
 """Hospitals of which sums without noise are opened: of two, each would read the other's by subtraction."""
-_DEVIATIONS, _MORE = 8.0, 30
-"""So many standard deviations and rows above the mean, no hospital has rows aside: the probability is below 1e-12."""
 _FIGURES = "figures of the joint test"
-
-
-def asked(most_rows: int, share: float) -> int:
-    """Of how many rows each hospital asks where noise hides how many it has: enough for whoever may count so many."""
-    return max(1, min(MOST_ASIDE, _nearly_certain(most_rows, share)))
-
-
-def changed(most_rows: int, share: float) -> int:
-    """How many of the sums a row more or less can change, each by one."""
-    return 1 if _nearly_certain(most_rows, share) <= MOST_ASIDE else 2
-
-
-def _nearly_certain(most_rows: int, share: float) -> int:
-    # Rows are kept aside independently, while so many are counted: their number is negative binomial.
-    mean = (most_rows + 1) * share / (1 - share)
-    return ceil(mean + _DEVIATIONS * sqrt(mean / (1 - share))) + _MORE
 
 
 def joint_sheet(layout: Layout, rows: int, coins: Coins | None) -> Sheet:

@@ -38,6 +38,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -46,8 +47,10 @@ from mixbayes.protocol.arrays import Bits, Bytes, Words
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import CheatingReceiver
 from mixbayes.protocol.randomness import Randomness, key_stream
-from mixbayes.protocol.transfer.base import BaseReceived, BaseSent
 from mixbayes.protocol.transfer.pads import KEY_BYTES, FixedKeyHash, TransferHash, long_hash, tree_hash
+
+if TYPE_CHECKING:  # what they are made with is slow to import, and sizes are needed without it
+    from mixbayes.protocol.transfer.base import BaseReceived, BaseSent
 
 COLUMNS = 128
 UNIT = 128

@@ -2,18 +2,13 @@
 
 import os
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
-
-try:
-    __version__ = version("mixbayes")
-except PackageNotFoundError:  # src on the path without an installation
-    __version__ = "unknown"
 
 # gRPC reads this when it is first imported, by whichever module; `mixbayes.transport.tls` says what it is for.
 os.environ["GRPC_SSL_CIPHER_SUITES"] = "ECDHE-RSA-AES256-GCM-SHA384"
 
 if TYPE_CHECKING:
+    __version__: str
     from mixbayes.agreement.agreement import Federation
     from mixbayes.model.classifier import load_model
     from mixbayes.simulation.estimator import FederatedNaiveBayes, PrivacyLeakWarning
@@ -32,6 +27,17 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """What is slow to import comes when it is asked for."""
+    if name == "__version__":
+        return _version()
     if name not in _HOMES:
         raise AttributeError(f"module 'mixbayes' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("mixbayes")
+    except PackageNotFoundError:  # src on the path without an installation
+        return "unknown"

@@ -118,7 +118,7 @@ def test_show_selects(run: Run, state: Path, options: list[str], numbers: list[i
 
 
 def test_show_says_that_nothing_fits(run: Run, state: Path) -> None:
-    said = "No record is there that fits.\n"
+    said = "No record matches.\n"
     assert run("show", "--state", state, "--verb", "north") == Done(0, "", said)
     assert run("show", "--state", state, "--verb", "north", "--json") == Done(0, "[]\n", said)
 
@@ -126,7 +126,7 @@ def test_show_says_that_nothing_fits(run: Run, state: Path) -> None:
 def test_show_names_the_actors_where_none_is_called_so(run: Run, state: Path) -> None:
     there = ", ".join(sorted({record["actor"] for record in documents(run("show", "--state", state, "--json"))}))
     assert "party north" in there
-    said = f"No record is there that fits. Those who did something are: {there}.\n"
+    said = f"No record matches. These have records: {there}.\n"
     assert run("show", "--state", state, "--actor", "north") == Done(0, "", said)
 
 

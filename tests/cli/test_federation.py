@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.agreement.files import read_federation
-from mixbayes.cli.federation import app
+from mixbayes.cli.app import app
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
@@ -25,7 +25,7 @@ TWO = ["--party", "north=127.0.0.1:4001", "--party", "south"]
 
 
 def federation(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
+    return CliRunner().invoke(app, ["federation", *map(str, arguments)])
 
 
 def error_of(result: Result) -> MixbayesError:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from mixbayes.cli.keys import app
+from mixbayes.cli.app import app
 from mixbayes.keys.folder import load_keys
 from mixbayes.keys.problems import BadKeys
 from mixbayes.protocol.errors import Unsupported
 
 
 def keys(*arguments: object) -> Result:
-    return CliRunner().invoke(app, list(map(str, arguments)))
+    return CliRunner().invoke(app, ["keys", *map(str, arguments)])
 
 
 def said(result: Result, field: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mixbayes.parties.with_mixers.both_mixers import BothMixers
+from mixbayes.parties.with_mixers.rounds_at_both import RoundsAtBoth
 from tests.cli.typed import Prompt
 from tests.services.helpers import Site, make_site, write_csv
 
@@ -51,7 +51,7 @@ def test_without_mixer_b_nothing_changes(typed: Prompt, tmp_path: Path) -> None:
 
 
 def test_whoever_stays_open_is_named(typed: Prompt, serving: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BothMixers, "close_round", lambda mixers, number: None)
+    monkeypatch.setattr(RoundsAtBoth, "close_round", lambda mixers, number: None)
     done = typed.at(serving, "north", "round", "close")
     assert done.code == 5
     assert "not closed everywhere: mixer a has round 1, serving; mixer b has round 1, serving." in done.err

@@ -41,6 +41,16 @@ def image_environment() -> dict[str, str]:
     return {key: value for key, _, value in pairs}
 
 
+def test_every_base_is_named_by_its_digest() -> None:
+    """Without one the name is no name, so that nothing is built on what a registry says today."""
+    text = (FOLDER / "Containerfile").read_text()
+    bases = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
+    assert len(bases) == 2
+    assert all(re.search(r"@(\$\{DIGEST\}|sha256:[0-9a-f]{64})$", base) for base in bases)
+    assert re.findall(r"^ARG DIGEST.*$", text, re.MULTILINE) == ["ARG DIGEST"]
+    assert {told["build"]["args"]["DIGEST"].partition("?")[0] for told in SERVICES.values()} == {"${PYTHON_DIGEST:"}
+
+
 def test_the_services_are_the_nodes() -> None:
     assert set(SERVICES) == set(NAMES)
     for service, name in NAMES.items():

@@ -33,7 +33,19 @@ from tests.ports import free_port
 PAGES = sorted((ROOT / "docs" / "operations").glob("*.md"))
 BLOCK = re.compile(r"^( *)```sh(.*)\n((?:.*\n)*?) *```$", re.MULTILINE)
 SPAN = re.compile(r"`((?:sudo -u mixbayes )?mixbayes [^`]+)`")
-FOREIGN = {"sudo", "python3", "podman", "kubectl", "deploy/bundle.sh", "sha256sum", "/opt/mixbayes/bin/pip"}
+FOREIGN = {
+    "/opt/mixbayes/bin/pip",
+    "deploy/bundle.sh",
+    "diff",
+    "kubectl",
+    "openssl",
+    "podman",
+    "python3",
+    "sha256sum",
+    "ssh",
+    "sudo",
+    "tar",
+}
 AS_THE_NODE = "sudo -u mixbayes "
 SIMPLE = re.compile(r"mixbayes [^$|<>&;]+")
 """A line that needs no shell, and so no process of its own."""
@@ -66,7 +78,7 @@ def help_of(*words: str) -> str | None:
 def known(words: list[str]) -> bool:
     """The subcommand exists and has all of these options."""
     names = [word for word in words if not word.startswith("-")]
-    grouped = names[:2] if names and names[0] in ("federation", "keys", "audit", "round") else names[:1]
+    grouped = names[:2] if names and names[0] in ("federation", "keys", "audit", "page", "round") else names[:1]
     text = help_of(*grouped)
     options = [word.partition("=")[0] for word in words if re.fullmatch("--?[a-z][a-z-]*(=.*)?", word)]
     return text is not None and all(re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", text) for option in options)

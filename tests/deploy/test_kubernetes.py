@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tomllib
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -136,6 +137,12 @@ def test_names_lead_to_each_other(role: Role) -> None:
     due = {f"keys/{role.node}.{end}" for end in ("key", "state", "pem")} | {"keys/authority.pem"}
     assert set(secret["files"]) == due
     assert agreement["files"] == ["federation.toml"]
+
+
+@ROLES
+def test_the_image_is_that_of_this_version(role: Role) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert role.kustomization["images"][0]["newTag"] == project["version"]
 
 
 @ROLES

@@ -19,7 +19,7 @@ from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.serving.conversations import Conversations
-from mixbayes.node.witnessing import Unwitnessed
+from mixbayes.node.unwitnessed import Unwitnessed
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Outbox
 from mixbayes.transport.conversation import Bound

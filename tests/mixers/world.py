@@ -28,7 +28,8 @@ from mixbayes.node.questions import ID_BYTES, Kind
 from mixbayes.node.rounds.record import COUNTED, LEFT_OUT
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.serving.conversations import Channels
-from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed, Witnessing
+from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
+from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.contributing import Messages, messages
 from mixbayes.protocol.arrays import Values, Words

@@ -35,9 +35,9 @@ from mixbayes.agreement.promise import cost, keeps
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
-from mixbayes.protocol.bayes.cuts import MOST_BINS, widths_for
-from mixbayes.protocol.bayes.joint_test import MOST_ASIDE as MOST_ASIDE_ASKED
-from mixbayes.protocol.bayes.joint_test import asked, changed
+from mixbayes.protocol.bayes.aside import MOST_ASIDE as MOST_ASIDE_ASKED
+from mixbayes.protocol.bayes.aside import asked, changed
+from mixbayes.protocol.bayes.cut_widths import MOST_BINS, widths_for
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported

@@ -1,44 +1,34 @@
-"""What a hospital types while the nodes run: `mixbayes classify`, `status` and `round`."""
+"""`mixbayes classify`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
-from mixbayes.agreement.noise import exactly
+from mixbayes.cli.desks import desk, own_desk
 from mixbayes.cli.doubts import tell_unknown
-from mixbayes.cli.help import Command
-from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.node_options import Agreed, Keys, Name, Node
 from mixbayes.cli.output import is_unfinished, labels_text, refuse_unwritable_labels, unfinished, write_private
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
-from mixbayes.node.identity import Identity
-from mixbayes.node.log import logger
 from mixbayes.node.questions import batches
-from mixbayes.node.rounds.status import Status
-from mixbayes.node.serving.greeting import SOFTWARE
 from mixbayes.parties.applications import BEST, NO_BEST, refuse_not_agreed
-from mixbayes.parties.desk import AtOwnNode, Desk, at_mixers, at_own_node
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.recipe import JOINT, UNSURE, Recipe, read_recipe
-from mixbayes.protocol.errors import BadData, DifferentSets, MixbayesError, Unsupported
+from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.report.figures import size
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.doubts import refuse_unknown_columns
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.sources.how import How
-from mixbayes.transport.errors import RefusedByPolicy, TooEarly
+from mixbayes.transport.errors import TooEarly
 
 CLASSIFY_EXAMPLES = """Examples:
 
@@ -46,61 +36,9 @@ mixbayes classify --federation federation.toml --name north --keys keys new.csv 
 
 mixbayes classify --federation federation.toml --name north --keys keys new.xlsx --id patient -o labels.csv
 """
-STATUS_EXAMPLES = """Examples:
-
-mixbayes status --federation federation.toml --name north --keys keys --json
-"""
-NEW_EXAMPLES = """Examples:
-
-mixbayes round new --federation federation.toml --name north --keys keys
-"""
-CLOSE_EXAMPLES = """Examples:
-
-mixbayes round close --federation federation.toml --name north --keys keys
-"""
-
-Node = Annotated[
-    str,
-    typer.Option(
-        "--node",
-        metavar="HOST:PORT",
-        envvar="MIXBAYES_NODE",
-        help="Without mixers: where the hospital's own node listens, if its key folder cannot say.",
-    ),
-]
-
 MOST_REPEATS = 1000
 WORTH_A_WORD = 10_000_000
 """Bytes."""
-
-rounds = typer.Typer(no_args_is_help=True, help="Begin and end rounds.")
-
-
-@contextmanager
-def desk(federation: Path, name: str, keys: Path, node: str, repeats: int = 0) -> Iterator[tuple[Federation, Desk]]:
-    """Where this hospital asks: at both mixers, or, where there are none, at its own node."""
-    agreed = read_federation(federation)
-    agreed.party(name)
-    identity = _identity(agreed, name, keys)
-    if agreed.two_party:
-        with at_own_node(agreed, identity, keys, node) as own:
-            yield agreed, own
-        return
-    with at_mixers(agreed, identity, keys, node, repeats) as mixers:
-        yield agreed, mixers
-
-
-@contextmanager
-def own_desk(federation: Path, name: str, keys: Path, node: str) -> Iterator[tuple[Federation, AtOwnNode]]:
-    """At the hospital's own node, which has its counts and its patients."""
-    agreed = read_federation(federation)
-    agreed.party(name)
-    with at_own_node(agreed, _identity(agreed, name, keys), keys, node) as found:
-        yield agreed, found
-
-
-def _identity(agreed: Federation, name: str, keys: Path) -> Identity:
-    return Identity(keys, name, logger(agreed.title(name)), agreed.key_of(name))
 
 
 @reads_tables
@@ -237,111 +175,3 @@ def _resumable(out: Path) -> Iterator[bytes]:
         except (MixbayesError, KeyboardInterrupt):
             typer.echo("The same command goes on from here: what was answered is not charged again.", err=True)
             raise
-
-
-def status(
-    federation: Agreed,
-    name: Name,
-    keys: Keys,
-    node: Node = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-) -> None:
-    """Where the round stands, who is missing, and what may still be asked."""
-    with desk(federation, name, keys, node) as (agreed, behind):
-        found = behind.status()
-    _tell(agreed, found, as_json)
-    for error in found.unreachable.values():
-        raise error
-
-
-@rounds.command(cls=Command, name="new", epilog=NEW_EXAMPLES)
-def new(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
-    """Begin a new round of the same parties.
-
-    The last one has to be closed or failed.
-    """
-    with desk(federation, name, keys, node) as (agreed, behind):
-        behind.open_round(behind.next_round())
-        _tell(agreed, behind.status(), as_json=False)
-
-
-@rounds.command(cls=Command, name="close", epilog=CLOSE_EXAMPLES)
-def close(federation: Agreed, name: Name, keys: Keys, node: Node = "") -> None:
-    """End the current round for everybody.
-
-    It answers no more questions.
-    """
-    with desk(federation, name, keys, node) as (agreed, behind):
-        behind.close_round(behind.last_round())
-        if left := behind.still_open():
-            raise RefusedByPolicy(f"It is not closed everywhere: {'; '.join(left)}. Close it again.")
-        with _said_only():
-            _tell(agreed, behind.status(), as_json=False)
-
-
-@contextmanager
-def _said_only() -> Iterator[None]:
-    """That the mixers are at different rounds is no failure where a new one follows."""
-    try:
-        yield
-    except DifferentSets:
-        said = "Closed at both mixers, which are at different rounds: `mixbayes round new` brings them together."
-        typer.echo(said, err=True)
-
-
-def _privacy(agreed: Federation, found: Status) -> dict[str, Any] | None:
-    """What was agreed of noise, what is spent, and what is left; nothing without noise."""
-    if not (privacy := agreed.privacy):
-        return None
-    left = max(0.0, privacy.total_epsilon - found.epsilon_spent)
-    return privacy.model_dump(mode="json") | {"spent": found.epsilon_spent, "left": left}
-
-
-def _promised(agreed: Federation, found: Status) -> str:
-    if not (privacy := agreed.privacy):
-        return exactly(agreed)
-    return (
-        f"epsilon {privacy.epsilon:g} a round, delta {privacy.delta:g}; of {privacy.total_epsilon:g} for all rounds "
-        f"{found.epsilon_spent:.3g} are spent"
-    )
-
-
-def _other_versions(found: Status) -> str:
-    """Who runs another version than this program; nothing if nobody does."""
-    others = [f"{title} runs mixbayes {version}" for title, version in found.software.items() if version != SOFTWARE]
-    return f"{', '.join(others)}; this is {SOFTWARE}, and they fit together" if others else ""
-
-
-def _tell(agreed: Federation, found: Status, as_json: bool) -> None:
-    document: dict[str, Any] = {
-        "federation": agreed.digest(),
-        "round": found.round,
-        "state": found.state,
-        "transfers": agreed.policy.transfers,
-        "reason": found.reason,
-        "contributed": found.contributed,
-        "missing": found.missing,
-        "refused": found.refused,
-        "budget": found.budget_left,
-        "privacy": _privacy(agreed, found),
-        "protection": found.protection,
-        "trails": found.trails,
-        "versions": found.software,
-        "unreachable": {title: str(error) for title, error in found.unreachable.items()},
-    }
-    if as_json:
-        typer.echo(json.dumps(document, indent=2))
-        return
-    shown_otherwise = {
-        "round": f"{found.round}; under this agreement {agreed.policy.rounds} may be trained",
-        "budget": f"{found.budget_left} of {found.budget} rows left",
-        "privacy": _promised(agreed, found),
-        "trails": "; ".join(found.trails),
-        "versions": _other_versions(found),
-    }
-    table = Table(show_header=False, box=None)
-    for key, value in (document | shown_otherwise).items():
-        shown = ", ".join(value) if isinstance(value, list | dict) else str(value)
-        if shown:
-            table.add_row(key, Text(shown))
-    Console(highlight=False, soft_wrap=True).print(table)

@@ -13,7 +13,6 @@ from typing import Annotated
 
 import typer
 
-from mixbayes.cli.help import Command
 from mixbayes.node.disk.audit import Record, Verdict, entries, utc_text
 from mixbayes.node.disk.audit import verify as verify_trail
 from mixbayes.node.disk.heads import Witness, heads_in, without_end
@@ -32,8 +31,6 @@ mixbayes audit verify --state state/north
 
 mixbayes audit verify --state state/north --count 1204 --head "$NOTED"
 """
-
-app = typer.Typer(no_args_is_help=True, help="Who asked what of whom, when, and how much left.")
 
 State = Annotated[
     Path, typer.Option(metavar="DIR", help="A node's --state folder, or a copy; the node may be running.")
@@ -55,7 +52,6 @@ def _head(text: str | None) -> str | None:
     return text and text.lower()
 
 
-@app.command(cls=Command, epilog=SHOW_EXAMPLES)
 def show(
     state: State,
     since: Annotated[
@@ -80,13 +76,12 @@ def show(
         and actor in (None, record.entry.actor)
     )
     if (first := next(wanted, None)) is None:
-        typer.echo(f"No record is there that fits.{_actors(state) if actor else ''}", err=True)
+        typer.echo(f"No record matches.{_actors(state) if actor else ''}", err=True)
     wanted = chain([first] if first else [], wanted)
     for line in _json_lines(wanted) if as_json else map(_line, wanted):
         typer.echo(line)
 
 
-@app.command(cls=Command, epilog=VERIFY_EXAMPLES)
 def verify(
     state: State,
     head: Annotated[
@@ -143,7 +138,7 @@ def _refuse_broken(state: Path, verdict: Verdict) -> None:
 
 def _actors(state: Path) -> str:
     there = sorted({record.entry.actor for record in entries(state)})
-    return printable(f" Those who did something are: {', '.join(there)}.") if there else ""
+    return printable(f" These have records: {', '.join(there)}.") if there else ""
 
 
 def _line(record: Record) -> str:

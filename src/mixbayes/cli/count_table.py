@@ -11,7 +11,7 @@ import typer
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
-from mixbayes.cli.nodes import Agreed
+from mixbayes.cli.node_options import Agreed
 from mixbayes.cli.output import refuse_unwritable, write_private
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, reads_tables, tell_unmet

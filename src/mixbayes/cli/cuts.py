@@ -15,8 +15,8 @@ from rich.text import Text
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import written
 from mixbayes.agreement.preliminary import final, remarks
-from mixbayes.cli.ask import Node, desk
-from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.desks import desk
+from mixbayes.cli.node_options import Agreed, Keys, Name, Node
 from mixbayes.cli.output import write_whole
 from mixbayes.cli.recipes import USUAL_FOLDS
 from mixbayes.protocol.bayes.cuts import Cuts

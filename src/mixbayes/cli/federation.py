@@ -26,7 +26,6 @@ from mixbayes.agreement.noise import (
 from mixbayes.agreement.preliminary import coarsest
 from mixbayes.cli.agreement_summary import present_keys, promise, summary
 from mixbayes.cli.doubts import tell_doubts, tell_predicted
-from mixbayes.cli.help import Command
 from mixbayes.cli.next_steps import next_steps
 from mixbayes.cli.noise import (
     Delta,
@@ -53,7 +52,7 @@ from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
-from mixbayes.protocol.bayes.cuts import MOST_BINS as MOST_CUT
+from mixbayes.protocol.bayes.cut_widths import MOST_BINS as MOST_CUT
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
@@ -88,10 +87,7 @@ USUAL_MIN_ROWS = 10
 MOST_CELLS = 1000
 """Of a grid."""
 
-app = typer.Typer(no_args_is_help=True, help="What the nodes of a federation agree on.")
 
-
-@app.command(cls=Command, epilog=NEW_EXAMPLES)
 @reads_tables
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="federation.toml is written there.")],
@@ -118,18 +114,23 @@ def new(
             metavar="CELLS",
             min=2,
             max=MOST_CELLS,
-            help="Preliminary: the cut points for --bins are to be found on the patients of all hospitals, on a grid.",
+            help="Make a preliminary agreement: its round finds cut points for --bins on all patients, on a grid.",
         ),
     ] = None,
     smoothing: Annotated[
         str, typer.Option(metavar="NUMBER", callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")
     ] = "1",
-    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
-    numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    nominal: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns of numbers that are names, not measurements.")
+    ] = "",
+    numeric: Annotated[
+        str, typer.Option(metavar="C,D", help="Columns of measurements that have few different numbers.")
+    ] = "",
     several: Several = None,
     most_values: MostValues = USUAL_MOST,
     keep: Annotated[
-        str, typer.Option(metavar="A,B", help="Columns to agree on although most of their values are of one patient.")
+        str,
+        typer.Option(metavar="A,B", help="Columns to agree on even if most of their values belong to single patients."),
     ] = "",
     minimum: Annotated[
         int | None, typer.Option(metavar="N", min=2, help="Hospitals that a round needs.", show_default="all of them")
@@ -169,13 +170,16 @@ def new(
         ),
     ] = None,
     collect_hours: Annotated[
-        float, typer.Option(metavar="HOURS", max=LONGEST_COLLECTION, help="Then a round starts without those missing.")
+        float,
+        typer.Option(
+            metavar="HOURS", max=LONGEST_COLLECTION, help="After this time a round starts without missing hospitals."
+        ),
     ] = USUAL.collect_hours,
     timeout: Annotated[
         float, typer.Option(max=LONGEST_WAIT, metavar="SECONDS", help="Seconds within which every wait ends.")
     ] = USUAL.timeout,
     rounds: Annotated[
-        int, typer.Option(metavar="N", min=1, max=MOST_ROUNDS, help="How many rounds there may be.")
+        int, typer.Option(metavar="N", min=1, max=MOST_ROUNDS, help="Rounds that the agreement allows.")
     ] = USUAL.rounds,
     transfers: Annotated[
         Transfers,
@@ -271,7 +275,6 @@ def new(
         typer.echo(in_words(link, predicted(federation, link), private=True), err=True)
 
 
-@app.command(cls=Command, epilog=SHOW_EXAMPLES)
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A federation.toml.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from mixbayes.cli.help import Command
 from mixbayes.keys.authority import AUTHORITY_NAME, Signed, make_authority, make_request
 from mixbayes.keys.authority import sign as sign_request
 from mixbayes.keys.certificates import AUTHORITY_DAYS, LONGEST_DAYS, NODE_DAYS
@@ -49,10 +48,7 @@ mixbayes keys revoke --serial 4f1c9b --authority authority
 mixbayes keys revoke --authority authority
 """
 
-app = typer.Typer(no_args_is_help=True, help="The keys by which nodes know each other.")
 
-
-@app.command(cls=Command, epilog=AUTHORITY_EXAMPLES)
 def authority(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="It is made if it is not there.")],
     name: Annotated[str, typer.Option(metavar="NAME", help="What its certificate is called.")] = AUTHORITY_NAME,
@@ -69,7 +65,6 @@ def authority(
     _say_what_to_compare(made)
 
 
-@app.command(cls=Command, epilog=REQUEST_EXAMPLES)
 def request(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The node's name in the federation file: a, b, or a hospital's.")
@@ -89,7 +84,6 @@ def request(
     _say("Read the fingerprint to them by telephone, and compare it with what `mixbayes keys sign` shows them.")
 
 
-@app.command(cls=Command, epilog=SIGN_EXAMPLES)
 def sign(
     request: Annotated[Path, typer.Argument(metavar="NAME.csr", help="The request, as the node's operator sent it.")],
     authority: Annotated[Path, typer.Option(metavar="DIR", help="The folder that `mixbayes keys authority` made.")],
@@ -104,7 +98,6 @@ def sign(
     _say_what_to_compare(signed)
 
 
-@app.command(cls=Command, name="fingerprint", epilog=FINGERPRINT_EXAMPLES)
 def show_fingerprint(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="Certificates and requests.", show_default=False)
@@ -130,7 +123,6 @@ def show_fingerprint(
         typer.echo(f"{one.fingerprint}  {one.name}  {one.file}")
 
 
-@app.command(cls=Command, name="revoke", epilog=REVOKE_EXAMPLES)
 def revoke_certificates(
     authority: Annotated[Path, typer.Option(metavar="DIR", help="The folder that `mixbayes keys authority` made.")],
     certificates: Annotated[

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mixbayes.cli.ask import Node, desk
-from mixbayes.cli.nodes import Agreed, Keys, Name
+from mixbayes.cli.desks import desk
+from mixbayes.cli.node_options import Agreed, Keys, Name, Node
 from mixbayes.cli.output import write_whole
 from mixbayes.model.document import ReleasedModel
 from mixbayes.protocol.errors import Unsupported

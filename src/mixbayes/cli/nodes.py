@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 from threading import Thread
 from types import FrameType
 from typing import Annotated, Protocol, TypeVar
@@ -21,6 +21,8 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.agreement.noise import refuse_protected_and_noisy
 from mixbayes.cli import bounded
+from mixbayes.cli.node_options import Agreed, Keys, Name, State
+from mixbayes.cli.page import Listen, TextsFile, refuse_page, with_page
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables, tell_unmet
 from mixbayes.cli.room import Room
@@ -30,6 +32,7 @@ from mixbayes.node.log import Log, configure
 from mixbayes.node.metrics.address import Address, checked
 from mixbayes.node.observed import Observed
 from mixbayes.node.supervision import supervised, tell_status
+from mixbayes.parties.examination import Patient
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.counting import refuse_empty, refuse_too_few, seed_for
 from mixbayes.tables.folding import Folded, folded, protected_in_folds
@@ -54,16 +57,6 @@ mixbayes party --federation federation.toml --name north --keys keys --data pati
 mixbayes party --federation f.toml --name north --keys keys --data p.csv --state state --protect condensation:k=20
 """
 
-Agreed = Annotated[
-    Path, typer.Option("--federation", metavar="FILE", help="The agreement.", envvar="MIXBAYES_FEDERATION")
-]
-Name = Annotated[str, typer.Option(metavar="NAME", help="This node's name in the agreement.", envvar="MIXBAYES_NAME")]
-Keys = Annotated[
-    Path, typer.Option(metavar="DIR", help="Holds NAME.key, NAME.pem and authority.pem.", envvar="MIXBAYES_KEYS")
-]
-State = Annotated[
-    Path, typer.Option(metavar="DIR", help="What the node keeps; made if need be.", envvar="MIXBAYES_STATE")
-]
 Made = TypeVar("Made")
 ASK_AGAIN = 30.0
 """Seconds after which a database that did not answer is asked again."""
@@ -98,16 +91,26 @@ def mixer(
     metrics: Metrics = "",
     metrics_open: MetricsOpen = False,
     reflection: Reflection = False,
+    page: Listen = "",
+    page_texts: TextsFile = None,
 ) -> None:
     """Run a mixer: collect contributions, train with the other mixer, answer questions."""
     bounded.begin("to start", bounded.TO_START)
+    if page:
+        refuse_page(page, page_texts)
     from mixbayes.mixers import node
 
     shown_at = _metrics_address(metrics, metrics_open)
     agreed = read_federation(federation)
     log = configure(agreed.title(agreed.mixer(name).name) if agreed.mixers else "mixer")
     settings = node.Settings(agreed, name, keys, state, listen, reflection)
-    until_stopped(_shown(node.running(settings, log), shown_at, log), log)
+    shown = None
+    if page:
+        from mixbayes.pages.opening import PageSettings, mixer_page
+
+        patient = Patient(federation, name, keys, None, USUAL, state, listen)
+        shown = partial(mixer_page, PageSettings(page, page_texts), patient, agreed, log)
+    until_stopped(_shown(with_page(node.running(settings, log), shown), shown_at, log), log)
 
 
 @reads_tables
@@ -144,10 +147,14 @@ def party(
     metrics: Metrics = "",
     metrics_open: MetricsOpen = False,
     reflection: Reflection = False,
+    page: Listen = "",
+    page_texts: TextsFile = None,
     how: How = USUAL,
 ) -> None:
     """Run a hospital's node: check the table, contribute its counts, answer the hospital's own applications."""
     bounded.begin("to start", bounded.TO_START)
+    if page:
+        refuse_page(page, page_texts)
     from mixbayes.parties.alone import node as partner_node
     from mixbayes.parties.settings import Settings
     from mixbayes.parties.with_mixers import node
@@ -182,9 +189,15 @@ def party(
         patients=None if protect else found.patients,
         aside=None if protect else found.aside,
     )
+    shown = None
+    if page:
+        from mixbayes.pages.opening import PageSettings, hospital_page
+
+        patient = Patient(federation, name, keys, data, how, state, listen)
+        shown = partial(hospital_page, PageSettings(page, page_texts), patient, agreed, log)
     running = partner_node.running if agreed.two_party else node.running
     bounded.begin("to start", bounded.TO_START + _FIRST_CALLS * agreed.policy.timeout)
-    until_stopped(_shown(running(settings, log), shown_at, log), log)
+    until_stopped(_shown(with_page(running(settings, log), shown), shown_at, log), log)
 
 
 def _metrics_address(text: str, open_to_all: bool) -> Address | None:

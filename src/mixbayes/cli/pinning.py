@@ -12,7 +12,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.agreement.pinning import pinned, text_with_change, text_with_keys, with_change
 from mixbayes.agreement.pins import checked_fingerprint
-from mixbayes.cli.nodes import Keys, Name
+from mixbayes.cli.node_options import Keys, Name
 from mixbayes.cli.output import write_whole
 from mixbayes.keys.public import public_key_in
 from mixbayes.keys.rotation import signed_change

@@ -9,7 +9,7 @@ import typer
 from mixbayes.agreement.agreement import MOST_ASIDE, MOST_FOLDS
 from mixbayes.agreement.noise import JointTest, usual_test_epsilon
 from mixbayes.cli.options import Protocol
-from mixbayes.protocol.bayes.joint_test import changed
+from mixbayes.protocol.bayes.aside import changed
 from mixbayes.protocol.errors import Unsupported
 
 USUAL_FOLDS = 5
@@ -37,7 +37,7 @@ TestEpsilon = Annotated[
     float | None,
     typer.Option(
         metavar="E",
-        help="With noise, the promise of what is opened of these patients, in every round.",
+        help="With noise: the epsilon of what the joint test reveals, in every round.",
         show_default="half of --epsilon",
     ),
 ]

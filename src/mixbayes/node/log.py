@@ -1,6 +1,7 @@
 """What a node says while it works: one line per event on stderr, made of words and numbers alone.
 
-`configure` is for the command that starts a node. Everything else asks for a `logger` and hands it down.
+`configure` is for the command that starts a node. Everything else asks for a `logger` and hands it down. structlog,
+which writes the lines, is imported with the first one: most commands write none, and it is slow to import.
 """
 
 from __future__ import annotations
@@ -12,14 +13,12 @@ import sys
 import threading
 import traceback
 from collections.abc import MutableMapping
-from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
-
-import structlog
-from structlog.typing import Processor
 
 from mixbayes.agreement.agreement import BadFederation
 from mixbayes.protocol.errors import BadData, BadDictionary, LocalError, MixbayesError, Unsupported
@@ -35,40 +34,41 @@ _TRACES = ("exc_info", "exception", "stack")  # the renderers would print whole 
 _WITHOUT_CELLS = (BadDictionary, BadFederation)
 
 
-class Log(structlog.BoundLoggerBase):
+@dataclass(frozen=True)
+class Log:
     """Says an event and its fields at a level; `bind` adds fields to every line, e.g. the round."""
 
+    _out: TextIO
+    _readable: bool
+    _least: int
+    _bound: dict[str, Value] = field(default_factory=dict)
+
     def debug(self, event: str, **fields: Value) -> None:
-        self._proxy_to_logger("debug", event, **fields)
+        self._writer.debug(event, **fields)
 
     def info(self, event: str, **fields: Value) -> None:
-        self._proxy_to_logger("info", event, **fields)
+        self._writer.info(event, **fields)
 
     def warning(self, event: str, **fields: Value) -> None:
-        self._proxy_to_logger("warning", event, **fields)
+        self._writer.warning(event, **fields)
 
     def error(self, event: str, **fields: Value) -> None:
-        self._proxy_to_logger("error", event, **fields)
+        self._writer.error(event, **fields)
 
     def bind(self, **fields: Value) -> Self:
-        return super().bind(**fields)
+        return replace(self, _bound=self._bound | fields)
+
+    @cached_property
+    def _writer(self) -> Any:
+        from mixbayes.node.log_lines import writer  # see above
+
+        return writer(self._out, readable=self._readable, least=self._least).bind(**self._bound)
 
 
 def logger(node: str, stream: TextIO | None = None) -> Log:
     """The log of a node, e.g. `mixer a`: JSON, or readable on a terminal; MIXBAYES_LOG=json|text decides otherwise."""
     out = stream or sys.stderr
-    readable = _readable(out)
-    processors: list[Processor] = [
-        _from_level(_level()),
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        refuse_data,
-        structlog.dev.ConsoleRenderer(colors=out.isatty()) if readable else structlog.processors.JSONRenderer(),
-    ]
-    log: Log = structlog.wrap_logger(
-        _Lines(out), processors=processors, wrapper_class=Log, context_class=dict, cache_logger_on_first_use=False
-    ).bind(node=node)
-    return log
+    return Log(out, _readable(out), _level(), {"node": node})
 
 
 def configure(node: str, stream: TextIO | None = None) -> Log:
@@ -111,16 +111,6 @@ def places(trace: TracebackType | None) -> str:
     return _shortened(" < ".join(f"{_in_package(frame.filename)}:{frame.lineno}" for frame in reversed(frames)))
 
 
-class _Lines(structlog.WriteLogger):
-    """Lines on a stream; a node whose log nobody takes any more goes on working."""
-
-    def msg(self, message: str) -> None:
-        with suppress(OSError, ValueError):
-            super().msg(message)
-
-    debug = info = warning = error = msg
-
-
 class _Foreign(logging.Handler):
     """What libraries say through `logging`: who, how loud, and where, never their words."""
 
@@ -138,15 +128,6 @@ class _Foreign(logging.Handler):
 def _say_death(log: Log, thread: str, error: BaseException | None) -> None:
     if error is not None and not isinstance(error, SystemExit):
         logged(log, error, thread=thread)
-
-
-def _from_level(least: int) -> Processor:
-    def keep(_: Any, method: str, fields: Fields) -> Fields:
-        if LEVELS[method] < least:
-            raise structlog.DropEvent
-        return fields
-
-    return keep
 
 
 def _passed(value: Any) -> Value:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from mixbayes.node.disk.audit import HASH_BYTES, Head
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import Clock, Datastore
 from mixbayes.node.disk.heads import HeadTables, Noted, Witness
 from mixbayes.node.log import Log, logged
+from mixbayes.node.unwitnessed import Reply, Request, Unwitnessed
 from mixbayes.wire.v1 import node_pb2 as wire
 
 DAY = 86400.0
@@ -22,8 +22,6 @@ DAY = 86400.0
 _NO_HEAD = Head(0, "")
 _LARGEST = 2**63 - 1
 _WHY = "entries were cut off or changed, or an older copy of its state folder was put back"
-Request = TypeVar("Request", wire.ReportRequest, wire.Holdings, wire.Trained)
-Reply = TypeVar("Reply", wire.RoundReport, wire.Holdings, wire.Trained)
 
 
 @dataclass(frozen=True)
@@ -36,28 +34,6 @@ class Statement:
     """How many entries the head has that the sender noted of the receiver."""
     earlier: Head | None = None
     """The sender's head where the receiver noted it; without a hash if there is none."""
-
-
-class Unwitnessed:
-    """A program without a trail, such as a command: it gives no head and notes none."""
-
-    def asking(self, peer: str, request: Request) -> Request:
-        """The request, with what this node has to say to the peer."""
-        return request
-
-    def heard(self, peer: str, reply: wire.RoundReport | wire.Holdings | wire.Trained) -> None:
-        """The peer's reply to a request."""
-
-    def answering(self, peer: str, request: wire.ReportRequest | wire.Holdings | wire.Trained, reply: Reply) -> Reply:
-        """The reply to a peer's request, with what this node has to say if the peer said something."""
-        return reply
-
-    def findings(self) -> list[str]:
-        """What is wrong with trails, for people."""
-        return []
-
-
-UNWITNESSED = Unwitnessed()
 
 
 class Witnessing(Unwitnessed):

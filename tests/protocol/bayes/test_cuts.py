@@ -22,7 +22,8 @@ from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes import cuts as room
 from mixbayes.protocol.bayes.counts import Codes, count
-from mixbayes.protocol.bayes.cuts import begins, cuts_in_clear, cuts_on_shares, run_cuts, widths_for
+from mixbayes.protocol.bayes.cut_widths import widths_for
+from mixbayes.protocol.bayes.cuts import begins, cuts_in_clear, cuts_on_shares, run_cuts
 from mixbayes.protocol.bayes.information import real_information
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.computing_party import A, B

@@ -15,12 +15,10 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.attributes.terms import Terms
+from mixbayes.protocol.bayes.aside import MOST_ASIDE, asked, changed
 from mixbayes.protocol.bayes.counts import Codes, count
-from mixbayes.protocol.bayes.evaluation import PADDING, Integers, blinded, packed, send_totals, totals_of
+from mixbayes.protocol.bayes.evaluation import MOST_ROWS, PADDING, Integers, blinded, packed, send_totals, totals_of
 from mixbayes.protocol.bayes.joint_test import (
-    MOST_ASIDE,
-    asked,
-    changed,
     figures_in_clear,
     joint_sheet,
     receive_figures,
@@ -123,5 +121,5 @@ def test_no_hospital_has_more_rows_aside_than_it_asks_about(most: int, share: fl
 
 
 def test_where_rows_are_left_out_one_row_changes_two_sums() -> None:
-    assert asked(1 << 20, 0.2) == MOST_ASIDE
+    assert asked(1 << 20, 0.2) == MOST_ASIDE == MOST_ROWS
     assert changed(1 << 20, 0.2) == 2

@@ -12,7 +12,7 @@ from mixbayes.node.rounds.follower import Agreed, Follower
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.status import STEP, Status, decode
 from mixbayes.node.serving.admission import caller_of
-from mixbayes.node.witnessing import UNWITNESSED, Unwitnessed
+from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.errors import WrongLength
 from mixbayes.transport.peer import Peer
 from mixbayes.wire.v1.node_pb2 import Chunk, Failure, Held, Holdings, ReportRequest, RoundNumber, RoundReport, Trained
