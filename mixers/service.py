@@ -111,5 +111,5 @@ class MixerService(MixerServicer, ABC):
         """Answer one hospital's questions until it has no more."""
         store = self.reception.store
         page, personal, joint_test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
-        random, supply = Randomness.from_system(), store.supply
-        converse(store.role, other, asker[NOW], store.layout, page, personal, joint_test, random, supply)
+        random, supply, counted = Randomness.from_system(), store.supply, store.tallies.answering
+        converse(store.role, other, asker[NOW], store.layout, page, personal, joint_test, random, supply, counted)

@@ -10,6 +10,7 @@ from threading import Thread
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.audit import LONGEST_TEXT
+from mixbayes.node.observed import Observed
 from mixbayes.node.rounds.status import Status
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Words
@@ -63,6 +64,7 @@ class RunningHospital:
     """A hospital at work. The meters count what goes between it and those it dials."""
 
     port: int
+    observed: Observed
     status: Callable[[], Status]
     """How the round stands, asked of all who report it."""
     meters: tuple[Meter, ...] = ()

@@ -201,7 +201,14 @@ class PartnerHospital:
         return self._asked(question, ask, renew=renew)
 
     def _asked(self, question: Question, ask: Callable[[Asker, Engine, Question], Answer], *, renew: bool) -> Answer:
-        """The other hospital's answer. If the conversation breaks the question is asked again, if need be anew."""
+        """The other hospital's answer."""
+        with self._store.tallies.asking(question):
+            return self._until_answered(question, ask, renew=renew)
+
+    def _until_answered(
+        self, question: Question, ask: Callable[[Asker, Engine, Question], Answer], *, renew: bool
+    ) -> Answer:
+        """If the conversation breaks the question is asked again, if need be anew."""
         failure: MixbayesError = spent()
         for _ in range(ATTEMPTS):
             try:

@@ -6,7 +6,7 @@ and `Contributor` brings them to the mixers whenever a round collects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mixbayes.agreement.agreement import Privacy
@@ -190,6 +190,11 @@ class Outbox:
         """An audit entry of something that this hospital has done."""
         with self._datastore.write() as tables:
             tables.note(self._me, verb, subject, about)
+
+    def releases(self) -> Sequence[Release]:
+        """All noise that was ever charged here."""
+        with self._datastore.read() as tables:
+            return tables.releases()
 
     def noise_spent(self) -> float:
         """The ε of all noise on this hospital's contributions; nothing where no noise is agreed."""

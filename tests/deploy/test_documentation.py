@@ -37,6 +37,7 @@ FOREIGN = {
     "/opt/mixbayes/bin/pip",
     "deploy/bundle.sh",
     "diff",
+    "kubectl",
     "openssl",
     "podman",
     "python3",

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.cli import bounded
 from mixbayes.keys.problems import BadKeys
 from mixbayes.node.disk import audit
-from mixbayes.node.serving import server
+from mixbayes.node.serving import own_call, server
+from mixbayes.node.supervision import EVERY
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.transport.errors import BadState, RefusedByPolicy, Unreachable
 from tests.deploy.helpers import COMMAND, ROOT, Node, World, run, stopped
@@ -61,7 +63,8 @@ def test_a_unit_runs_without_privileges(unit: Path) -> None:
 
 @UNITS
 def test_a_unit_ends_and_starts_again_in_bounds(unit: Path) -> None:
-    assert only(unit, "Type") == "exec"
+    assert (only(unit, "Type"), only(unit, "NotifyAccess")) == ("notify", "main")
+    assert int(only(unit, "WatchdogSec")) > 3 * (EVERY + own_call.PATIENCE)
     assert only(unit, "KillSignal") == "SIGTERM"
     assert int(only(unit, "TimeoutStopSec")) > 2 * server._GRACE
     assert only(unit, "Restart") == "on-failure"
@@ -69,6 +72,12 @@ def test_a_unit_ends_and_starts_again_in_bounds(unit: Path) -> None:
     final = set(map(int, only(unit, "RestartPreventExitStatus").split()))
     assert final == {kind.exit_code for kind in (Unsupported, RefusedByPolicy, BadData)}
     assert not final & {kind.exit_code for kind in (Unreachable, BadState, BadKeys)}
+
+
+def test_a_start_is_given_the_time_that_it_takes() -> None:
+    """To read a table may take hours. A mixer ends by itself if it takes too long."""
+    assert only(PARTY, "TimeoutStartSec") == "infinity"
+    assert int(only(MIXER, "TimeoutStartSec")) > bounded.TO_START
 
 
 @SERVICES

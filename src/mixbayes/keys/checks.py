@@ -236,6 +236,11 @@ def _path(files: KeyFolder) -> list[x509.Certificate]:
     return [*path, max(trusted, key=lambda certificate: certificate.not_valid_after_utc)]
 
 
+def authority_ends(files: KeyFolder) -> datetime:
+    """When the first of the certificates over the node's own one ends. The checks have found a way to an authority."""
+    return min(certificate.not_valid_after_utc for certificate in _path(files)[1:])
+
+
 def _issuers(certificate: x509.Certificate, among: Sequence[x509.Certificate]) -> list[x509.Certificate]:
     return [issuer for issuer in among if _may_sign(issuer) and _signed_by(certificate, issuer)]
 

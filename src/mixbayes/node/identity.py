@@ -41,6 +41,10 @@ class Identity:
     def expires(self) -> datetime:
         return self._keys.expires
 
+    @property
+    def authority_expires(self) -> datetime:
+        return self._keys.authority_expires
+
     def credentials(self) -> Credentials:
         """The current credentials. If new files are not valid, the old ones stay, and the log has the reason."""
         with self._lock:
