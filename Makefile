@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 KERNEL_TESTS := tests/local_methods tests/docs/test_notebooks.py tests/research/study
 REAL_TABLES := $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test kernels ci lint fresh browser engines bench release proto lock venv
+.PHONY: demo test kernels ci lint fresh browser engines freezing bench release proto lock venv
 
 demo: venv
 	$(BIN)/mixbayes simulate
@@ -27,7 +27,7 @@ ci: export CI = true
 ifneq ($(REAL_TABLES),)
 ci: export MIXBAYES_DATA ?= $(REAL_TABLES)
 endif
-ci: lint fresh browser engines test kernels
+ci: lint fresh browser engines freezing test kernels
 
 lint: venv
 	$(BIN)/ruff check .
@@ -70,11 +70,23 @@ engines: .venv/engines
 	$(PIP) install --require-hashes --no-build-isolation -r requirements-spark.lock
 	@touch $@
 
+# PyInstaller looks into libraries with objdump, and a release is signed with openssl. Outside ci no folder is frozen.
+freezing:
+	@set -eu; \
+	missing=; \
+	command -v objdump >/dev/null || missing=binutils; \
+	command -v openssl >/dev/null || missing="$$missing openssl"; \
+	[ -n "$$missing" ] || exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
+	else echo "a release needs objdump and openssl, and can only install them as root where there is apt-get" >&2; \
+		exit 1; fi
+
 bench: venv
 	$(BIN)/mixbayes bench
 
 # What a site installs, of the present commit: make release KEY=FILE. docs/operations/releasing.md describes it.
-release: venv
+release: venv freezing
 	$(BIN)/python deploy/release/release.py --out "$(or $(OUT),dist)" --key "$(KEY)"
 
 proto: venv

@@ -24,7 +24,7 @@ Epsilon = Annotated[
     float | None,
     typer.Option(
         metavar="E",
-        help=f"Add noise that nobody knows: differential privacy with this epsilon in every round; at most {MOST_EPSILON:g}.",
+        help=f"Add noise that nobody knows: (ε, δ)-differential privacy of each round; at most {MOST_EPSILON:g}.",
     ),
 ]
 Delta = Annotated[float, typer.Option(metavar="D", help="The delta of every round.")]
