@@ -186,7 +186,8 @@ def _serves(folder: Path, line: str) -> Callable[[], bool]:
         log = logger("waiting", Journal())
         try:
             with at_mixers(agreed, Identity(folder / keys, name, log), folder / keys) as desk:
-                return desk.status().state == SERVING
+                found = desk.status()
+                return found.state == SERVING and not found.unreachable  # a node may be about to notice new keys
         except MixbayesError:
             return False
 
