@@ -63,7 +63,7 @@ def _hospital_row(one: Hospital) -> tuple[str, ...]:
 def _joining(results: Results) -> str:
     first = (
         "patients of",
-        "always the most frequent class",
+        "always the commonest class",
         "own classifier",
         "the other three's",
         "pooled",
