@@ -1,7 +1,7 @@
 """What all local methods share: scikit-learn's contract, missing cells, and the check of the release.
 
-A method writes two hooks. `_release` makes the released table; `_guarantee` then looks at that table, with what it
-stands for beside it, and says whether the promise is kept. `fit_resample` does the rest.
+A method implements two hooks. `_release` makes the released table. `_guarantee` then compares that table with the
+original one, and says whether the promise is kept. `fit_resample` does the rest.
 """
 
 from __future__ import annotations

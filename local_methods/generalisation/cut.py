@@ -1,4 +1,4 @@
-"""A cut through what a column can say: how general its cells are now, and which refinements there are."""
+"""A cut through the values of a column: how general its cells are now, and which refinements are possible."""
 
 from __future__ import annotations
 

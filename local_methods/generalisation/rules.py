@@ -1,4 +1,4 @@
-"""The anonymity rules: what turns the cells of a column, in the table or in new rows, into what the cut says."""
+"""The anonymity rules: they replace the cells of a column, in the table or in new rows, by the values of the cut."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How a classifier finds each class: accuracy, pd, precision and pf as in Peters, section 4.2.
 
-A confusion matrix has a row for each class and a column for each answer. Of several matrices, one upon the other, the
-measures of each come at once.
+A confusion matrix has a row for each class and a column for each answer. Given a stack of matrices, the functions
+return the measures of all of them at once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The measures of a release, one function each: how far it is from the original, and what it gives away.
 
-Matrices have a row per record and a column per attribute, and not-a-number for a missing cell. A measure that
-pairs rows pairs them as they stand and leaves out a pair of cells of which either is missing. A measure that has
-no value is not-a-number. VD, RP, RK, CP and CK are those of Li and Xi, section 3.2, whose rule for ties is not
-printed: here they share the average of their ranks.
+Matrices have a row per record and a column per attribute, and not-a-number for a missing cell. A measure that pairs
+rows compares row i with row i, and leaves out a pair of cells if either is missing. A measure without a value is
+not-a-number. VD, RP, RK, CP and CK are those of Li and Xi, section 3.2. The paper does not print its rule for ties;
+here equal values share the average of their ranks.
 """
 
 from __future__ import annotations

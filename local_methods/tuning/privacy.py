@@ -1,4 +1,4 @@
-"""How private a release is, by the measure that fits what the method does to a table. More is better in each."""
+"""How private a release is, by a measure that fits the method. In each measure a larger value is more private."""
 
 from __future__ import annotations
 

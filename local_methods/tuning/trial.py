@@ -1,4 +1,4 @@
-"""One try of a value: the training rows are released with it, and the release is judged on the others."""
+"""The trial of one value: the training rows are released with it, and the other rows judge the release."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What can be searched for: a parameter of a method of which more, or less, is more private.
+"""What can be searched: a parameter of a method that makes a release more private as it grows, or as it falls.
 
-Group sizes are searched at geometric means, as in the paper; shares on a grid of hundredths, and ranks, at arithmetic
-ones.
+Group sizes are searched at geometric means, as in the paper. Shares, on a grid of hundredths, and ranks are searched at
+arithmetic means.
 """
 
 from __future__ import annotations

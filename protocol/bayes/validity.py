@@ -1,4 +1,4 @@
-"""Contributions that cannot lie: is a shared vector the counts of some table? Yes or no, and nothing else.
+"""The check of a contribution on shares: is a shared vector the counts of some table? It opens yes or no, nothing else.
 
 A vector is that of some table in the dictionary's layout if
 
@@ -6,11 +6,11 @@ A vector is that of some table in the dictionary's layout if
   Σ n_c minus the least rows that it must have;
 - in every attribute and class the values and the missing ones add up to n_c, modulo 2^64 and so as integers: 2^20 cells
   below 2^41 do not wrap;
-- differences that a kind of attribute says are not negative are not: of cells with several values, no more values are
-  present than count (`several.py`);
-- what a kind demands beyond that is true: the moments of a Gaussian attribute are possible (`gaussian_validity.py`).
+- the differences that a kind of attribute requires to be non-negative are so: a cell with several values has no more
+  present values than may count (`several.py`);
+- the further conditions of a kind hold: the moments of a Gaussian attribute are possible (`gaussian_validity.py`).
 
-A contribution has a vector for every fold. Each must be that of some table; the agreed rows are those of all together.
+A contribution has a vector for every fold. Each must be that of some table; the limits on rows apply to their sum.
 
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
