@@ -45,7 +45,7 @@ class Cut(ABC):
 
     @abstractmethod
     def rule(self) -> Rule:
-        """What turns cells of this column into what the cut says of them."""
+        """The rule that replaces cells of this column by the values of the cut."""
 
     def close(self, refinement: int) -> None:
         """It will never be made: what is not valid now never is."""

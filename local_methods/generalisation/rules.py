@@ -31,7 +31,7 @@ class Rule(ABC):
     @property
     @abstractmethod
     def silent(self) -> bool:
-        """Whether nothing is told of any cell."""
+        """Whether no cell is released."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ class SuppressionRule(Rule):
 class IntervalRule(Rule):
     """A number becomes the mean of its interval's rows, because a federation counts numbers.
 
-    Of a column that is one interval nothing is released: its mean would be told of rows without a number too.
+    If the column is a single interval, nothing is released: rows without a number would get its mean too.
     """
 
     cuts: Floats = field(repr=False)

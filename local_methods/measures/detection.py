@@ -61,7 +61,7 @@ class Detection:
 
 
 def confusion(actual: Codes, found: Codes, classes: int) -> Codes:
-    """How many rows of each class were said to have each: classes × classes."""
+    """How many rows of each class were labelled with each class: classes × classes."""
     return np.bincount(actual * classes + found, minlength=classes**2).reshape(classes, classes)
 
 

@@ -28,7 +28,7 @@ def squared(differences: Floats, weights: Floats) -> Floats:
 class Blocks:
     """Rows of `points`, in blocks; they are taken out one group after another.
 
-    Every block has room for as many rows as the largest: so no two rows should be equal, for these cannot be cut apart.
+    Every block has room for as many rows as the largest. Equal rows cannot be divided, so no two should be equal.
     """
 
     def __init__(self, points: Floats, weights: Floats, rows: Indices, size: int) -> None:

@@ -29,9 +29,9 @@ NOISE_CONSTRAINTS: Mapping[str, Any] = {
 
 
 class Noise(LocalMethod):
-    """Changes every confidential number by a random one, and releases everything else as it is.
+    """Changes every confidential number at random, and releases everything else unchanged.
 
-    A subclass says how, and which numbers its noise leaves as they are.
+    A subclass says how, and which numbers its noise does not change.
     """
 
     LEARNED: ClassVar[tuple[str, ...]] = ("unchanged_cells",)

@@ -69,7 +69,7 @@ _FIGURES = "figures of the joint test"
 
 
 def asked(most_rows: int, share: float) -> int:
-    """Of how many rows each hospital asks where noise hides how many it has: enough for whoever may count so many."""
+    """How many rows each hospital asks about if noise hides how many it has: enough for one with the most rows."""
     return max(1, min(MOST_ASIDE, _nearly_certain(most_rows, share)))
 
 

@@ -128,7 +128,7 @@ def joint(layout: Layout, share: Words) -> Words:
 
 
 def plain(layout: Layout) -> Words:
-    """The contribution of a table whose rows are all alike, and as few as are agreed: it is valid."""
+    """The contribution of a table with the fewest agreed rows, all of them equal: it is valid."""
     vector = np.zeros((layout.terms.folds, layout.size), np.uint64)
     one = Codes(np.zeros((layout.columns, 1), np.int32), np.zeros(1, np.int32))
     vector[0] = np.uint64(max(1, layout.terms.min_rows)) * count(layout, one)
@@ -167,7 +167,7 @@ def _digest(words: Words, nonce: bytes) -> bytes:
 
 
 def _statements(me: ComputingParty, layout: Layout, contributions: Words) -> list[Words]:
-    """What A and B hold alike exactly where it is true, contribution by contribution and in each fold by fold."""
+    """Words that A and B hold alike exactly if the statements are true, for each contribution and each of its folds."""
     rows, many, vectors = layout.rows_each, len(contributions), contributions.reshape(-1, layout.size)
     of_class, blocks = layout.class_counts(vectors), list(layout.blocks(vectors))
     total = of_class.reshape(many, -1).sum(axis=1, keepdims=True, dtype=np.uint64)
@@ -191,7 +191,7 @@ def _ranges(me: ComputingParty, words: Words, bits: int) -> Words:
 
 
 def _negatives(me: ComputingParty, room: Sequence[Words], bits: int) -> Words:
-    """XOR shares of which differences are negative: alike where none is. Of counters in range they fit the width."""
+    """XOR shares of whether each difference is negative: equal if none is. Differences of counters in range fit."""
     words, width = np.concatenate(room, axis=1), bits + SUM_BITS + 1
     if not words.size:
         return words
