@@ -58,7 +58,7 @@ class TaxonomyRule(Rule):
     def __call__(self, column: Column) -> Nominal:
         column = _nominal(column, self.tree.column)
         leaves = [self.tree.leaf_of(value) for value in column.values.tolist()]
-        # A value that the taxonomy does not have is told as little of as a missing cell.
+        # A value that the taxonomy does not have is treated like a missing cell.
         leaf = np.array([*(self.tree.missing if at is None else at for at in leaves), self.tree.missing])
         on_cut = np.isin(self.tree.path[leaf], self.nodes)
         node = self.tree.path[leaf, on_cut.argmax(axis=1)]

@@ -161,7 +161,7 @@ def run_joint_test(
         # Hospital after hospital gives its rows, and nothing is opened.
         for sheet, (_, asker) in zip(sheets, hospitals, strict=True):
             given.append(judge(me, asker, sheet, [model]))
-        # They add up what they wrote down, and the noise, and open the sums to one who asks.
+        # They add up the stored shares and the noise, and open the sums to a hospital that asks.
         sums = summed(me, sheets[-1], given, coins, Randomness(halves[role]))
         send_totals(hospitals[-1][1], blinded(me, sums, blinding))
 
