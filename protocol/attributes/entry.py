@@ -1,4 +1,4 @@
-"""How a person says what is known of a patient in one attribute: what a form offers, in the words of the agreement."""
+"""How a person enters a patient's value of one attribute: what a form offers, in the words of the agreement."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class Kind(Frozen):
         return int(np.count_nonzero(reading.beyond))
 
     def summands(self, value: Expression, by: Arithmetic) -> Summands:
-        """The same for somebody who has the numbers and can sum up, as a database. Only of numeric kinds."""
+        """The same as expressions that a database can sum up. Only numeric kinds have them."""
         raise LocalError(f"{self.name!r} has no numbers to sum up.")
 
     # Validity. `block` is a mixer's share of the counts of several hospitals, (hospitals, rows, K).
