@@ -58,6 +58,12 @@ def test_texts_that_do_not_fit_are_refused_before_the_node_starts(typed: Prompt,
     assert not (tmp_path / "state").exists()
 
 
+def test_texts_without_a_page_are_refused(typed: Prompt, site: Site, tmp_path: Path) -> None:
+    done = typed.at(site, "a", "mixer", "--state", tmp_path / "state", "--page-texts", tmp_path / "texts.toml")
+    assert done.code == 2
+    assert "give --page 127.0.0.1:PORT too" in done.err
+
+
 def test_without_its_packages_a_page_is_refused_with_what_to_install(tmp_path: Path) -> None:
     words = "mixer --federation f.toml --name a --keys k --state s --page 127.0.0.1:8080"
     done = without_extras(tmp_path, *words.split())

@@ -133,6 +133,12 @@ def test_a_doctor_does_not_do_what_is_the_data_managers(doctor: Visitor, path: s
     assert doctor.send(path, ("role", "manager")).status == 403
 
 
+def test_a_new_link_is_shown_once_and_made_once(manager: Visitor) -> None:
+    assert "/enter/" in manager.send("/links", ("role", "doctor")).text
+    assert "/enter/" not in manager.open("/links").text
+    manager.send("/links/withdraw")
+
+
 def test_a_role_that_does_not_exist_gets_no_link(manager: Visitor) -> None:
     assert "/enter/" not in manager.send("/links", ("role", "king")).text
 
@@ -141,7 +147,9 @@ def test_somebody_who_leaves_is_out(heart: Ward) -> None:
     visitor = Visitor(heart.port)
     visitor.enter(heart.link())
     cookies = dict(visitor.cookies)
-    assert visitor.ask("POST", "/leave", f"form_key={visitor.form_key()}".encode()).status == 303
+    gone = visitor.ask("POST", "/leave", f"form_key={visitor.form_key()}".encode())
+    assert gone.headers["Location"] == "/left"
+    assert "You have signed out" in Visitor(heart.port).open("/left").text
     visitor.cookies = cookies
     assert visitor.open("/").status == 403
 

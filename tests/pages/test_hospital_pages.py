@@ -60,6 +60,8 @@ def test_the_overview_says_how_the_round_stands_and_who_is_there(manager: Visito
     assert "party north (this node) has contributed" in text
     assert "mixer b answers, version" in text
     assert "This is round 1. The agreement allows 10 rounds." in text
+    assert "Heart study: 3 hospitals predict Coronary heart disease together." in text
+    assert "Nobody is waiting for this hospital" in text
 
 
 def test_a_doctor_sees_whether_questions_are_answered_and_no_more(doctor: Visitor) -> None:
@@ -77,6 +79,7 @@ def test_the_table_is_looked_at_and_what_leaves_it_is_said(heart: Ward, manager:
     manager.send("/table")
     text = once(manager, "/table", lambda reply: "Columns of the table" in reply.text).text
     assert "120" in text
+    assert "120 rows keep to the agreement" in text
     assert "trestbps a number" in text
     assert "dx a list of values" in text
     assert "predicted column" in text
@@ -183,7 +186,7 @@ CSV = "case,age,sex,cp,trestbps,dx,ward\nA-1,61,1,4,160,E11;I10,x\nA-2,45,0,1,,n
 def saved(reply: Reply) -> str:
     found = re.search(r'href="data:text/csv;charset=utf-8;base64,([^"]+)" download="labels.csv"', reply.body)
     assert found, reply.text
-    return base64.b64decode(found[1]).decode()
+    return base64.b64decode(found[1]).decode("utf-8-sig")
 
 
 def test_a_file_of_patients_gets_labels_beside_its_case_numbers(heart: Ward, doctor: Visitor) -> None:
@@ -191,11 +194,10 @@ def test_a_file_of_patients_gets_labels_beside_its_case_numbers(heart: Ward, doc
     said = doctor.upload("/classify/table", "new.csv", CSV.encode(), ("known_by", "case"), ("recipe", "joint"))
     assert said.status == 200, said.text
     lines = saved(said).splitlines()
-    assert lines[0] == "case,label"
+    assert lines[0] == "case,label,meaning"
     assert [line.partition(",")[0] for line in lines[1:]] == ["A-1", "A-2", "A-3"]
-    assert {line.partition(",")[2] for line in lines[1:]} <= {"0", "1"}
+    assert {tuple(line.split(",")[1:]) for line in lines[1:]} <= set(MEANINGS.items())
     assert "3 patients are classified" in said.text
-    assert "'ward' is not one that was learned from" in said.text
     assert left(heart) == before - 3
 
 
@@ -210,11 +212,13 @@ def test_without_a_column_the_rows_are_numbered(doctor: Visitor) -> None:
         ("new.csv", CSV, "number", "There is no column number"),
         ("new.pdf", CSV, "", "must end in one of .csv"),
         ("new.parquet", CSV, "", "must end in one of .csv"),
-        ("new.csv", "age,sex\n61,1\n", "", "'cp' is missing"),
+        ("new.csv", "age,sex\n61,1\n", "", "lacks these columns: cp, trestbps, dx"),
         ("new.csv", "", "", "new.csv"),
         ("", CSV, "", "No file was chosen"),
         ("new.xlsx", "not a workbook", "", "new.xlsx"),
-        ("new.csv", CSV.replace("E11;I10", "J45").replace("none", "K20"), "", "'dx' is unknown"),
+        ("new.csv", CSV.replace("E11;I10", "J45"), "case", "A-1: Other diagnoses is ‘J45’"),
+        ("new.csv", CSV.replace("160", "16O"), "case", "A-1: Blood pressure is ‘16O’, which is not a number"),
+        ("new.csv", CSV.replace("160", "1600"), "case", "A-1: Blood pressure is 1600, and the agreement expects"),
     ],
 )
 def test_a_file_that_cannot_be_asked_about_is_said(
@@ -232,7 +236,41 @@ def test_an_unknown_column_may_be_asked_about_all_the_same(doctor: Visitor) -> N
     content = CSV.replace("E11;I10", "J45").replace("none", "K20").encode()
     said = doctor.upload("/classify/table", "new.csv", content, ("recipe", "own"), ("anyway", "yes"))
     assert said.status == 200
-    assert "unknown value in 2 of 3 rows" in said.text
+    assert "2 cells were not understood" in said.text
+    assert [line.split(",")[-1] for line in saved(said).splitlines()] == ["check", *["not all was understood"] * 2, ""]
+
+
+def test_a_file_may_use_the_words_of_the_form_and_decimal_commas(doctor: Visitor) -> None:
+    words = "Fall;age;Sex;CHEST PAIN;Blood pressure;Other diagnoses\nA;61,0;male;No pain;160,5;diabetes\n"
+    words += "B;61;1;4;160.5;E11\n"
+    said = doctor.upload("/classify/table", "new.csv", words.encode(), ("known_by", "Fall"), ("recipe", "own"))
+    assert said.status == 200, said.text
+    first, second = list(csv.reader(saved(said).splitlines()))[1:]
+    assert first[1:] == second[1:]
+
+
+def test_an_empty_file_with_the_columns_can_be_had(doctor: Visitor) -> None:
+    found = re.search(r'base64,([^"]+)" download="patients.csv"', doctor.open("/classify/table").body)
+    assert found
+    assert base64.b64decode(found[1]).decode("utf-8-sig").strip() == ",".join(NAMES[:-1])
+
+
+def test_the_same_patient_is_asked_about_again_or_changed(heart: Ward, doctor: Visitor) -> None:
+    said = doctor.send("/classify", ("a0", "61"), ("a4", "E11"), ("a4", "I10"), ("recipe", "own"), ("question", "q"))
+    carried = re.findall(r'type="hidden" name="(a\d)" value="([^"]*)"', said.body)
+    assert carried == [("a0", "61"), ("a4", "E11"), ("a4", "I10")]
+    again = doctor.send("/classify", *carried, ("recipe", "joint"), ("question", said.hidden("question")))
+    assert "Answered by: all hospitals together" in again.text
+    form = doctor.send("/classify", *carried, ("edit", "yes"), ("question", "x"))
+    assert form.status == 200
+    assert 'value="61"' in form.body
+    assert form.body.count('checked="checked"') == 2
+
+
+def test_a_confirmed_number_is_shown_with_what_it_counts_as(doctor: Visitor) -> None:
+    said = doctor.send("/classify", ("a3", "600"), ("confirmed", "yes"), ("recipe", "own"), ("question", "q"))
+    assert "600 mmHg (counted as 250)" in said.text
+    assert "Of this patient 4 of 5 values were not known" in said.text
 
 
 def heart_takes(manager: Visitor) -> int:
@@ -275,12 +313,18 @@ def test_a_recipe_that_may_not_be_asked_is_not_remembered(manager: Visitor) -> N
 def test_the_trail_is_shown_newest_first_and_checked(heart: Ward, manager: Visitor) -> None:
     text = manager.open("/trail").text
     written = list(entries(heart.site.state("north")))
-    assert f"The trail is as it was written: {len(written):,} records" in text
+    assert f"Nothing in the trail was changed: {len(written):,} records" in text
     assert written[-1].hash in text
     only = manager.open("/trail?verb=contributed").text
     assert "contributed" in only
     assert "There is no such record" in manager.open("/trail?actor=nobody").text
     assert manager.open("/trail?before=x").status == 200
+    assert "This is the trail of party north alone" in text
+    for word in {record.entry.verb for record in written} | {record.entry.actor for record in written}:
+        assert f'<option value="{word}">' in manager.open("/trail").body
+    assert "There is no such record" in manager.open("/trail?since=2999-01-01").text
+    assert "contributed" in manager.open("/trail?since=2020-01-01").text
+    assert "There is no such date" in manager.open("/trail?since=yesterday").text
 
 
 def test_long_trails_are_shown_in_parts(heart: Ward, manager: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +340,7 @@ def test_an_examination_says_what_is_in_order(manager: Visitor) -> None:
     said = manager.send("/examination")
     assert said.status == 200
     assert "Checks that found nothing wrong" in said.text
-    assert "The certificate holds until" in said.text
+    assert "the certificate holds until" in said.text
 
 
 def test_the_log_names_who_came_and_no_secret(heart: Ward, manager: Visitor) -> None:

@@ -37,7 +37,7 @@ def test_the_trail_and_the_examination_are_the_mixers(operator: Visitor) -> None
     assert "contributed" in operator.open("/trail").text
     said = operator.send("/examination").text
     assert "mixer b" in said
-    assert "The certificate holds until" in said
+    assert "the certificate holds until" in said
 
 
 def test_a_mixer_has_links_for_its_operator_alone(operator: Visitor) -> None:

@@ -96,8 +96,7 @@ def mixer(
 ) -> None:
     """Run a mixer: collect contributions, train with the other mixer, answer questions."""
     bounded.begin("to start", bounded.TO_START)
-    if page:
-        refuse_page(page, page_texts)
+    refuse_page(page, page_texts)
     from mixbayes.mixers import node
 
     shown_at = _metrics_address(metrics, metrics_open)
@@ -153,8 +152,7 @@ def party(
 ) -> None:
     """Run a hospital's node: check the table, contribute its counts, answer the hospital's own applications."""
     bounded.begin("to start", bounded.TO_START)
-    if page:
-        refuse_page(page, page_texts)
+    refuse_page(page, page_texts)
     from mixbayes.parties.alone import node as partner_node
     from mixbayes.parties.settings import Settings
     from mixbayes.parties.with_mixers import node

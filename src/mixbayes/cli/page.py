@@ -10,7 +10,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from mixbayes.extras import refuse_without
-from mixbayes.protocol.errors import BadData
+from mixbayes.protocol.errors import BadData, Unsupported
 
 LINK_EXAMPLES = """Examples:
 
@@ -43,6 +43,10 @@ Node = TypeVar("Node")
 
 def refuse_page(listen: str, texts_file: Path | None) -> None:
     """Before a node starts: a package that the page lacks, an address that it cannot have, texts that do not fit."""
+    if not listen:
+        if texts_file:
+            raise Unsupported("--page-texts is for a node that shows a page: give --page 127.0.0.1:PORT too.")
+        return
     refuse_without("werkzeug")
     from mixbayes.pages.server import refuse_elsewhere
     from mixbayes.pages.texts import translated

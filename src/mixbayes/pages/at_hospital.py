@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from mixbayes.node.doctor.finding import Finding
 from mixbayes.node.identity import Identity
 from mixbayes.pages.job import Job, Progress
 from mixbayes.pages.known import Known
 from mixbayes.pages.node import PageNode
 from mixbayes.parties.desk import AtOwnNode, at_own_node
+from mixbayes.parties.doctor import table_findings
 from mixbayes.parties.evaluating import compared, evaluated
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.entry import Measurement, OneOption, SomeOptions
@@ -33,6 +35,14 @@ def no_progress(count: int) -> None:
 
 
 @dataclass(frozen=True)
+class Looked:
+    """What is in the table, and how it fits the agreement."""
+
+    inspected: Inspected
+    findings: Sequence[Finding]
+
+
+@dataclass(frozen=True)
 class AtHospital(PageNode):
     """A hospital's node."""
 
@@ -40,7 +50,7 @@ class AtHospital(PageNode):
     data: str = field(kw_only=True)
     how: How = field(kw_only=True)
     known: Known = field(kw_only=True)
-    looking: Job[Inspected] = field(kw_only=True)
+    looking: Job[Looked] = field(kw_only=True)
     evaluating: Job[dict[str, Any]] = field(kw_only=True)
     reading: Lock = field(kw_only=True, default_factory=Lock)
     """Whoever has it reads a file of patients."""
@@ -84,7 +94,10 @@ class AtHospital(PageNode):
         return sum(Sheet(self.federation.layout, recipe, 1).opened for recipe in asked)
 
     def look_at_table(self) -> None:
-        self.looking.begin(self._inspected)
+        self.looking.begin(self._looked)
+
+    def _looked(self, progress: Progress) -> Looked:
+        return Looked(self._inspected(progress), list(table_findings(self.federation, self.data, self.how)))
 
     def _inspected(self, progress: Progress) -> Inspected:
         source = open_table(self.data, self.how)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mixbayes.pages.known import Evaluated
-from mixbayes.pages.parts import moment, paragraphs
+from mixbayes.pages.parts import listed, moment, paragraphs
 from mixbayes.pages.texts import Texts
 from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.report.markup import Markup, element
@@ -16,7 +16,8 @@ def in_words(texts: Texts, recipe: Recipe) -> str:
     """What a person calls the recipe."""
     said = texts(f"recipe.{recipe.base}")
     if recipe.base == "personal":
-        said = texts("recipe.personal_of", weight=recipe.weight, prior=texts(f"recipe.prior_{recipe.prior}"))
+        weight = "plain" if recipe.weight == 0 else "more"
+        said = texts(f"recipe.personal_{weight}", weight=recipe.weight) + texts(f"recipe.prior_{recipe.prior}")
     for name, cost in recipe.costs:
         said += texts("recipe.cost", name=name, cost=f"{float(cost):g}")
     if recipe.unsure is not None:
@@ -29,7 +30,8 @@ def short_accuracy(texts: Texts, found: Evaluated | None, recipe: str) -> str:
     one = found.of(recipe) if found else None
     if one is None or one["accuracy"] is None:
         return texts("recipe.not_known")
-    return texts("recipe.right", share=_percent(one["accuracy"]))
+    low, high = map(_percent, one["interval"])
+    return texts("recipe.right", share=_percent(one["accuracy"]), low=low, high=high)
 
 
 def accuracy(texts: Texts, found: Evaluated | None, recipe: str, round: int) -> Markup:
@@ -55,6 +57,25 @@ def of_label(texts: Texts, found: Evaluated | None, recipe: str, position: int, 
         return paragraphs(texts("recipe.label_never", label=meaning))
     words = texts("recipe.label_right", label=meaning, got=f"{got:,}", right=f"{right:,}", share=_percent(right / got))
     return paragraphs(words)
+
+
+def of_classes(texts: Texts, found: Evaluated | None, recipe: str, meanings: Sequence[str]) -> Markup:
+    """Of the hospital's own patients of each class, how many were found."""
+    one = found.of(recipe) if found else None
+    if one is None:
+        return Markup()
+    said = [
+        texts(
+            "recipe.class_found",
+            label=meanings[at],
+            of=f"{sum(row):,}",
+            right=f"{row[at]:,}",
+            share=_percent(row[at] / sum(row)),
+        )
+        for at, row in enumerate(one["confusion"])
+        if sum(row)
+    ]
+    return listed(said)
 
 
 def _got(one: Mapping[str, Any], position: int) -> tuple[int, int]:

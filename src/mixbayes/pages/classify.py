@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from mixbayes.node.questions import ID_BYTES
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.pages.at_hospital import AtHospital
-from mixbayes.pages.classifiers import accuracy, in_words, of_label, short_accuracy
+from mixbayes.pages.classifiers import accuracy, in_words, of_classes, of_label, short_accuracy
 from mixbayes.pages.door import Session
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.parts import (
@@ -21,6 +21,7 @@ from mixbayes.pages.parts import (
     keys,
     link,
     listed,
+    moment,
     notice,
     paragraphs,
     section,
@@ -44,7 +45,8 @@ from mixbayes.protocol.errors import MixbayesError
 from mixbayes.report.markup import Markup, element, joined
 from mixbayes.tables.encoding import encode_query
 
-QUESTION, RECIPE = "question", "recipe"
+QUESTION, RECIPE, EDIT = "question", "recipe", "edit"
+_NOT_CARRIED = {QUESTION, RECIPE, EDIT, "form_key"}
 _EMPTY: Answers = {}
 _NONE = Patient({}, {})
 
@@ -69,6 +71,8 @@ def answered_page(texts: Texts, node: AtHospital, session: Session, answers: Ans
     """What the form asked, answered; or the form again, with what is wrong."""
     dictionary = node.federation.dictionary
     patient = read_patient(dictionary, answers)
+    if answers.get(EDIT):
+        return classify_page(texts, node, session, answers)
     if patient.problems:
         return classify_page(texts, node, session, answers, patient)
     if patient.empty:
@@ -80,7 +84,7 @@ def answered_page(texts: Texts, node: AtHospital, session: Session, answers: Ans
         (label,) = node.labels(encode_query(dictionary, rows).codes, rows, recipe, id).tolist()
     except MixbayesError as error:
         return classify_page(texts, node, session, answers, patient, error=error)
-    return Shown(texts("classify.answer"), _answer(texts, node, patient, recipe, label))
+    return Shown(texts("classify.answer"), _answer(texts, node, session, answers, patient, recipe, label))
 
 
 def chosen_recipe(node: AtHospital, answers: Answers) -> Recipe:
@@ -230,17 +234,19 @@ def _ticks(texts: Texts, id: str, heading: str, entry: SomeOptions, given: Seque
     return element("fieldset", element("legend", heading), hint, *boxes)
 
 
-def recipe_field(texts: Texts, node: AtHospital, chosen: str, id: str) -> Markup:
+def recipe_field(texts: Texts, node: AtHospital, chosen: str, id: str, words: str = "") -> Markup:
     """Whose classifier is asked, each with how often it is right."""
     known = node.known.last()
     options = {}
-    if best := _best(node):
+    if (best := _best(node)) and str(best) == chosen:
+        chosen = BEST
+    if best:
         options[BEST] = texts("recipe.best", which=in_words(texts, best), right=short_accuracy(texts, known, str(best)))
-    for recipe in node.recipes():
+    for recipe in [one for one in node.recipes() if one != best]:
         right = short_accuracy(texts, known, str(recipe))
         options[str(recipe)] = texts("recipe.option", which=in_words(texts, recipe), right=right)
     usual = BEST if BEST in options else str(JOINT)
-    label = element("label", texts("classify.recipe"), for_=id)
+    label = element("label", words or texts("classify.recipe"), for_=id)
     hint = element("p", texts("classify.recipe_hint"), class_="hint", id=f"{id}-hint")
     return element("div", label, hint, choice(RECIPE, id, options, chosen or usual, f"{id}-hint"), class_="field")
 
@@ -260,7 +266,9 @@ def _upload(texts: Texts, session: Session) -> Markup:
 # The answer.
 
 
-def _answer(texts: Texts, node: AtHospital, patient: Patient, recipe: Recipe, label: int) -> Markup:
+def _answer(
+    texts: Texts, node: AtHospital, session: Session, answers: Answers, patient: Patient, recipe: Recipe, label: int
+) -> Markup:
     dictionary, known = node.federation.dictionary, node.known.last()
     meaning = meanings(texts, node)[label]
     status = node.watching.seen.status
@@ -275,25 +283,62 @@ def _answer(texts: Texts, node: AtHospital, patient: Patient, recipe: Recipe, la
         texts("classify.how_sure"),
         accuracy(texts, known, str(recipe), status.round if status else 0),
         of_label(texts, known, str(recipe), label, meaning),
+        of_classes(texts, known, str(recipe), meanings(texts, node)),
+        paragraphs(_unknown(texts, patient)),
         paragraphs(texts("classify.no_diagnosis")),
     )
     heads = [texts("classify.head_attribute"), texts("classify.head_value")]
     said = table(texts("classify.caption"), heads, list(_said(texts, node, patient)))
     again = element("p", link("/classify", texts("classify.another")))
-    kept = paragraphs(texts("classify.never_kept"))
-    return joined(found, right, section(texts("classify.asked"), said), kept, again)
+    asked = section(texts("classify.asked"), said, _same_again(texts, node, session, answers), again)
+    return joined(found, right, asked, asked_at(texts, node))
+
+
+def asked_at(texts: Texts, node: AtHospital) -> Markup:
+    """What a printed answer needs to be known by."""
+    status = node.watching.seen.status
+    said = texts("classify.asked_at", round=status.round if status else "?", node=node.title)
+    return joined(
+        element("p", said, " ", moment(node.clock()), class_="hint"), paragraphs(texts("classify.never_kept"))
+    )
+
+
+def _same_again(texts: Texts, node: AtHospital, session: Session, answers: Answers) -> Markup:
+    """The same patient for another classifier, or in the form again. Without a script the page carries the answers."""
+    carried = [hidden(name, value) for name in answers if name not in _NOT_CARRIED for value in answers[name]]
+    return form(
+        "/classify",
+        session.form_key,
+        *carried,
+        hidden(QUESTION, secrets.token_hex(ID_BYTES)),
+        recipe_field(texts, node, (*answers.get(RECIPE, ()), "")[0], "recipe", texts("classify.ask_another")),
+        element(
+            "p",
+            button(texts("classify.ask_this"), kind="quiet"),
+            " ",
+            button(texts("classify.change"), EDIT, "yes", "quiet"),
+        ),
+    )
+
+
+def _unknown(texts: Texts, patient: Patient) -> str:
+    """That little was known of the patient, where that is so."""
+    number = sum(not cell for cell in patient.cells.values())
+    return texts.many("classify.unknown", number, all=len(patient.cells)) if 2 * number > len(patient.cells) else ""
 
 
 def _said(texts: Texts, node: AtHospital, patient: Patient) -> Iterator[tuple[str, str]]:
     for one in node.federation.dictionary.attributes:
         cell = patient.cells[one.name]
-        yield one.heading, _meant(one, cell) if cell else texts("classify.not_known")
+        yield one.heading, _meant(texts, one, cell) if cell else texts("classify.not_known")
 
 
-def _meant(attribute: Attribute, cell: str) -> str:
+def _meant(texts: Texts, attribute: Attribute, cell: str) -> str:
     entry = attribute.entry
     if isinstance(entry, Measurement):
-        return f"{float(cell):g} {entry.unit}".strip()
+        number = float(cell)
+        value, nearest = f"{number:g} {entry.unit}".strip(), min(max(number, entry.low), entry.high)
+        return value if nearest == number else texts("classify.counted_as", value=value, bound=f"{nearest:g}")
     names = {option.value: option.meaning for option in entry.options}
     if isinstance(entry, OneOption):
         return names[cell]

@@ -21,6 +21,11 @@ def entrance(texts: Texts, door: Door, token: str) -> Shown:
     return Shown(texts("enter.heading"), joined(paragraphs(texts(f"enter.as_{role}")), made))
 
 
+def left(texts: Texts) -> Shown:
+    """To somebody who has just signed out."""
+    return Shown(texts("enter.left"), paragraphs(texts("enter.left_words")))
+
+
 def closed(texts: Texts, why: str) -> Shown:
     """To somebody who has no session."""
     remedy = element("p", texts("enter.remedy"), " ", code("mixbayes page link --state DIR"))

@@ -49,7 +49,7 @@ def _summary(texts: Texts, findings: Sequence[Finding]) -> Markup:
 def _finding(texts: Texts, one: Finding) -> Markup:
     """What is wrong and what to do; a table's columns stand on lines of their own."""
     heading = texts(f"examination.{one.verdict.lower()}", what=one.what)
-    lines = [sentence(printable(line.strip())) for line in one.said.split("\n")]
+    lines = [f"{printable(line.strip())}." for line in one.said.split("\n")]
     remedy = (
         element("p", element("strong", texts("examination.remedy")), " ", sentence(printable(one.remedy)))
         if one.remedy
@@ -60,7 +60,7 @@ def _finding(texts: Texts, one: Finding) -> Markup:
 
 
 def _row(one: Finding) -> list[str]:
-    return [one.what, sentence(printable(one.said.replace("\n", "; ")))]
+    return [one.what, f"{printable(one.said.replace(chr(10), '; '))}."]
 
 
 def _again(texts: Texts, session: Session, words: str) -> Markup:

@@ -8,17 +8,16 @@ from mixbayes.pages.parts import button, code, form, hidden, moment, notice, par
 from mixbayes.pages.texts import Texts
 from mixbayes.report.markup import Markup, element, joined
 
-TUNNEL = "ssh -L PORT:127.0.0.1:PORT MACHINE"
 ROLE, NUMBER = "role", "number"
 
 
-def links_page(texts: Texts, door: Door, session: Session, roles: tuple[Role, ...], made: str = "") -> Shown:
+def links_page(texts: Texts, door: Door, session: Session, roles: tuple[Role, ...], host: str, made: str = "") -> Shown:
     """`made` is the address of a link that was just asked for. It is shown this once."""
     new = Markup()
     if made:
-        new = notice(
-            "good", texts("links.made"), element("p", code(made), class_="label"), paragraphs(texts("links.once"))
-        )
+        elsewhere = element("p", texts("links.elsewhere"), " ", code(_tunnel(host)))
+        shown = element("p", code(made), class_="label")
+        new = notice("good", texts("links.made"), shown, paragraphs(texts("links.once")), elsewhere)
     asks = [form("/links", session.form_key, hidden(ROLE, role), button(texts(f"links.make_{role}"))) for role in roles]
     many = door.unused()
     if many:
@@ -27,8 +26,12 @@ def links_page(texts: Texts, door: Door, session: Session, roles: tuple[Role, ..
     how = section(texts("links.new"), paragraphs(*(texts(f"links.what_{role}") for role in roles)), *asks)
     return Shown(
         texts("links.heading"),
-        joined(new, how, element("p", texts("links.elsewhere"), " ", code(TUNNEL)), _sessions(texts, door, session)),
+        joined(new, how, _sessions(texts, door, session)),
     )
+
+
+def _tunnel(host: str) -> str:
+    return f"ssh -L {host.rpartition(':')[2]}:{host} USER@THIS-MACHINE"
 
 
 def _sessions(texts: Texts, door: Door, own: Session) -> Markup:

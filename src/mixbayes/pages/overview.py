@@ -37,7 +37,10 @@ def overview(texts: Texts, node: PageNode, of_manager: bool) -> Shown:
     if seen.status is None:
         return Shown(texts("overview.heading"), _nothing_yet(texts, node, seen))
     status = seen.status
+    predicted = node.federation.dictionary.class_title or node.federation.dictionary.class_column
+    about = {"federation": node.federation.name, "hospitals": len(node.federation.names), "what": predicted}
     parts = [
+        paragraphs(texts("overview.what", **about)),
         _headline(texts, node, seen, status, now),
         *_warnings(texts, node, status, of_manager),
         keys(list(_keys(texts, node, status, of_manager))),
@@ -147,9 +150,10 @@ def _keys(texts: Texts, node: PageNode, status: Status, of_manager: bool) -> Ite
 def _who(texts: Texts, node: PageNode, seen: Seen, status: Status, now: float) -> Markup:
     """Every member of the federation, how it stands, and since when."""
     heads = [texts(f"overview.head_{name}") for name in ("who", "stands", "since")]
+    nobody = texts("overview.nobody_waits") if node.name in status.contributed else ""
     rows = [_member_row(texts, node, seen, name, how, now) for name, how in _members(status)]
     rows += [_mixer_row(texts, seen, status, title, now) for title in chain(status.software, status.unreachable)]
-    return section(texts("overview.who"), table(texts("overview.who_caption"), heads, rows))
+    return section(texts("overview.who"), paragraphs(nobody), table(texts("overview.who_caption"), heads, rows))
 
 
 def _members(status: Status) -> Iterator[tuple[str, str]]:
@@ -176,4 +180,12 @@ def _rounds(texts: Texts, federation: Federation, seen: Seen, status: Status, no
     allowed = texts("overview.rounds_allowed", round=status.round, allowed=f"{federation.policy.rounds:,}")
     digest = element("p", texts("overview.digest"), " ", code(federation.digest()))
     protection = texts("overview.protection", how=status.protection) if status.protection else ""
-    return section(texts("overview.rounds"), paragraphs(allowed, protection), digest)
+    return section(texts("overview.rounds"), paragraphs(allowed, _promise(texts, federation), protection), digest)
+
+
+def _promise(texts: Texts, federation: Federation) -> str:
+    """What a patient was promised, where noise is agreed."""
+    if not (privacy := federation.privacy):
+        return ""
+    numbers = {"epsilon": f"{privacy.epsilon:g}", "delta": f"{privacy.delta:g}", "total": f"{privacy.total_epsilon:g}"}
+    return texts("overview.promise", **numbers)

@@ -119,4 +119,5 @@ def code(words: str) -> Markup:
 
 def failure(error: MixbayesError) -> Markup:
     """An error of the node, with its code."""
-    return element("p", str(error), " ", code(f"[{error.code}]"), class_="failure")
+    first, *others = str(error).split("\n")
+    return joined(element("p", first, " ", code(f"[{error.code}]")), listed([line.strip() for line in others]))

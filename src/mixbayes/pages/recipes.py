@@ -26,7 +26,7 @@ from mixbayes.pages.parts import (
     table,
 )
 from mixbayes.pages.texts import Texts
-from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
+from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.report.evaluated import evaluated
 from mixbayes.report.markup import Markup, element, joined
@@ -75,7 +75,7 @@ def _table(texts: Texts, node: AtHospital, session: Session, known: Evaluated | 
             in_words(texts, recipe),
             code(str(recipe)),
             _here(texts, known, str(recipe)),
-            _usual(texts, session, recipe, recipe == best),
+            _usual(texts, session, recipe, best),
         ]
         for recipe in every
     ]
@@ -84,12 +84,16 @@ def _table(texts: Texts, node: AtHospital, session: Session, known: Evaluated | 
 
 def _here(texts: Texts, known: Evaluated | None, recipe: str) -> str:
     right = short_accuracy(texts, known, recipe)
+    if known and known.document["recommended"] == recipe:
+        return texts("recipes.recommended_here", right=right)
     return texts("recipes.best_here", right=right) if known and known.document["best"] == recipe else right
 
 
-def _usual(texts: Texts, session: Session, recipe: Recipe, is_best: bool) -> Markup:
-    if is_best:
+def _usual(texts: Texts, session: Session, recipe: Recipe, best: Recipe | None) -> Markup:
+    if recipe == best:
         return element("strong", texts("recipes.is_usual"))
+    if best is None and recipe == JOINT:
+        return element("strong", texts("recipes.nobody_chose"))
     if session.role is not Role.MANAGER:
         return Markup()
     words = element("span", texts("recipes.make_usual"), " ", element("span", str(recipe), class_="aside"))
@@ -101,14 +105,19 @@ def _evaluation(texts: Texts, node: AtHospital, session: Session, known: Evaluat
     parts = list(_how_far(texts, state))
     if known:
         document = known.document
-        parts.append(paragraphs(texts("recipes.recommended", recipe=document["recommended"] or texts("recipes.none"))))
-        parts.append(paragraphs(str(document["why"])))
+        recommended = document["recommended"]
+        said = texts("recipes.recommended", recipe=_named(texts, recommended)) if recommended else texts("recipes.none")
+        parts.append(paragraphs(said, str(document["why"]).replace("`", "")))
         words = texts("recipes.evaluated", rows=f"{document['rows']:,}", round=known.round)
         parts.append(element("p", words, " ", moment(known.time), class_="hint"))
         parts.append(element("p", link("/evaluation", texts("recipes.report"))))
     if not state.running:
         parts.append(_begin(texts, node, session))
     return section(texts("recipes.evaluation"), *parts)
+
+
+def _named(texts: Texts, recipe: str) -> str:
+    return in_words(texts, read_recipe(recipe))
 
 
 def _how_far(texts: Texts, state: State[dict[str, object]]) -> Iterator[Markup]:
@@ -129,7 +138,9 @@ def _begin(texts: Texts, node: AtHospital, session: Session) -> Markup:
     takes = f"{node.evaluation_takes:,}"
     if node.evaluation_takes > status.budget_left:
         return paragraphs(texts("recipes.too_much", takes=takes, left=f"{status.budget_left:,}"))
+    known = node.known.last()
+    again = texts("recipes.same_again") if known and known.round == status.round else ""
     return joined(
-        paragraphs(texts("recipes.what_it_takes"), texts("recipes.charged", takes=takes)),
+        paragraphs(texts("recipes.what_it_takes"), texts("recipes.charged", takes=takes), again),
         form("/recipes/evaluate", session.form_key, button(texts("recipes.evaluate"))),
     )

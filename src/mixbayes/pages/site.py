@@ -21,7 +21,7 @@ from mixbayes.pages.at_hospital import AtHospital
 from mixbayes.pages.at_mixer import AtMixer
 from mixbayes.pages.classify import answered_page, classify_page
 from mixbayes.pages.door import Door, Role, Session
-from mixbayes.pages.enter import closed, entrance
+from mixbayes.pages.enter import closed, entrance, left
 from mixbayes.pages.examination import examination_page, examined_page
 from mixbayes.pages.frame import OF_HOSPITAL, OF_MIXER, Place, Shown, framed
 from mixbayes.pages.job import broken
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 MANAGER = frozenset({Role.MANAGER})
 ALL = frozenset(Role)
-_OPEN_TO_ALL = ("/style.css", "/enter/")
+_OPEN_TO_ALL = ("/style.css", "/enter/", "/left")
 Answer = Shown | Response
 View = Callable[["Visit"], Answer]
 
@@ -79,6 +79,8 @@ class Site:
         self._cookie = f"mixbayes-{port}"  # cookies of one host are those of all its ports
         self._paths = OF_HOSPITAL if isinstance(node, AtHospital) else OF_MIXER
         self._pages: dict[str, _Page] = {}
+        self._made: dict[str, str] = {}
+        """By the number of a session, a link that it asked for and has not been shown yet."""
         self._map = Map(list(self._rules()), strict_slashes=False)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -96,6 +98,7 @@ class Site:
 
     def _rules(self) -> Iterable[Rule]:
         yield Rule("/style.css", endpoint="style", methods=["GET"])
+        yield Rule("/left", endpoint="left", methods=["GET"])
         yield Rule("/enter/<token>", endpoint="enter", methods=["GET", "POST"])
         yield self._rule("GET", "/", self._overview, ALL)
         yield self._rule("POST", "/leave", self._leave, ALL)
@@ -169,6 +172,8 @@ class Site:
     def _of(self, endpoint: str, values: Mapping[str, str], request: Request, session: Session | None) -> Response:
         if endpoint == "style":
             return Response(STYLE, mimetype="text/css")
+        if endpoint == "left":
+            return self._shown(request, None, left(self._texts))
         if endpoint == "enter":
             return self._enter(request, values["token"])
         page = self._pages[endpoint]
@@ -204,13 +209,13 @@ class Site:
         cookie, session = entered
         self._log.info("somebody came to the page", role=session.role.value, session=session.number)
         self._spent()
-        response = _to(session, "/")
+        response = _to(session, "/classify" if session.role is Role.DOCTOR else "/")
         response.set_cookie(self._cookie, cookie, httponly=True, samesite="Strict", path=f"/{session.path}/")
         return response
 
     def _leave(self, visit: Visit) -> Answer:
         self._door.close(visit.session.number)
-        response = _to(visit.session, "/")
+        response = Response(status=303, headers={"Location": "/left"})
         response.delete_cookie(self._cookie, path=f"/{visit.session.path}/")
         return response
 
@@ -234,23 +239,24 @@ class Site:
     def _trail(self, visit: Visit) -> Answer:
         before = visit.field("before")
         number = int(before) if before.isdecimal() and len(before) < 16 else 0
-        return trail_page(self._texts, self._node, Wanted(visit.field("actor"), visit.field("verb"), number))
+        wanted = Wanted(visit.field("actor"), visit.field("verb"), visit.field("since"), number)
+        return trail_page(self._texts, self._node, wanted)
 
     def _examined(self, visit: Visit) -> Answer:
         return examined_page(self._texts, self._node, visit.session)
 
-    def _links(self, visit: Visit, made: str = "") -> Answer:
-        return links_page(self._texts, self._door, visit.session, tuple(self._paths), made)
+    def _links(self, visit: Visit) -> Answer:
+        made = self._made.pop(visit.session.number, "")
+        return links_page(self._texts, self._door, visit.session, tuple(self._paths), self._host, made)
 
     def _new_link(self, visit: Visit) -> Answer:
         role = Role(visit.field(ROLE)) if visit.field(ROLE) in self._paths else None
         if role is None:
-            return self._links(visit)
-        token = self._door.link(role, visit.session)
-        if not token:
-            return self._links(visit)
-        self._log.info("a link to the page was made", role=role.value, by=visit.session.number)
-        return self._links(visit, address_of(self._host, token))
+            return _to(visit.session, "/links")
+        if token := self._door.link(role, visit.session):
+            self._log.info("a link to the page was made", role=role.value, by=visit.session.number)
+            self._made[visit.session.number] = address_of(self._host, token)
+        return _to(visit.session, "/links")
 
     def _withdraw(self, visit: Visit) -> Answer:
         self._door.withdraw()

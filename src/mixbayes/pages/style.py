@@ -32,6 +32,7 @@ h1 { margin-top: 1.4rem; }
 form p { margin: .4rem 0; }
 section form { margin: .6rem 0; }
 time { white-space: nowrap; }
+.long { display: inline-block; max-width: 22rem; overflow-wrap: anywhere; }
 .field { margin: 1rem 0; max-width: 34rem; }
 .field label, legend { display: block; font-weight: 650; }
 .hint { color: #444; font-size: .92rem; margin: .1rem 0 .3rem; }

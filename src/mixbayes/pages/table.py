@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mixbayes.node.doctor.finding import Finding, Verdict
 from mixbayes.node.log import printable
 from mixbayes.pages.at_hospital import AtHospital
 from mixbayes.pages.door import Session
 from mixbayes.pages.frame import Shown
-from mixbayes.pages.parts import button, failure, form, keys, link, listed, moment, notice, paragraphs, section, table
+from mixbayes.pages.parts import (
+    button,
+    failure,
+    form,
+    keys,
+    link,
+    listed,
+    moment,
+    notice,
+    paragraphs,
+    section,
+    sentence,
+    table,
+)
 from mixbayes.pages.texts import Texts
 from mixbayes.report.markup import Markup, element, joined
 from mixbayes.tables.inspection import Inspected, InspectedColumn
@@ -23,7 +37,12 @@ def table_page(texts: Texts, node: AtHospital, session: Session) -> Shown:
         shown = joined(notice("trouble", texts("table.failed"), failure(state.error)), look)
     elif state.result:
         looked = element("p", texts("table.looked"), " ", moment(state.ended), class_="hint")
-        shown = joined(_found(texts, state.result, [*dictionary.names, dictionary.class_column]), looked, look)
+        shown = joined(
+            _verdicts(texts, state.result.findings),
+            _found(texts, state.result.inspected, [*dictionary.names, dictionary.class_column]),
+            looked,
+            look,
+        )
     else:
         shown = joined(paragraphs(texts("table.not_yet")), look)
     return Shown(texts("table.heading"), joined(_leaves(texts, node), section(texts("table.columns"), shown)))
@@ -41,6 +60,15 @@ def _leaves(texts: Texts, node: AtHospital) -> Markup:
     sent.append(texts(f"table.questions_to_{whom}"))
     sent.append(texts("table.never"))
     return section(texts("table.leaves"), listed(sent))
+
+
+def _verdicts(texts: Texts, findings: Sequence[Finding]) -> Markup:
+    """How the table fits the agreement, as an examination finds."""
+    kinds = {Verdict.OK: "good", Verdict.WARNING: "attention", Verdict.PROBLEM: "trouble"}
+    worst = max(findings, key=lambda one: list(kinds).index(one.verdict)).verdict
+    lines = [f"{one.said}.{' ' * bool(one.remedy)}{sentence(one.remedy)}" for one in findings]
+    said = [printable(line.strip()) for each in lines for line in each.split("\n")]
+    return notice(kinds[worst], texts("table.verdict"), listed(said))
 
 
 def _found(texts: Texts, found: Inspected, agreed: Sequence[str]) -> Markup:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from mixbayes.node.disk.audit import Record, Verdict, entries, verify
@@ -12,39 +13,86 @@ from mixbayes.node.disk.heads import Witness, heads_in, without_end
 from mixbayes.node.log import printable
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.node import PageNode
-from mixbayes.pages.parts import asking, button, code, failure, listed, moment, notice, paragraphs, section, table
+from mixbayes.pages.parts import (
+    asking,
+    button,
+    choice,
+    code,
+    failure,
+    listed,
+    moment,
+    notice,
+    paragraphs,
+    section,
+    table,
+)
 from mixbayes.pages.texts import Texts
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.report.markup import Markup, element, joined
+from mixbayes.site_time import read
 
 AT_ONCE = 50
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which records are shown: those of one actor or verb, before a number."""
+    """Which records are shown: those of one actor or verb, since a day of this site, before a number."""
 
     actor: str = ""
     verb: str = ""
+    since: str = ""
     before: int = 0
 
-    def fits(self, record: Record) -> bool:
+    @property
+    def day(self) -> datetime | None:
+        """Nothing if `since` says no date."""
+        try:
+            return read(self.since)
+        except ValueError:
+            return None
+
+    def fits(self, record: Record, day: datetime | None) -> bool:
         entry = record.entry
         return (
             self.actor in ("", entry.actor)
             and self.verb in ("", entry.verb)
+            and (day is None or entry.time >= day)
             and (not self.before or record.number < self.before)
         )
+
+
+@dataclass
+class _Found:
+    """The newest records that are wanted, and who and what there is in the whole trail."""
+
+    shown: deque[Record]
+    actors: set[str] = field(default_factory=set)
+    verbs: set[str] = field(default_factory=set)
 
 
 def trail_page(texts: Texts, node: PageNode, wanted: Wanted) -> Shown:
     try:
         verdict, witnesses = _verified(node.state)
-        shown = list(deque(filter(wanted.fits, entries(node.state)), AT_ONCE))
+        found = _found(node.state, wanted)
     except MixbayesError as error:
         return Shown(texts("trail.heading"), notice("trouble", texts("trail.broken"), failure(error)), 500, True)
-    body = joined(_verdict(texts, verdict, witnesses), _filter(texts, wanted), _records(texts, shown, wanted))
+    body = joined(
+        _verdict(texts, verdict, witnesses),
+        paragraphs(texts("trail.own", node=node.title)),
+        _filter(texts, wanted, found),
+        _records(texts, list(found.shown), wanted),
+    )
     return Shown(texts("trail.heading"), body)
+
+
+def _found(folder: Path, wanted: Wanted) -> _Found:
+    found, day = _Found(deque(maxlen=AT_ONCE)), wanted.day
+    for record in entries(folder):
+        found.actors.add(record.entry.actor)
+        found.verbs.add(record.entry.verb)
+        if wanted.fits(record, day):
+            found.shown.append(record)
+    return found
 
 
 def _verified(folder: Path) -> tuple[Verdict, list[Witness]]:
@@ -58,7 +106,10 @@ def _verdict(texts: Texts, verdict: Verdict, witnesses: list[Witness]) -> Markup
         heading = texts("trail.breaks", number=verdict.broken.number)
         return notice("trouble", heading, paragraphs(f"{verdict.broken.reason}.", texts("trail.remedy")))
     note = element("p", texts("trail.head"), " ", code(verdict.head))
-    return notice("good", texts.many("trail.sound", verdict.count), note, listed(list(_witnessed(texts, witnesses))))
+    noted = max((one.entries for one in witnesses), default=0)
+    rest = texts("trail.unwitnessed", number=f"{noted:,}") if noted < verdict.count else ""
+    seen = listed(list(_witnessed(texts, witnesses)))
+    return notice("good", texts.many("trail.sound", verdict.count), note, seen, paragraphs(rest))
 
 
 def _witnessed(texts: Texts, witnesses: list[Witness]) -> Iterator[str]:
@@ -69,17 +120,22 @@ def _witnessed(texts: Texts, witnesses: list[Witness]) -> Iterator[str]:
             yield texts("trail.witnessed", who=printable(one.peer), number=f"{one.entries:,}")
 
 
-def _filter(texts: Texts, wanted: Wanted) -> Markup:
+def _filter(texts: Texts, wanted: Wanted, found: _Found) -> Markup:
+    """Lists of what there is, because a word that is nearly right would find nothing."""
+    actors = {"": texts("trail.anybody"), **{name: printable(name) for name in sorted(found.actors)}}
+    verbs = {"": texts("trail.anything"), **{name: printable(name) for name in sorted(found.verbs)}}
+    day = element("input", type="text", name="since", id="since", value=wanted.since, size=12, autocomplete="off")
     fields = [
-        element(
-            "div",
-            element("label", texts(f"trail.{name}"), for_=name),
-            element("input", type="text", name=name, id=name, value=value),
-            class_="field",
-        )
-        for name, value in (("actor", wanted.actor), ("verb", wanted.verb))
+        _labelled(texts, "actor", choice("actor", "actor", actors, wanted.actor)),
+        _labelled(texts, "verb", choice("verb", "verb", verbs, wanted.verb)),
+        _labelled(texts, "since", day),
     ]
-    return asking("/trail", element("div", *fields, element("p", button(texts("trail.filter"))), class_="row"))
+    wrong = element("p", texts("trail.bad_date"), class_="wrong") if wanted.since and wanted.day is None else ""
+    return asking("/trail", wrong, element("div", *fields, element("p", button(texts("trail.filter"))), class_="row"))
+
+
+def _labelled(texts: Texts, name: str, control: Markup) -> Markup:
+    return element("div", element("label", texts(f"trail.{name}"), for_=name), control, class_="field")
 
 
 def _records(texts: Texts, shown: list[Record], wanted: Wanted) -> Markup:
@@ -99,7 +155,7 @@ def _records(texts: Texts, shown: list[Record], wanted: Wanted) -> Markup:
 
 
 def _same(wanted: Wanted, before: int) -> list[tuple[str, str]]:
-    return [("actor", wanted.actor), ("verb", wanted.verb), ("before", str(before))]
+    return [("actor", wanted.actor), ("verb", wanted.verb), ("since", wanted.since), ("before", str(before))]
 
 
 def _row(record: Record) -> list[str]:
@@ -108,5 +164,6 @@ def _row(record: Record) -> list[str]:
     return [
         str(record.number),
         moment(entry.time.timestamp()),
-        *map(printable, (entry.actor, entry.verb, entry.subject, details)),
+        *map(printable, (entry.actor, entry.verb, entry.subject)),
+        element("span", printable(details), class_="long"),
     ]

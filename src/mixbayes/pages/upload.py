@@ -7,28 +7,40 @@ import csv
 import hashlib
 import io
 import secrets
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from werkzeug.datastructures import FileStorage
 
+from mixbayes.node.log import printable
 from mixbayes.node.questions import ID_BYTES
 from mixbayes.pages.at_hospital import AtHospital
-from mixbayes.pages.classifiers import accuracy, in_words
-from mixbayes.pages.classify import QUESTION, chosen_recipe, hint, meanings, question_id, recipe_field, share_of_labels
+from mixbayes.pages.classifiers import accuracy, in_words, of_classes
+from mixbayes.pages.classify import (
+    QUESTION,
+    RECIPE,
+    asked_at,
+    chosen_recipe,
+    hint,
+    meanings,
+    question_id,
+    recipe_field,
+    share_of_labels,
+)
 from mixbayes.pages.door import Session
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.parts import button, code, failure, form, hidden, link, listed, notice, paragraphs, section, table
 from mixbayes.pages.patient import Answers
+from mixbayes.pages.patients import Problem, lacking, problems, understood
 from mixbayes.pages.texts import Texts
 from mixbayes.protocol.attributes.entry import Measurement
 from mixbayes.protocol.attributes.registry import Attribute
+from mixbayes.protocol.bayes.recipe import UNSURE
 from mixbayes.protocol.errors import BadData, MixbayesError
 from mixbayes.report.markup import Markup, element, joined
 from mixbayes.tables.columns import Columns, stacked
-from mixbayes.tables.doubts import refuse_unknown_columns, unknown
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.sources.opening import open_table
 from mixbayes.tables.sources.source import Source
@@ -42,6 +54,8 @@ FILE, KNOWN_BY, ANYWAY = "table", "known_by", "anyway"
 _ENDINGS = (".csv", ".tsv", ".txt", ".xlsx")
 FOLDER = "page-uploads"
 """In the state folder: where a file lies while it is read."""
+MOST_UNCLEAR = 30
+"""Cells that are named one by one."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would compute."""
 _EMPTY: Answers = {}
@@ -53,9 +67,10 @@ def upload_page(
     session: Session,
     answers: Answers = _EMPTY,
     error: MixbayesError | None = None,
+    unclear: Markup | None = None,
 ) -> Shown:
-    """The form for a file."""
-    said = notice("trouble", texts("classify.not_answered"), failure(error)) if error else Markup()
+    """The form for a file. `unclear` says which cells were not understood; they may be asked about all the same."""
+    said = notice("trouble", texts("classify.not_answered"), failure(error)) if error else unclear or Markup()
     columns = listed([joined(code(one.name), " ", _cells(texts, one)) for one in node.federation.dictionary.attributes])
     made = form(
         "/classify/table",
@@ -63,15 +78,17 @@ def upload_page(
         hidden(QUESTION, secrets.token_hex(ID_BYTES)),
         _file_field(texts),
         _known_by_field(texts, (*answers.get(KNOWN_BY, ()), "")[0]),
-        recipe_field(texts, node, "", "recipe"),
-        _anyway(texts),
+        recipe_field(texts, node, (*answers.get(RECIPE, ()), "")[0], "recipe"),
+        _anyway(texts) if unclear else "",
         element("p", button(texts("upload.ask"))),
         files=True,
     )
-    expected = section(texts("upload.columns"), paragraphs(texts("upload.columns_hint")), columns)
+    empty = element("p", _saved(texts("upload.template"), "patients.csv", _csv([node.federation.dictionary.names])))
+    expected = section(texts("upload.columns"), paragraphs(texts("upload.columns_hint")), columns, empty)
     one = element("p", link("/classify", texts("upload.one")))
     body = joined(said, paragraphs(texts("upload.before")), made, expected, one)
-    return Shown(texts("upload.heading"), body, 422 if error else 200, failed=error is not None)
+    failed = bool(error or unclear)
+    return Shown(texts("upload.heading"), body, 422 if failed else 200, failed=failed)
 
 
 def uploaded_page(
@@ -93,32 +110,50 @@ def _labelled(texts: Texts, node: AtHospital, session: Session, answers: Answers
         raise BadData(texts("upload.no_file"))
     recipe, dictionary = chosen_recipe(node, answers), node.federation.dictionary
     known_by = (*answers.get(KNOWN_BY, ()), "")[0].strip()
-    rows, digest = _table_in(texts, file, node, known_by)
-    codes = encode_query(dictionary, rows).codes
-    if not answers.get(ANYWAY):
-        refuse_unknown_columns(dictionary, rows, codes)
-    identifiers = _identifiers(rows, known_by)
-    doubts = list(unknown(dictionary, rows, known_by or None))
-    labels = node.labels(codes, rows, recipe, question_id(session, answers, str(recipe), digest)).tolist()
-    names = (*dictionary.classes, meanings(texts, node)[-1])
-    told = _Labels(known_by or texts("upload.row"), identifiers, [names[label] for label in labels])
+    table_, digest = _table_in(texts, file, node, known_by)
+    if names := lacking(dictionary, table_.names):
+        raise BadData(texts("upload.lacking", names=", ".join(names)))
+    identifiers = _identifiers(table_, known_by)
+    rows = understood(dictionary, table_)
+    unclear = list(problems(dictionary, rows))
+    if unclear and not answers.get(ANYWAY):
+        return upload_page(texts, node, session, answers, unclear=_unclear(texts, unclear, identifiers))
+    id = question_id(session, answers, str(recipe), digest)
+    labels = node.labels(encode_query(dictionary, rows).codes, rows, recipe, id).tolist()
+    told = _Labels(texts, node, known_by or texts("upload.row"), identifiers, labels, {one.row for one in unclear})
     status = node.watching.seen.status
     body = joined(
-        notice(
-            "answer", texts.many("upload.done", len(labels)), share_of_labels(texts, node, labels), _saved(texts, told)
-        ),
-        notice("attention", texts("upload.doubts"), listed([f"{doubt}." for doubt in doubts])) if doubts else "",
+        notice("answer", texts.many("upload.done", len(labels)), share_of_labels(texts, node, labels), told.file()),
+        _unclear(texts, unclear, identifiers) if unclear else "",
         section(
             texts("classify.how_sure"),
             paragraphs(texts("classify.by", recipe=in_words(texts, recipe))),
             accuracy(texts, node.known.last(), str(recipe), status.round if status else 0),
+            of_classes(texts, node.known.last(), str(recipe), meanings(texts, node)),
             paragraphs(texts("classify.no_diagnosis")),
         ),
-        section(texts("upload.labels"), _shown(texts, told)),
-        paragraphs(texts("classify.never_kept")),
+        section(texts("upload.labels"), told.shown()),
+        asked_at(texts, node),
         element("p", link("/classify/table", texts("upload.another"))),
     )
     return Shown(texts("classify.answer"), body)
+
+
+def _unclear(texts: Texts, unclear: Sequence[Problem], identifiers: Sequence[str]) -> Markup:
+    """Cell by cell, with the patient."""
+    lines = [
+        texts(
+            f"upload.{one.kind}",
+            patient=identifiers[one.row],
+            name=one.attribute.heading,
+            cell=printable(one.cell),
+            expected=one.attribute.described(),
+        )
+        for one in unclear[:MOST_UNCLEAR]
+    ]
+    more = len(unclear) - MOST_UNCLEAR
+    rest = paragraphs(texts("upload.more_unclear", number=f"{more:,}")) if more > 0 else ""
+    return notice("attention", texts.many("upload.unclear", len(unclear)), listed(lines), rest)
 
 
 def _table_in(texts: Texts, file: FileStorage, node: AtHospital, known_by: str) -> tuple[Columns, str]:
@@ -173,31 +208,54 @@ def _harmless(cell: str) -> str:
 class _Labels:
     """What is shown and offered as a file; nothing of it is kept here."""
 
+    texts: Texts
+    node: AtHospital
     known_by: str
     identifiers: Sequence[str]
-    labels: Sequence[str]
+    labels: Sequence[int]
+    unclear: Set[int]
+    """The rows of which something was not understood."""
 
     @property
-    def as_csv(self) -> str:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([_harmless(self.known_by), "label"])
-        writer.writerows(zip(map(_harmless, self.identifiers), self.labels, strict=True))
-        return text.getvalue()
+    def _meanings(self) -> list[str]:
+        names = meanings(self.texts, self.node)
+        return [names[label] for label in self.labels]
+
+    @property
+    def _checks(self) -> list[str]:
+        return [self.texts("upload.check") if row in self.unclear else "" for row in range(len(self.labels))]
+
+    def file(self) -> Markup:
+        """The link that holds the whole file, because it lies nowhere else."""
+        dictionary = self.node.federation.dictionary
+        names = (*dictionary.classes, UNSURE)
+        columns = {self.known_by: self.identifiers, "label": [names[label] for label in self.labels]}
+        if dictionary.class_meanings:
+            columns["meaning"] = self._meanings
+        if self.unclear:
+            columns["check"] = self._checks
+        rows = [list(columns), *zip(*columns.values(), strict=True)]
+        return element("p", _saved(self.texts("upload.save"), "labels.csv", _csv(rows)))
+
+    def shown(self) -> Markup:
+        rows = list(zip(self.identifiers, self._meanings, self._checks, strict=True))
+        more = self.texts("upload.more", number=f"{len(rows) - MOST_SHOWN:,}") if len(rows) > MOST_SHOWN else ""
+        dictionary = self.node.federation.dictionary
+        heads = [self.known_by, dictionary.class_title or dictionary.class_column, self.texts("upload.note")]
+        return joined(table(self.texts("upload.caption"), heads, rows[:MOST_SHOWN]), paragraphs(more))
 
 
-def _saved(texts: Texts, told: _Labels) -> Markup:
-    """The whole file inside the link, because it lies nowhere else."""
-    content = base64.b64encode(told.as_csv.encode()).decode()
-    data = f"data:text/csv;charset=utf-8;base64,{content}"
-    return element("p", element("a", texts("upload.save"), href=data, download="labels.csv"))
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    """With the mark by which spreadsheets know UTF-8."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows([_harmless(cell) for cell in row] for row in rows)
+    return f"\ufeff{text.getvalue()}"
 
 
-def _shown(texts: Texts, told: _Labels) -> Markup:
-    pairs = list(zip(told.identifiers, told.labels, strict=True))
-    more = texts("upload.more", number=f"{len(pairs) - MOST_SHOWN:,}") if len(pairs) > MOST_SHOWN else ""
-    made = table(texts("upload.caption"), [told.known_by, texts("upload.label")], pairs[:MOST_SHOWN])
-    return joined(made, paragraphs(more))
+def _saved(words: str, name: str, content: str) -> Markup:
+    """A link that holds a file."""
+    data = base64.b64encode(content.encode()).decode()
+    return element("a", words, href=f"data:text/csv;charset=utf-8;base64,{data}", download=name)
 
 
 def _cells(texts: Texts, attribute: Attribute) -> str:
