@@ -26,12 +26,20 @@ def in_words(texts: Texts, recipe: Recipe) -> str:
 
 
 def short_accuracy(texts: Texts, found: Evaluated | None, recipe: str) -> str:
-    """In a list of recipes."""
+    """Where one classifier is chosen."""
+    one = found.of(recipe) if found else None
+    if one is None or one["accuracy"] is None:
+        return texts("recipe.not_known")
+    return texts("recipe.right", share=_percent(one["accuracy"]))
+
+
+def accuracy_between(texts: Texts, found: Evaluated | None, recipe: str) -> str:
+    """Where classifiers are compared."""
     one = found.of(recipe) if found else None
     if one is None or one["accuracy"] is None:
         return texts("recipe.not_known")
     low, high = map(_percent, one["interval"])
-    return texts("recipe.right", share=_percent(one["accuracy"]), low=low, high=high)
+    return texts("recipe.right_between", share=_percent(one["accuracy"]), low=low, high=high)
 
 
 def accuracy(texts: Texts, found: Evaluated | None, recipe: str, round: int) -> Markup:

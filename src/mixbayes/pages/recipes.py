@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.pages.at_hospital import AtHospital
-from mixbayes.pages.classifiers import in_words, short_accuracy
+from mixbayes.pages.classifiers import accuracy_between, in_words
 from mixbayes.pages.door import Role, Session
 from mixbayes.pages.frame import Shown
 from mixbayes.pages.job import State
@@ -26,7 +27,7 @@ from mixbayes.pages.parts import (
     table,
 )
 from mixbayes.pages.texts import Texts
-from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
+from mixbayes.protocol.bayes.recipe import JOINT, OWN, Recipe, read_recipe
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.report.evaluated import evaluated
 from mixbayes.report.markup import Markup, element, joined
@@ -83,7 +84,7 @@ def _table(texts: Texts, node: AtHospital, session: Session, known: Evaluated | 
 
 
 def _here(texts: Texts, known: Evaluated | None, recipe: str) -> str:
-    right = short_accuracy(texts, known, recipe)
+    right = accuracy_between(texts, known, recipe)
     if known and known.document["recommended"] == recipe:
         return texts("recipes.recommended_here", right=right)
     return texts("recipes.best_here", right=right) if known and known.document["best"] == recipe else right
@@ -105,15 +106,27 @@ def _evaluation(texts: Texts, node: AtHospital, session: Session, known: Evaluat
     parts = list(_how_far(texts, state))
     if known:
         document = known.document
-        recommended = document["recommended"]
-        said = texts("recipes.recommended", recipe=_named(texts, recommended)) if recommended else texts("recipes.none")
-        parts.append(paragraphs(said, str(document["why"]).replace("`", "")))
+        parts.append(paragraphs(_advice(texts, document), _why(document)))
         words = texts("recipes.evaluated", rows=f"{document['rows']:,}", round=known.round)
         parts.append(element("p", words, " ", moment(known.time), class_="hint"))
         parts.append(element("p", link("/evaluation", texts("recipes.report"))))
     if not state.running:
         parts.append(_begin(texts, node, session))
     return section(texts("recipes.evaluation"), *parts)
+
+
+def _advice(texts: Texts, document: Mapping[str, Any]) -> str:
+    if recommended := document["recommended"]:
+        return texts("recipes.recommended", recipe=_named(texts, recommended))
+    if document["best"] == str(OWN):
+        return texts("recipes.none")
+    return texts("recipes.undecided", recipe=_named(texts, document["best"]))
+
+
+def _why(document: Mapping[str, Any]) -> str:
+    """The reason in words that need no command: there, `best` names what is taken without a recommendation."""
+    said = str(document["why"]).replace("`best` is this recipe: with", "With")
+    return said.replace("`best` is the own classifier.", "")
 
 
 def _named(texts: Texts, recipe: str) -> str:
