@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 KERNEL_TESTS := tests/local_methods tests/docs/test_notebooks.py tests/research/study
 REAL_TABLES := $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test kernels ci lint fresh browser engines freezing bench release proto lock venv
+.PHONY: demo test kernels ci lint fresh browser engines freezing monitor kubernetes bench release proto lock venv
 
 demo: venv
 	$(BIN)/mixbayes simulate
@@ -27,7 +27,7 @@ ci: export CI = true
 ifneq ($(REAL_TABLES),)
 ci: export MIXBAYES_DATA ?= $(REAL_TABLES)
 endif
-ci: lint fresh browser engines freezing test kernels
+ci: lint fresh browser engines freezing monitor kubernetes test kernels
 
 lint: venv
 	$(BIN)/ruff check .
@@ -81,6 +81,26 @@ freezing:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
 	else echo "a release needs objdump and openssl, and can only install them as root where there is apt-get" >&2; \
 		exit 1; fi
+
+# The tests of metrics and alerts have it scrape real nodes. Outside ci they are skipped.
+monitor:
+	@command -v prometheus >/dev/null && command -v promtool >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends prometheus; \
+	else echo "make ci needs prometheus and promtool, and can only install them as root where there is apt-get" >&2; \
+		exit 1; fi
+
+# The tests of the manifests render them, and validate them against these schemas. Outside ci they are skipped.
+kubernetes: .venv/kubernetes
+	@command -v kubectl >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends kubernetes-client; \
+	else echo "make ci needs kubectl, and can only install it as root where there is apt-get" >&2; \
+		exit 1; fi
+
+.venv/kubernetes: .venv/lock requirements-kubernetes.lock
+	$(PIP) install --require-hashes --no-deps --only-binary :all: -r requirements-kubernetes.lock
+	@touch $@
 
 bench: venv
 	$(BIN)/mixbayes bench

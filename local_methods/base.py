@@ -1,7 +1,7 @@
 """What all local methods share: scikit-learn's contract, missing cells, and the check of the release.
 
-A method writes two hooks. `_release` makes the released table; `_guarantee` then looks at that table, with what it
-stands for beside it, and says whether the promise is kept. `fit_resample` does the rest.
+A method implements two hooks. `_release` makes the released table. `_guarantee` then compares that table with the
+original one, and says whether the promise is kept. `fit_resample` does the rest.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class MethodTags(Tags):  # type: ignore[misc]  # scikit-learn publishes no types
 
 
 class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
-    """Makes a table that may be shown out of one that may not.
+    """Makes a table that may be released from one that may not.
 
     Text and categorical columns are nominal, numbers numeric; None and not-a-number are missing cells. A column without
     any present cell is set aside and comes back as empty as it was. Numbers come back in the caller's type, such as
@@ -198,7 +198,7 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         return [name for name, after, before in columns if self.ONLY_SUPPRESSES or after is before]
 
     def _checked(self, work: Work, released: Released, rounded: Table) -> tuple[Released, Guarantee]:
-        """The release as rounded to the caller's types if it keeps its promise so, else as it was made; the promise."""
+        """The release and its promise: rounded to the caller's types if the promise still holds, or else unrounded."""
         promise = self._guarantee(work, released)
         if rounded is released.table:
             return released, promise

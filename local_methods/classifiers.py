@@ -1,4 +1,4 @@
-"""The classifiers that judge a table, and that generated samples are labelled by."""
+"""The classifiers that judge a table, and that label generated samples."""
 
 from __future__ import annotations
 

@@ -92,5 +92,5 @@ def coded_cells(column: Column) -> tuple[Small, int]:
 
 
 def cells_of(column: Column) -> NDArray[np.float64] | Codes:
-    """What tells cells apart."""
+    """What distinguishes cells: the codes of names, or the numbers."""
     return column.codes if isinstance(column, Nominal) else column.numbers

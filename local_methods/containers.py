@@ -32,7 +32,7 @@ Cells = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a release has of the table as it was: columns of which no cell is changed, at most suppressed; and rows."""
+    """The columns that a release keeps unchanged, except for suppressed cells, and the rows that it keeps."""
 
     columns: frozenset[int]
     rows: Indices = field(repr=False)

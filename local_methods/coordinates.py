@@ -1,9 +1,9 @@
-"""Mixed rows as points: what distance means for them, and what their covariance is taken of.
+"""Rows of numeric and nominal cells as points, from which distances and covariances are computed.
 
-A number counts in standard deviations of its column. A nominal column has an indicator for each of its values,
-scaled so that two rows with different values are at distance one; the values beyond the most frequent ones share
-an indicator, which bounds the width of the points whatever stands in the column. A missing number stands at the
-mean of its column and a missing nominal cell is a value of its own.
+A number is measured in standard deviations of its column. A nominal column has an indicator for each of its values,
+scaled so that two rows with different values are at distance one. Only the most frequent values have their own
+indicator, and all others share one, which bounds the dimension of the points. A missing number is placed at the mean of
+its column, and a missing nominal cell is a separate value.
 """
 
 from __future__ import annotations

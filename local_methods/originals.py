@@ -1,7 +1,7 @@
-"""Released rows that happen to be rows of the original, and how to be rid of them.
+"""Released rows that happen to be rows of the original, and how they are removed.
 
-Numbers drawn anew never hit an original row, but a row of a few nominal values can: within its group it trades cells
-with other rows, which changes no count, and where that does not help a cell of it is suppressed.
+A row with newly drawn numbers never equals an original row, but a row of a few nominal values can. Such a row exchanges
+cells with other rows of its group, which changes no count. If that does not help, one of its cells is suppressed.
 """
 
 from __future__ import annotations

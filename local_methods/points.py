@@ -1,7 +1,7 @@
-"""Points of mixed rows in little room.
+"""Points of rows with numeric and nominal cells, in little memory.
 
-What a nominal cell adds to a point is one of a few lines of numbers: the lines are held once, and of each row only
-which of them it has. Whole points are made for some rows at a time.
+A nominal cell contributes one of a few vectors to a point. Each vector is stored once, and each row only stores which
+one it has. Whole points are computed for some rows at a time.
 """
 
 from __future__ import annotations

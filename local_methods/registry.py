@@ -1,4 +1,4 @@
-"""The methods by the names that commands and files use, and their parameters out of texts."""
+"""The methods by the names that commands and files use, and the parser of their parameters."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from mixbayes.node import questions
 from mixbayes.node.ledger import Ledger, refusal
 from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.node.recipes import of_one_training
+from mixbayes.node.tallies import Counting, uncounted
 from mixbayes.protocol.arrays import Bytes, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import label
@@ -63,6 +64,7 @@ def converse(
     joint_test: JointTest,
     random: Randomness,
     supply: Supply = NO_SUPPLY,
+    counted: Counting = uncounted,
 ) -> None:
     """Answer until the hospital asks no more. `other` are the channels to the other mixer, for now and ahead."""
     pool = connect_supplied(role, other[1], random, supply, kind=supply.kind)
@@ -74,7 +76,7 @@ def converse(
         elif question.kind is Kind.BROKEN:
             give_back(me, asker, ledger, question)
         else:
-            with supply.at_work():
+            with supply.at_work(), counted(question):
                 verdict = _answer(desk, question)
             if question.last and verdict is not Verdict.SPENT:
                 break

@@ -19,17 +19,21 @@ from mixbayes.mixers.service import Reception
 from mixbayes.mixers.store import Store
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import COMPUTING_PARTY
+from mixbayes.node.earlier_agreements import tell_what_begins_anew
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
+from mixbayes.node.observed import Observed, RoundSeen
 from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.leader import Leader
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import OVER
+from mixbayes.node.rounds.status import Status
 from mixbayes.node.serving.admission import MOST_CALLS, Admission
 from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.own_call import refuse_silent
 from mixbayes.node.serving.server import Server, refuse_taken, threads_for
+from mixbayes.node.tallies import Tallies
 from mixbayes.node.witnessing import Witnessing
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.meter import Meter
@@ -61,6 +65,9 @@ class Mixer:
     port: int
     store: Store
     meter: Meter
+    observed: Observed
+    status: Callable[[str], Status]
+    """How the round stands for one hospital."""
     threads: tuple[threading.Thread, ...] = ()
     """If one of them ends, the mixer is of no use."""
 
@@ -78,15 +85,16 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
-        store = Store(rounds, name, Witnessing(database, title, clock, rounds.last_sealed, log))
+        tallies = Tallies()
+        store = Store(rounds, name, Witnessing(database, title, clock, rounds.last_sealed, log), tallies)
         rounds.when_changed(partial(_changed, store, log))
-        if rounds.replaced:
-            log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
+        tell_what_begins_anew(log, federation, settings.state, rounds.replaced)
         reception = Reception(store, Conversations(federation.policy.timeout, log), Watch())
         part = _leading(stack, reception, identity, log) if name == "a" else _led(reception)
         stack.callback(reception.conversations.close)
         stack.callback(store.supply.close)
-        admission = Admission(title, federation, partial(_admit, federation), log, identity.revoked)
+        admit = partial(_admit, federation)
+        admission = Admission(title, federation, admit, log, identity.revoked, tallies=tallies)
         names = list(_FULL_NAMES.values())[: len(part.services)]
         server = Server(
             address,
@@ -99,10 +107,23 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             callers=len(federation.names),
         )
         stack.enter_context(server)
-        refuse_silent(address, server.port, identity)
+        answers = partial(refuse_silent, address, server.port, identity)
+        answers()
         part.begin()
         log.info("ready", address=address, port=server.port, round=store.rounds.current().number)
-        yield Mixer(server.port, store, part.meter, (*server.threads, *part.threads))
+        observed = Observed(
+            federation,
+            name,
+            identity,
+            settings.state,
+            tallies,
+            round=part.seen(rounds),
+            releases=rounds.releases,
+            trails=store.witnessing.findings,
+            answers=answers,
+        )
+        status = partial(_status, reception, part.waiting)
+        yield Mixer(server.port, store, part.meter, observed, status, (*server.threads, *part.threads))
 
 
 @dataclass(frozen=True)
@@ -112,14 +133,20 @@ class _Part:
     services: list[Callable[[grpc.Server], None]]
     begin: Callable[[], None] = lambda: None
     meter: Meter = field(default_factory=Meter)
+    waiting: Callable[[], str] = lambda: ""
+    """What the round waits for."""
     streams: int = 2 * MOST_CALLS
     threads: tuple[threading.Thread, ...] = ()
+
+    def seen(self, rounds: Rounds) -> Callable[[], RoundSeen]:
+        return lambda: rounds.seen(waiting=self.waiting())
 
 
 def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Log) -> _Part:
     """Mixer a dials mixer b and leads, in a thread of its own."""
     store = reception.store
-    led = LedMixer(stack.enter_context(dial(store.federation, identity, "b", reception.watch)), store.witnessing)
+    peer = dial(store.federation, identity, "b", reception.watch, traffic=store.tallies.traffic)
+    led = LedMixer(stack.enter_context(peer), store.witnessing)
     wake, stopped = threading.Event(), threading.Event()
     leader = Leader(store.rounds, led, partial(train_with, led, store), log)
     thread = threading.Thread(target=lead, args=(leader, wake, stopped), name="leader")
@@ -134,7 +161,9 @@ def _leading(stack: ExitStack, reception: Reception, identity: Identity, log: Lo
         thread.start()
         supplying.start()
 
-    return _Part([partial(add_MixerServicer_to_server, service)], begin, led.peer.meter, threads=(thread,))
+    return _Part(
+        [partial(add_MixerServicer_to_server, service)], begin, led.peer.meter, service.waiting, threads=(thread,)
+    )
 
 
 def _led(reception: Reception) -> _Part:
@@ -145,6 +174,10 @@ def _led(reception: Reception) -> _Part:
         [partial(add_MixerServicer_to_server, hospitals), partial(add_PairServicer_to_server, pair)],
         streams=threads_for(len(reception.store.federation.names)),  # mixer a calls for all over one connection
     )
+
+
+def _status(reception: Reception, waiting: Callable[[], str], hospital: str) -> Status:
+    return reception.status(hospital, waiting())
 
 
 def _changed(store: Store, log: Log, number: int, state: str) -> None:

@@ -12,7 +12,7 @@ from mixbayes.mixers.answering import converse
 from mixbayes.mixers.store import Store
 from mixbayes.mixers.training import longest
 from mixbayes.node.counts import released
-from mixbayes.node.rounds.status import encode
+from mixbayes.node.rounds.status import Status, encode
 from mixbayes.node.serving.admission import caller_of
 from mixbayes.node.serving.conversations import Channels, Conversations, Work, about, opened
 from mixbayes.protocol.channel import Channel
@@ -44,10 +44,13 @@ class Reception:
     def title(self, context: Context) -> str:
         return self.store.federation.title(caller_of(context))
 
-    def report(self, hospital: str, waiting: str = "") -> RoundReport:
+    def status(self, hospital: str, waiting: str = "") -> Status:
         """The status of the current round, for one hospital. `waiting` says what the round waits for."""
-        rounds, trails = self.store.rounds, self.store.witnessing.findings()
-        return encode(replace(rounds.status(hospital, waiting), trails=trails), rounds.clock())
+        return replace(self.store.rounds.status(hospital, waiting), trails=self.store.witnessing.findings())
+
+    def report(self, hospital: str, waiting: str = "") -> RoundReport:
+        """The same as a message."""
+        return encode(self.status(hospital, waiting), self.store.rounds.clock())
 
     def stream(self, incoming: Iterator[Chunk], context: Context) -> StreamWire:
         """The wire over a stream that another node has opened here."""
@@ -108,5 +111,5 @@ class MixerService(MixerServicer, ABC):
         """Answer one hospital's questions until it has no more."""
         store = self.reception.store
         page, personal, joint_test = store.page(hospital), store.personal(hospital), store.joint_test(hospital)
-        random, supply = Randomness.from_system(), store.supply
-        converse(store.role, other, asker[NOW], store.layout, page, personal, joint_test, random, supply)
+        random, supply, counted = Randomness.from_system(), store.supply, store.tallies.answering
+        converse(store.role, other, asker[NOW], store.layout, page, personal, joint_test, random, supply, counted)

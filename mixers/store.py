@@ -14,6 +14,7 @@ from mixbayes.node.ledger import Page
 from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import Question
 from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.node.tallies import Tallies
 from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes import public_rows as rows
@@ -31,9 +32,16 @@ ROLES = {"a": A, "b": B}
 class Store:
     """One mixer's rounds and model."""
 
-    def __init__(self, rounds: Rounds, name: str, witnessing: Unwitnessed = UNWITNESSED) -> None:
+    def __init__(
+        self,
+        rounds: Rounds,
+        name: str,
+        witnessing: Unwitnessed = UNWITNESSED,
+        tallies: Tallies | None = None,
+    ) -> None:
         self.rounds = rounds
         self.witnessing = witnessing
+        self.tallies = tallies or Tallies()
         self.role = ROLES[name]
         self.layout = rounds.federation.layout
         policy, other = rounds.federation.policy, "b" if name == "a" else "a"
@@ -65,7 +73,7 @@ class Store:
         minimum, random = self.federation.policy.minimum, Randomness.from_system()
         charge = partial(self.rounds.charge_noise, number)
         found, bins = self.contributions(number), self.federation.bins_to_find
-        with self.supply.at_work():
+        with self.supply.at_work(), self.tallies.training():
             return train_round(self.role, other, self.layout, number, found, minimum, random, charge, bins, self.supply)
 
     def keep(self, number: int, trained: Trained) -> None:

@@ -22,6 +22,7 @@ from mixbayes.node.rounds.status import Status, encode
 from mixbayes.node.serving.admission import OF_APPLICATIONS, Admission
 from mixbayes.node.serving.conversations import IDLE
 from mixbayes.node.serving.server import Server
+from mixbayes.node.tallies import Tallies
 from mixbayes.parties.node_address import remembered
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.settings import Settings
@@ -201,11 +202,13 @@ def _refuse_too_large(columns: Sequence[Column]) -> None:
         )
 
 
-def serve_applications(stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, log: Log) -> Server:
+def serve_applications(
+    stack: ExitStack, settings: Settings, identity: Identity, backend: Backend, tallies: Tallies, log: Log
+) -> Server:
     """Listen until the stack unwinds. Until then the address lies beside the key."""
     federation, name = settings.federation, settings.name
     room, own = OF_APPLICATIONS, lambda caller, service: caller == name
-    admission = Admission(federation.title(name), federation, own, log, identity.revoked, room)
+    admission = Admission(federation.title(name), federation, own, log, identity.revoked, room, tallies)
     service = PartyService(federation, backend, settings.own_patients, settings.protection_text)
     server = Server(
         settings.listen,

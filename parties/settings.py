@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +10,8 @@ from threading import Thread
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.audit import LONGEST_TEXT
+from mixbayes.node.observed import Observed
+from mixbayes.node.rounds.status import Status
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Words
 from mixbayes.tables.folding import Patients
@@ -61,6 +64,9 @@ class RunningHospital:
     """A hospital at work. The meters count what goes between it and those it dials."""
 
     port: int
+    observed: Observed
+    status: Callable[[], Status]
+    """How the round stands, asked of all who report it."""
     meters: tuple[Meter, ...] = ()
     threads: tuple[Thread, ...] = ()
     """If one of them ends, the node is of no use."""

@@ -1,6 +1,7 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,10 @@ assert mixbayes.__version__
 SLOW = [HealthCheck.too_slow]
 settings.register_profile("mixbayes", deadline=None, suppress_health_check=SLOW, derandomize="CI" in os.environ)
 settings.load_profile("mixbayes")
+
+# What a site reads is in its own zone; test_site_time.py tests others.
+os.environ["TZ"] = "UTC"
+time.tzset()
 
 # Whoever runs the tests in the background has these ignored, and so would every process that a test starts and stops.
 for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):

@@ -35,7 +35,8 @@ def without_extras(folder: Path, *command: str) -> subprocess.CompletedProcess[s
     (folder / "sitecustomize.py").write_text(REFUSING)
     (folder / "patients.csv").write_text(TABLE)
     command = (sys.executable, "-m", "mixbayes", *command)
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
 
 
@@ -89,6 +90,15 @@ def test_names_the_extra(command: str, missing: str, tmp_path: Path) -> None:
         f"mixbayes: This needs {missing}, which is not installed: pip install 'mixbayes[hospital]'. [E111]"
     )
     assert "Traceback" not in done.stderr
+
+
+def test_metrics_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    words = "mixer --federation none.toml --name a --keys none --state none --metrics 127.0.0.1:9464"
+    done = without_extras(tmp_path, *words.split())
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "mixbayes: This needs prometheus_client, which is not installed: pip install 'mixbayes[metrics]'. [E111]"
+    )
 
 
 def test_a_picture_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:

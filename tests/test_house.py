@@ -54,7 +54,7 @@ def pinned(name: str) -> dict[str, str]:
     return dict(requirement.split("==") for requirement in locked(name))
 
 
-@pytest.mark.parametrize("name", [LOCK, SPARK_LOCK])
+@pytest.mark.parametrize("name", [LOCK, SPARK_LOCK, "requirements-kubernetes.lock"])
 def test_lock_pins_everything_by_hash(name: str) -> None:
     for requirement, options in locked(name).items():
         assert re.fullmatch(r"[a-z0-9-]+==[\w.]+", requirement)

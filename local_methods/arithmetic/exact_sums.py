@@ -1,4 +1,4 @@
-"""Sums of columns that are exact, so that rows can be taken out again without a trace."""
+"""Exact sums of columns: subtracting a row again gives exactly the sum without it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """k-means that finds the same clusters on every processor.
 
-The steps are those of scikit-learn: greedy k-means++ (Arthur and Vassilvitskii), then Lloyd's. There a distance ends on
-digits that follow the processor, and where two centres are equally near, as happens with names, these decide. Here
-points and centres lie on a fine grid, so that distances are whole numbers and exact: the first of equals is nearest.
+The steps are those of scikit-learn: greedy k-means++ (Arthur and Vassilvitskii), then Lloyd's. In scikit-learn the last
+digits of a distance depend on the processor, and they decide if two centres are equally near, as happens with names.
+Here points and centres lie on a fine grid, so distances are exact whole numbers. Of equally near centres, the first is
+taken.
 """
 
 from __future__ import annotations

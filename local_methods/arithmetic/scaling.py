@@ -1,4 +1,4 @@
-"""Columns of very different size brought together."""
+"""Scales columns whose values differ much in size."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ class ClassWiseCondensation(Condensing):
     """Modified condensation of each class by itself, so that no group mixes classes (Kim, Figure 5).
 
     The group size is the approximate greatest common divisor of the class sizes, t·gcd(⌊|C₁|/t⌋, ⌊|C₂|/t⌋, …), unless
-    `k` is given. It jumps by a factor where a class gains or loses a single record: `group_size_range_` says how far,
-    and `steady_t_` is the next threshold at which it does not. Every class keeps its rows, and the statistics of its
-    groups as `Condensation` does.
+    `k` is given. It can change by a large factor if a class gains or loses a single record: `group_size_range_` says
+    how much, and `steady_t_` is the next threshold at which it does not. Every class keeps its number of rows, and the
+    statistics of its groups as `Condensation` does.
 
     All people of a group are of one class, so the class of every group is disclosed: its l-diversity is 1 by design.
     Whoever knows that a person is in a group knows the class of that person.

@@ -1,6 +1,6 @@
 """The group size of class-wise condensation: the approximate greatest common divisor of the class sizes.
 
-It jumps: one record more or fewer in a class can divide or multiply it by a factor. `sensitivity` says how far, and
+It is not stable: one record more or fewer in a class can change it by a large factor. `sensitivity` says how much, and
 `steady_threshold` finds a threshold at which no single record matters.
 """
 

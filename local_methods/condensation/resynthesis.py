@@ -1,11 +1,11 @@
 """A mixed table drawn anew, group by group.
 
 Numbers keep the mean and covariance of their group exactly. The indicators of nominal values are drawn with them, and
-the values then dealt out to the rows that they fit best: every value occurs in a group as often as before, and goes
-along with the numbers and with the other values much as before. Missing cells, where they were kept, are dealt out the
-same way; the numbers present then keep their mean and variance, the covariances only roughly. Where fewer than k rows
-of a group have a number, such groups are taken together: their numbers keep the mean and variance that they have in all
-of them, and are not released at all if even those are fewer than k.
+the values are then given to the rows that they fit best. Every value occurs in a group as often as before, and its
+relation to the numbers and to the other values is about the same. Missing cells, if they are kept, are distributed in
+the same way; the present numbers then keep their mean and variance, and the covariances only roughly. If fewer than k
+rows of a group have a number, all such groups are pooled: their numbers keep their common mean and variance. If even
+the pool has fewer than k numbers, none of them is released.
 """
 
 from __future__ import annotations

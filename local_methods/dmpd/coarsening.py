@@ -1,7 +1,7 @@
-"""Coarser columns: what too few rows share is joined with something else, so that the column need not be left out.
+"""Coarser columns: values that too few rows share are merged, so that the column need not be left out.
 
-The paper leaves open how DMPD goes with generalisation, and this is the simplest way. An interval that too few rows
-share is merged with the neighbour that costs the least class entropy, until enough rows share every interval. The
+The paper leaves open how DMPD is combined with generalisation, and this is the simplest way. An interval that too few
+rows share is merged with the neighbour that costs the least class entropy, until enough rows share every interval. The
 values of a nominal column that too few rows share become missing cells. If these are still too few, the next rarest
 values join them. A missing number has no neighbour, so a column with too few of them stays as it is. So does a column
 that would have one value left.

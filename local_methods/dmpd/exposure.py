@@ -1,4 +1,4 @@
-"""What outsiders find in a release, each by the quasi-identifiers that they know."""
+"""What each outsider finds in a release by the quasi-identifiers that this outsider knows."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The genetic search for the most accurate partition whose projections are all k-anonymous (Procedure 1).
 
 The paper leaves open how parents are selected, where the search begins and what becomes of partitions that are not
-k-anonymous. Here a valid partition is fitter than any other one, valid ones are ordered by accuracy, then by how many
-features they use, then by anonymity; the others by anonymity. The better of two drawn at random becomes a parent, the
-best partition always survives, and the first population holds the features each by itself, which is valid if anything
-is.
+k-anonymous. Here a valid partition is fitter than any invalid one. Valid partitions are ordered by accuracy, then by
+the number of features that they use, then by anonymity; invalid ones by anonymity. The better of two drawn at random
+becomes a parent, and the best partition always survives. The first population contains the partition with each feature
+alone, which is valid if any partition is.
 """
 
 from __future__ import annotations

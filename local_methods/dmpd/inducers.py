@@ -1,7 +1,7 @@
-"""What learns from a projection: a tree in the place of C4.5, or any classifier of scikit-learn with probabilities.
+"""The learners for a projection: a tree in place of C4.5, or any classifier of scikit-learn with probabilities.
 
-A projection has few different rows, each many times. So a learner is given the distinct ones and how often each class
-has them, and says how likely each class is for each.
+A projection has few different rows, each many times. So a learner gets the distinct rows and how often each class has
+them, and returns the probability of each class for each of these rows.
 """
 
 from __future__ import annotations

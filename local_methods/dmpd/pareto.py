@@ -1,9 +1,9 @@
 """The search for all trade-offs at once: partitions of which none has both more anonymity and more accuracy.
 
 The paper does not name its multi-objective algorithm, and cites several. This is NSGA-II (Deb and others, 2002): the
-next generation is the best of parents and children, first by the front they are on, then by how alone they are there.
-What no other partition seen so far dominates is kept apart, so that nothing found is lost. It is written out here,
-because pymoo would bring ten packages for a page of code.
+next generation is the best of parents and children, first by their front, then by their distance to others on the front
+(crowding distance). An archive keeps every partition that no other one seen so far dominates. The algorithm is written
+out here, because pymoo would bring ten packages for a page of code.
 """
 
 from __future__ import annotations

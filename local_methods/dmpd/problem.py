@@ -24,7 +24,7 @@ from mixbayes.local_methods.tables import Nominal, Table
 
 
 class SearchSettings(Protocol):
-    """What the two estimators that search partitions are both told."""
+    """The settings of both estimators that search partitions."""
 
     quasi_identifiers: NameSets | None
     l: int  # noqa: E741 - as in l-diversity
@@ -36,7 +36,7 @@ class SearchSettings(Protocol):
 
 
 class OneLevel(SearchSettings, Protocol):
-    """What the search for one level is told besides."""
+    """The additional settings of the search for one level."""
 
     k: int
     folds: int

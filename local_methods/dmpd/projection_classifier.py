@@ -1,4 +1,4 @@
-"""The classifier that whoever holds the projections can have: one for each projection, combined."""
+"""The classifier that a recipient of the projections can train: one for each projection, combined."""
 
 from __future__ import annotations
 

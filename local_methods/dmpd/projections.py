@@ -1,7 +1,7 @@
-"""Projections as they are released: the columns of a group and the class, in no order that came from the table.
+"""Projections as they are released: the columns of a group and the class, in an order independent of the table's.
 
-Rows are put in the order of their values before they are shuffled. So whoever knows the seed and undoes the shuffle
-has that order, and nothing of the table's.
+Rows are sorted by their values before they are shuffled. So whoever knows the seed and reverses the shuffle gets the
+sorted order, and learns nothing about the order of the table.
 """
 
 from __future__ import annotations

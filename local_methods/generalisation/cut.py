@@ -1,4 +1,4 @@
-"""A cut through what a column can say: how general its cells are now, and which refinements there are."""
+"""A cut through the values of a column: how general its cells are now, and which refinements are possible."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Cut(ABC):
 
     @abstractmethod
     def rule(self) -> Rule:
-        """What turns cells of this column into what the cut says of them."""
+        """The rule that replaces cells of this column by the values of the cut."""
 
     def close(self, refinement: int) -> None:
         """It will never be made: what is not valid now never is."""

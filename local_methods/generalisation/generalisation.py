@@ -33,13 +33,13 @@ VALID, BEST = "valid", "best"
 
 
 class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn publishes no types
-    """Says less of the quasi-identifiers, until every combination of them stands for at least k rows.
+    """Generalises the quasi-identifiers, so that at least k rows share every combination of them.
 
-    At first nothing is told of any quasi-identifier. Then the refinement with the highest score is made, of all that
-    leave the table k-anonymous and are about rows of more than one class, until there is none. A column with a taxonomy
-    refines a node into its children (TDS); a nominal column without one discloses one value more, and its other values
-    stay suppressed (TDR); a numeric column cuts an interval in two. The score is the information gain about the class,
-    divided by one more than the rows by which the smallest combination becomes smaller.
+    The search begins with all quasi-identifiers fully generalised. It then repeats the refinement with the highest
+    score, among those that leave the table k-anonymous and concern rows of more than one class, until there is none. A
+    column with a taxonomy refines a node into its children (TDS). A nominal column without a taxonomy discloses one
+    more value, and its other values stay suppressed (TDR). A numeric column cuts an interval in two. The score is the
+    information gain about the class, divided by one more than the number of rows that the smallest combination loses.
 
     A nominal cell is released as the name of a node of its taxonomy, or it is a disclosed value, or missing. A number
     is released as the mean of its interval's rows, because a federation counts numbers, and as missing if the column
@@ -223,7 +223,7 @@ class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # sc
 
 
 def _cut(work: Work, at: int, tree: Taxonomy | None, requirement: Requirement) -> Cut:
-    """The cut of a column of which nothing is told."""
+    """The cut of a fully generalised column."""
     column, labels, classes = work.table.columns[at], work.classes.codes, len(work.classes.values)
     if isinstance(column, Numeric):
         return IntervalCut(column, labels, classes)
@@ -233,7 +233,7 @@ def _cut(work: Work, at: int, tree: Taxonomy | None, requirement: Requirement) -
 
 
 def _told(rule: Rule, column: Column) -> Column:
-    """The column as it is released: the same one if every cell is."""
+    """The column as it is released: the same object if every cell is released unchanged."""
     found = rule(column)
     if isinstance(found, Nominal) and isinstance(column, Nominal):
         same = len(found.values) == len(column.values) and np.array_equal(found.codes, column.codes)

@@ -1,4 +1,4 @@
-"""The parameters of generalisation that are more than a number or a word, also as people write them in commands."""
+"""The structured parameters of generalisation, and how they are written in commands."""
 
 from __future__ import annotations
 

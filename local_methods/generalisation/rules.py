@@ -1,4 +1,4 @@
-"""The anonymity rules: what turns the cells of a column, in the table or in new rows, into what the cut says."""
+"""The anonymity rules: they replace the cells of a column, in the table or in new rows, by the values of the cut."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Rule(ABC):
     @property
     @abstractmethod
     def silent(self) -> bool:
-        """Whether nothing is told of any cell."""
+        """Whether no cell is released."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class TaxonomyRule(Rule):
     def __call__(self, column: Column) -> Nominal:
         column = _nominal(column, self.tree.column)
         leaves = [self.tree.leaf_of(value) for value in column.values.tolist()]
-        # A value that the taxonomy does not have is told as little of as a missing cell.
+        # A value that the taxonomy does not have is treated like a missing cell.
         leaf = np.array([*(self.tree.missing if at is None else at for at in leaves), self.tree.missing])
         on_cut = np.isin(self.tree.path[leaf], self.nodes)
         node = self.tree.path[leaf, on_cut.argmax(axis=1)]
@@ -99,7 +99,7 @@ class SuppressionRule(Rule):
 class IntervalRule(Rule):
     """A number becomes the mean of its interval's rows, because a federation counts numbers.
 
-    Of a column that is one interval nothing is released: its mean would be told of rows without a number too.
+    If the column is a single interval, nothing is released: rows without a number would get its mean too.
     """
 
     cuts: Floats = field(repr=False)

@@ -39,7 +39,7 @@ def valid_cuts(ranks: Codes, many: int, groups: Groups, requirement: Requirement
 
 
 def _diverse_from(ranks: Codes, groups: Groups, diversity: int) -> Codes:
-    """For each combination, the rank up to which so many classes occur."""
+    """For each combination, the lowest rank up to which the required number of classes occurs."""
     pair = groups.number.astype(np.int64) * groups.classes + groups.labels
     order = np.lexsort((ranks, pair))
     begins = np.flatnonzero(np.diff(pair[order], prepend=-1))

@@ -1,7 +1,7 @@
 """A cut for a nominal column without a taxonomy: all values are suppressed, and a refinement discloses one of them.
 
-This is the refinement of TDR for categorical attributes without a tree. The suppressed values stand for one another.
-A missing cell is never told from them.
+This is the refinement of TDR for categorical attributes without a tree. The suppressed values are not distinguished
+from one another, or from a missing cell.
 """
 
 from __future__ import annotations

@@ -45,9 +45,9 @@ class TaxonomyCut(NodeCut):
 
 
 def _gains(tree: Taxonomy, leaf: Codes, labels: Codes, classes: int) -> Floats:
-    """Of the refinement of each node; closed for leaves, and where all rows are of one class but of several children.
+    """The gain of each node's refinement; closed for leaves, and if all rows are of one class but of several children.
 
-    Where all rows are of one child they are said to be, though it gains nothing: that divides no combination.
+    If all rows are of one child, the refinement is made although it gains nothing, because it divides no combination.
     """
     nodes = len(tree.parent)
     counts = np.bincount(leaf * classes + labels, minlength=nodes * classes).reshape(nodes, classes)

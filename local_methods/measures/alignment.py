@@ -1,4 +1,4 @@
-"""Tables that were read apart brought to the same columns and the same lists of values."""
+"""Brings tables that were read separately to the same columns and the same lists of values."""
 
 from __future__ import annotations
 

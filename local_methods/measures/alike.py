@@ -1,4 +1,4 @@
-"""People who look alike: how many they are, and what who finds them learns of all of them: k, l and t."""
+"""Groups of people who look alike: how many people, and how much a group tells about all of them (k, l and t)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures that are asked for one by one, and why some of them have no value."""
+"""Measures that are computed one by one, and the reason if one of them has no value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who knows something of somebody in the original, and what either table tells them."""
+"""An attacker who knows some values of a person in the original, and what each of the two tables tells them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How a classifier finds each class: accuracy, pd, precision and pf as in Peters, section 4.2.
 
-A confusion matrix has a row for each class and a column for each answer. Of several matrices, one upon the other, the
-measures of each come at once.
+A confusion matrix has a row for each class and a column for each answer. Given a stack of matrices, the functions
+return the measures of all of them at once.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Detection:
 
 
 def confusion(actual: Codes, found: Codes, classes: int) -> Codes:
-    """How many rows of each class were said to have each: classes × classes."""
+    """How many rows of each class were labelled with each class: classes × classes."""
     return np.bincount(actual * classes + found, minlength=classes**2).reshape(classes, classes)
 
 

@@ -18,9 +18,9 @@ def distinct_l(sensitive: Sensitive) -> int | None:
 
 
 def entropy_l(sensitive: Sensitive) -> float | None:
-    """The exponential of the smallest entropy of a group: so many equally frequent values would be as uncertain.
+    """The exponential of the smallest entropy of a group: this number of equally frequent values has the same entropy.
 
-    At most `distinct_l`; less, where some values of a group are rare.
+    At most `distinct_l`, and less if some values of a group are rare.
     """
     if sensitive.empty:
         return None

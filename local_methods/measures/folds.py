@@ -1,8 +1,8 @@
-"""What the folds of a cross-validation say one by one: quartiles, and a test of the release beside the original.
+"""The values of single folds of a cross-validation: quartiles, and a test of the release against the original.
 
-As in Peters, section 4.2: classifiers are asked about each of five folds, the folds are drawn anew some times, and a
-sample has the values of all folds and all classes. Such values are not independent, as folds are of the same rows, and
-of two classes one mirrors the other: the test calls more differences certain than there are.
+As in Peters, section 4.2: classifiers are tested on each of five folds, the folds are drawn anew several times, and a
+sample has the values of all folds and all classes. These values are not independent, because the folds have the same
+rows, and with two classes the values of one mirror those of the other. So the test finds too many differences.
 """
 
 from __future__ import annotations

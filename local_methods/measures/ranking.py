@@ -1,4 +1,4 @@
-"""Which of several treatments are better than which, by the Mann-Whitney U test: the rank values of Peters."""
+"""The order of several treatments by the Mann-Whitney U test: the rank values of Peters."""
 
 from __future__ import annotations
 

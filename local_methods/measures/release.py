@@ -1,9 +1,9 @@
 """The measures of a release, one function each: how far it is from the original, and what it gives away.
 
-Matrices have a row per record and a column per attribute, and not-a-number for a missing cell. A measure that
-pairs rows pairs them as they stand and leaves out a pair of cells of which either is missing. A measure that has
-no value is not-a-number. VD, RP, RK, CP and CK are those of Li and Xi, section 3.2, whose rule for ties is not
-printed: here they share the average of their ranks.
+Matrices have a row per record and a column per attribute, and not-a-number for a missing cell. A measure that pairs
+rows compares row i with row i, and leaves out a pair of cells if either is missing. A measure without a value is
+not-a-number. VD, RP, RK, CP and CK are those of Li and Xi, section 3.2. The paper does not print its rule for ties;
+here equal values share the average of their ranks.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ EXACT = 1e-12
 def confidence_widths(original: Floats, released: Floats, level: float = LEVEL) -> Floats:
     """For each attribute, the width of the interval that holds an original value with this confidence, in ranges.
 
-    Kim et al. after Agrawal and Srikant: who sees a released value x knows that the original lies in x plus the
-    central `level` of the differences; the width is divided by the attribute's range. Neither paper pairs records of
-    a release that was drawn anew; here row i answers for row i. A constant attribute has no width.
+    Kim et al. after Agrawal and Srikant: whoever sees a released value x knows that the original lies in x plus the
+    central `level` of the differences; the width is divided by the attribute's range. Neither paper says how to pair
+    records of a newly drawn release; here row i is paired with row i. A constant attribute has no width.
     """
     _same_shape(original, released)
     widths = np.full(original.shape[1], np.nan)
@@ -153,7 +153,7 @@ def _ranks_of_means(original: Floats, released: Floats) -> Iterator[tuple[Floats
 
 
 def _told_apart(column: Floats) -> float:
-    """The mean to so many digits as rounding leaves right: columns of equal means share their rank."""
+    """The mean to the digits that rounding leaves correct, so that columns of equal means share their rank."""
     mean, largest = _mean(column), np.nan_to_num(abs(column)).max(initial=0)
     return 0.0 if abs(mean) < EXACT * largest else float(f"{mean:.12g}")
 

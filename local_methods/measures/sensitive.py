@@ -1,6 +1,6 @@
 """How often each group of rows has each sensitive value: what l-diversity and t-closeness are counted from.
 
-A missing value counts for nothing, as an attacker may be able to put it back: it makes no group more diverse.
+A missing value counts for nothing: an attacker may be able to restore it, so it makes no group more diverse.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How well a classifier that learned from a release knows the original's rows: Li and Xi, section 3.1."""
+"""How well a classifier that learned from a release labels the rows of the original: Li and Xi, section 3.1."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Points in blocks of neighbours, for the farthest and the nearest ones among those that are left.
+"""Points in blocks of neighbours, to find the farthest and the nearest of the remaining points.
 
-A block is a leaf of a kd-tree with the box around the points left in it. Bounds from the boxes go through the same
-roundings as the distances, step by step, and rounding is monotone: so a block that is left out cannot hold a point
-that a look at every point would have found, not even one at the same distance.
+A block is a leaf of a kd-tree with the box around its remaining points. The bounds from the boxes are rounded in the
+same steps as the distances, and rounding is monotone. So a skipped block cannot hold a point that a search of all
+points would find, not even one at the same distance.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def squared(differences: Floats, weights: Floats) -> Floats:
 class Blocks:
     """Rows of `points`, in blocks; they are taken out one group after another.
 
-    Every block has room for as many rows as the largest: so no two rows should be equal, for these cannot be cut apart.
+    Every block has room for as many rows as the largest. Equal rows cannot be divided, so no two should be equal.
     """
 
     def __init__(self, points: Floats, weights: Floats, rows: Indices, size: int) -> None:

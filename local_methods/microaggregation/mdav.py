@@ -5,8 +5,8 @@ are a group, then s's. With 2k or more, one group around r. What remains is the 
 each column is divided by its variance over all rows. Of rows equally far the first is farthest; of rows equally near
 the last are nearest.
 
-Here distances are of double precision, where sdcMicro rounds them to single, and the centre is that of an exact sum,
-which no order of the rows can change.
+Here distances have double precision, while sdcMicro rounds them to single precision. The centre comes from an exact
+sum, so the order of the rows cannot change it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The row farthest from a centre that moves little from one time to the next."""
+"""The row farthest from a centre, where the centre moves little between two calls."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What additive and multiplicative noise share: confidential numbers are drawn away from what they were.
+"""What additive and multiplicative noise share: confidential numbers are changed at random.
 
-Noise promises nothing about people. It lies around the true number, so the mean of several releases comes near to it.
-Where columns are correlated, even one release can be cleaned of independent noise: the noise is spread over all
-directions of the table, and the data are not (Kargupta and others, 2003). Noise that is correlated as the data gives
-this filter nothing to go by; the mean of several releases remains. A number far from all others stays far from them,
-and so does the row that it stands in. What is checked is only that no number is the original one.
+Noise promises nothing about people. It is centred on the true number, so the mean of several releases comes close to
+it. If columns are correlated, independent noise can be filtered out of even one release: the noise is spread over all
+directions of the table, and the data are not (Kargupta and others, 2003). This filter does not work if the noise is
+correlated like the data, but the mean of several releases still does. A number far from all others stays far from them,
+and so does its row. The check is only that no number is the original one.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ NOISE_CONSTRAINTS: Mapping[str, Any] = {
 
 
 class Noise(LocalMethod):
-    """Changes every confidential number by a random one, and releases everything else as it is.
+    """Changes every confidential number at random, and releases everything else unchanged.
 
-    A subclass says how, and which numbers its noise leaves as they are.
+    A subclass says how, and which numbers its noise does not change.
     """
 
     LEARNED: ClassVar[tuple[str, ...]] = ("unchanged_cells",)

@@ -1,8 +1,8 @@
 """Rows divided by a kd-tree: steps 1 to 4 of Roy's perturbation tree.
 
 A node is cut across the attribute with the largest variance, measured on the scaled table, at its mid-range or median.
-Where that leaves too few rows on one side (the paper lets single records through), the cut moves to the nearest place
-that leaves enough on both. "Until attributes are exhausted" is read as: until none has such a place.
+If that leaves too few rows on one side (the paper releases single records), the cut moves to the nearest place that
+leaves enough rows on both sides. "Until attributes are exhausted" is read as: until no attribute has such a place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Large leaves divided by k-means: step 5 of Roy's perturbation tree.
 
-His Table 5.2 releases records that k-means left alone as they were. Here a cluster with fewer than `least` rows is
-dissolved: each of its rows joins the nearest cluster that stays. k-means is written out here, because most leaves have
-a dozen rows, and for these scikit-learn's takes several times as long.
+Roy's Table 5.2 releases records unchanged that k-means left alone. Here a cluster with fewer than `least` rows is
+dissolved: each of its rows joins the nearest remaining cluster. k-means is written out here, because most leaves have a
+dozen rows, and scikit-learn's k-means takes several times as long for these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How private a release is, by the measure that fits what the method does to a table. More is better in each."""
+"""How private a release is, by a measure that fits the method. In each measure a larger value is more private."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class Interval(Measure):
 
 @dataclass(frozen=True, eq=False)
 class Hidden(Measure):
-    """One less the chance of whoever asks for somebody of whom some cells are known (Peters, S1 and S2).
+    """One less the success of an attacker who knows some cells of a person (Peters, S1 and S2).
 
-    For methods that suppress cells: those that are left are the original's own, so that no number is moved. A missing
-    cell may hold whatever is asked for. Every release is asked the same.
+    This is for methods that suppress cells: the remaining cells are those of the original, so no number is moved. A
+    missing cell matches every value. All releases are tested with the same queries.
     """
 
     told: ClassVar[str] = "chance that an attacker's query fails"

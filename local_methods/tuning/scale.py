@@ -1,4 +1,4 @@
-"""A parameter's values as whole numbers of steps, and the order in which they are more private."""
+"""A parameter's values as whole numbers of steps, in the order of growing privacy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The rule-based search and the exhaustive one, over whole numbers of steps; and which of the values tried is best.
+"""The rule-based search and the exhaustive search over whole numbers of steps, and the choice of the best value tried.
 
-A search goes from the end that is least private to the one that is most private, whichever number is larger.
+A search goes from the least private end to the most private one, whichever of the two numbers is larger.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One try of a value: the training rows are released with it, and the release is judged on the others."""
+"""The trial of one value: the training rows are released with it, and the other rows judge the release."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Trial:
     def once(self, steps: int, repeat: int) -> tuple[float, float]:
         """Accuracy and privacy of one release with this value.
 
-        On one thread: whoever has more cores gives each its own tries, with `n_jobs`.
+        This uses one thread; with `n_jobs` every core runs its own trials.
         """
         with threadpool_limits(1):
             return self._once(steps, repeat)
@@ -74,9 +74,9 @@ class Trial:
         return accuracy, self.measure(method, released)
 
     def _given(self, method: Any, released: Labelled) -> Codes:
-        """What is learned from the release says of the rows asked about. One class needs no learning, none allows it.
+        """The labels of the test rows after learning from the release. With one class or none, nothing is learned.
 
-        Whoever has projections combines what each of them teaches, and the rows asked about are put in their terms.
+        With projections, the classifiers of all projections are combined, and the test rows are encoded like them.
         """
         codes = released.labels.codes
         if not len(codes):

@@ -1,7 +1,7 @@
-"""What can be searched for: a parameter of a method of which more, or less, is more private.
+"""What can be searched: a parameter of a method that makes a release more private as it grows, or as it falls.
 
-Group sizes are searched at geometric means, as in the paper; shares on a grid of hundredths, and ranks, at arithmetic
-ones.
+Group sizes are searched at geometric means, as in the paper. Shares, on a grid of hundredths, and ranks are searched at
+arithmetic means.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEAST_GROUP = 2
 
 
 def _half(method: Any, rows: Labelled) -> Reach:
-    """Two groups: one alone says nothing of a row but that it is there."""
+    """Two groups, because a single group says nothing about a row."""
     return Reach(rows.table.rows // 2, f"half of {rows.table.rows} training rows")
 
 
@@ -89,7 +89,7 @@ def scale_of(name: str, parameter: str) -> Scale:
 
 
 def any_value(name: str, parameter: str) -> str:
-    """A value that the method takes, as it is written."""
+    """A value that the method accepts, as text."""
     scale = scale_of(name, parameter)
     return f"{scale.value(scale.least):g}"
 

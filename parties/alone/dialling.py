@@ -39,7 +39,8 @@ class ListeningHospital(RemoteFollower):
     def train(self, number: int) -> None:
         """One training with the other hospital."""
         key = secrets.token_hex(16)
-        with conversation(self.peer, self.stub.Talk, TRAINING_CHANNELS, TRAINING, str(number), key) as channels:
+        talk = conversation(self.peer, self.stub.Talk, TRAINING_CHANNELS, TRAINING, str(number), key)
+        with talk as channels, self._store.tallies.training():
             train_round(self._store, number, channels)
 
     def talk(self, whose: str) -> AbstractContextManager[Sequence[Channel]]:

@@ -75,6 +75,10 @@ class StandingTalk:
         asker = self._asker
         return None if asker is None or asker.over else asker
 
+    def missing(self, partner: str) -> MixbayesError | None:
+        """Why there is none now, if there is none."""
+        return None if self.now() else self._why or PeerGone(partner, "asking", "it is not connected")
+
     def _decided(self) -> bool:
         return self._left or self.now() is not None
 
@@ -117,6 +121,12 @@ class PartnerHospital:
 
     def status(self) -> Status:
         return self._store.status(self._store.name, self._store.apart() or self._waiting())
+
+    def seen(self) -> Status:
+        """The same, and whether the other hospital is away. Before a round serves, nobody stays connected."""
+        found, partner = self.status(), self._store.federation.title(self._store.other)
+        away = self._standing.missing(partner) if found.state == SERVING else None
+        return replace(found, unreachable={partner: away}) if away else found
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool, recipe: Recipe) -> Iterator[Labels]:
         """The labels, question by question. Between two questions another application may have its turn."""
@@ -191,7 +201,14 @@ class PartnerHospital:
         return self._asked(question, ask, renew=renew)
 
     def _asked(self, question: Question, ask: Callable[[Asker, Engine, Question], Answer], *, renew: bool) -> Answer:
-        """The other hospital's answer. If the conversation breaks the question is asked again, if need be anew."""
+        """The other hospital's answer."""
+        with self._store.tallies.asking(question):
+            return self._until_answered(question, ask, renew=renew)
+
+    def _until_answered(
+        self, question: Question, ask: Callable[[Asker, Engine, Question], Answer], *, renew: bool
+    ) -> Answer:
+        """If the conversation breaks the question is asked again, if need be anew."""
         failure: MixbayesError = spent()
         for _ in range(ATTEMPTS):
             try:

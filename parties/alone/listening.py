@@ -86,7 +86,8 @@ class PairService(FollowerService):
 
     def _train(self, number: int, channels: Channels) -> None:
         try:
-            train_round(self._store, number, _ordered(channels, TRAINING_CHANNELS))
+            with self._store.tallies.training():
+                train_round(self._store, number, _ordered(channels, TRAINING_CHANNELS))
         except RoundFailed as error:
             self.follower.fail(number, str(error))
             raise

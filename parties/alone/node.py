@@ -11,8 +11,10 @@ from functools import partial
 
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import COMPUTING_PARTY
+from mixbayes.node.earlier_agreements import tell_what_begins_anew
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
+from mixbayes.node.observed import Observed, RoundSeen
 from mixbayes.node.rounds.follower import Follower
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import OVER
@@ -21,6 +23,7 @@ from mixbayes.node.serving.conversations import Conversations
 from mixbayes.node.serving.dialling import dial
 from mixbayes.node.serving.own_call import refuse_silent
 from mixbayes.node.serving.server import Server, refuse_taken
+from mixbayes.node.tallies import Tallies
 from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.alone.dialling import Dialler, ListeningHospital
 from mixbayes.parties.alone.hospital import PartnerHospital, StandingTalk
@@ -49,6 +52,10 @@ class _Part:
     steps: tuple[Callable[[], object], ...] = ()
     meters: tuple[Meter, ...] = ()
     threads: tuple[threading.Thread, ...] = ()
+    answers: tuple[Callable[[], None], ...] = ()
+    """Raise unless the server for the other hospital answers a call of this node's own."""
+    waiting: Callable[[], str] = lambda: ""
+    """What the round waits for."""
 
 
 @contextmanager
@@ -65,23 +72,36 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             refuse_taken(address)
         rounds = Rounds(database, federation, title, clock)
         witnessing = Witnessing(database, title, clock, rounds.last_sealed, log)
-        store = PartnerStore(rounds, name, settings.vector, witnessing)
+        tallies = Tallies()
+        store = PartnerStore(rounds, name, settings.vector, witnessing, tallies)
         rounds.when_changed(partial(_changed, store, log))
-        if rounds.replaced:
-            log.warning("this is another agreement: the round of the former one is over", round=rounds.replaced)
+        tell_what_begins_anew(log, federation, settings.state, rounds.replaced)
         stack.callback(store.close)
         store.contribute()
         standing = StandingTalk()
         join = _listen if federation.party(name).address else _dial
         part = join(stack, settings, identity, store, standing, log)
-        server = serve_applications(stack, settings, identity, part.hospital, log)
+        server = serve_applications(stack, settings, identity, part.hospital, tallies, log)
         if settings.protection:
             store.rounds.write_down(title, "protected", "own table", settings.audited_protection)
-        refuse_silent(settings.listen, server.port, identity)
+        own_call = partial(refuse_silent, settings.listen, server.port, identity)
+        own_call()
         log.info("ready", port=server.port, rows=settings.rows)
         steps = *part.steps, store.contribute, part.hospital.keep_warm
         threads = _go_on(stack, steps, (standing.leave, part.hang_up), log)
-        yield RunningHospital(server.port, part.meters, (*server.threads, *part.threads, *threads))
+        observed = Observed(
+            federation,
+            name,
+            identity,
+            settings.state,
+            tallies,
+            round=partial(_seen, store, part),
+            releases=rounds.releases,
+            trails=witnessing.findings,
+            answers=partial(_each, (own_call, *part.answers)),
+        )
+        at_work = (*server.threads, *part.threads, *threads)
+        yield RunningHospital(server.port, observed, part.hospital.seen, part.meters, at_work)
 
 
 def _listen(
@@ -90,22 +110,24 @@ def _listen(
     """The hospital with an address: it answers the other hospital's certificate there, and no other."""
     follower, conversations = Follower(store.rounds), Conversations(store.federation.policy.timeout, log)
     pair = PairService(store, follower, conversations, standing, Watch())
-    server = _serve_partner(stack, settings, identity, pair, log)
+    server, answers = _serve_partner(stack, settings, identity, pair, store.tallies, log)
     numbered, own = numbering(identity.seal), settings.own_patients
     hospital = PartnerHospital(store, own, standing, lambda: "", numbered, follower.open, follower.close)
-    return _Part(hospital, conversations.close, threads=tuple(server.threads))
+    return _Part(hospital, conversations.close, threads=tuple(server.threads), answers=(answers,))
 
 
 def _dial(
     stack: ExitStack, settings: Settings, identity: Identity, store: PartnerStore, standing: StandingTalk, log: Log
 ) -> _Part:
     """The hospital without an address: it dials the other one and leads."""
-    peer = stack.enter_context(dial(store.federation, identity, store.other, Watch()))
+    traffic = store.tallies.traffic
+    peer = stack.enter_context(dial(store.federation, identity, store.other, Watch(), traffic=traffic))
     dialler = Dialler(store, ListeningHospital(peer, store), standing, log)
     leader = dialler.leader
     numbered, own = numbering(identity.seal), settings.own_patients
     hospital = PartnerHospital(store, own, standing, lambda: dialler.waiting, numbered, leader.open, leader.close)
-    return _Part(hospital, peer.close, (dialler.lead, dialler.ask, dialler.answer), (peer.meter,))
+    steps = dialler.lead, dialler.ask, dialler.answer
+    return _Part(hospital, peer.close, steps, (peer.meter,), waiting=lambda: dialler.waiting)
 
 
 def _go_on(
@@ -135,16 +157,27 @@ def _changed(store: PartnerStore, log: Log, number: int, state: str) -> None:
         store.close()
 
 
-def _serve_partner(stack: ExitStack, settings: Settings, identity: Identity, pair: PairService, log: Log) -> Server:
-    """At the agreed address, for the other hospital's certificate alone."""
+def _seen(store: PartnerStore, part: _Part) -> RoundSeen:
+    return store.rounds.seen(store.name, store.apart() or part.waiting())
+
+
+def _each(looks: Iterable[Callable[[], None]]) -> None:
+    for look in looks:
+        look()
+
+
+def _serve_partner(
+    stack: ExitStack, settings: Settings, identity: Identity, pair: PairService, tallies: Tallies, log: Log
+) -> tuple[Server, Callable[[], None]]:
+    """At the agreed address, for the other hospital's certificate alone; and a look whether it answers."""
     federation, name = settings.federation, settings.name
     address = settings.listen_partner or federation.party(name).address
     if not address:
         raise LocalError("A hospital without an address was to listen.")
-    admission = Admission(
-        federation.title(name), federation, lambda caller, service: caller != name, log, identity.revoked
-    )
+    title, admit = federation.title(name), lambda caller, service: caller != name
+    admission = Admission(title, federation, admit, log, identity.revoked, tallies=tallies)
     service = partial(add_PairServicer_to_server, pair)
     server = stack.enter_context(Server(address, identity.credentials, admission, [service], [PAIR]))
-    refuse_silent(address, server.port, identity)
-    return server
+    answers = partial(refuse_silent, address, server.port, identity)
+    answers()
+    return server, answers

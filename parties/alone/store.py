@@ -18,6 +18,7 @@ from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import COLLECTING, SEALED
 from mixbayes.node.rounds.status import Status
+from mixbayes.node.tallies import Tallies
 from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
 from mixbayes.parties.alone.engine import Engine, engine_from, most_rows_of
 from mixbayes.parties.own_patients import other_counts
@@ -40,9 +41,17 @@ _Position = tuple[int, str, str, bytes | None]
 class PartnerStore:
     """One of the two hospitals. The one that listens has role A; the one that dials has role B and leads the rounds."""
 
-    def __init__(self, rounds: Rounds, name: str, vector: Words, witnessing: Unwitnessed = UNWITNESSED) -> None:
+    def __init__(
+        self,
+        rounds: Rounds,
+        name: str,
+        vector: Words,
+        witnessing: Unwitnessed = UNWITNESSED,
+        tallies: Tallies | None = None,
+    ) -> None:
         self.rounds = rounds
         self.witnessing = witnessing
+        self.tallies = tallies or Tallies()
         self.name = name
         self.layout = rounds.federation.layout
         self.role = A if rounds.federation.party(name).address else B

@@ -195,28 +195,36 @@ def answer_questions(store: PartnerStore, channels: Sequence[Channel]) -> None:
         if question.kind is Kind.BROKEN:
             _give_back(line.channel, ledger, question)
             continue
-        verdict = ledger.verdict(question)
-        if refused := refusal(verdict, store.partner, question):
-            raise refused
-        if verdict is not Verdict.GO:
-            questions.send_verdict(line.channel, Verdict.SPENT)
-            continue
-        run, engine = ledger.trained(question.round)
-        most = store.most_rows(question.recipe)
-        if question.kind is not Kind.EVALUATION and question.rows > most:
-            raise OutOfRange(store.partner, questions.NEXT, f"a question has at most {most} rows")
-        ledger.charge(question)
-        questions.send_verdict(line.channel, verdict)
-        line.channel.send("training", run)
-        line.channel.receive(questions.CHARGED, 0)
-        ledger.begin(question)
-        if question.kind is Kind.EVALUATION:
-            models = store.without_each_fold(me, question, store.other)
-            sheet = Sheet(store.layout, question.recipe, question.rows)
-            answer_partner_totals(me, TableHolder(line.channel, random), sheet, models)
-        else:
-            its_own = store.of_recipe(me, engine, question, store.other)
-            its_own.answer(me, line if question.private else None, question.rows)
+        with store.tallies.answering(question):
+            _answer(store, me, line, ledger, question)
+
+
+def _answer(
+    store: PartnerStore, me: ComputingParty, line: AnsweringLine, ledger: Ledger[Engine], question: Question
+) -> None:
+    """Answer one question, after its announcement."""
+    verdict = ledger.verdict(question)
+    if refused := refusal(verdict, store.partner, question):
+        raise refused
+    if verdict is not Verdict.GO:
+        questions.send_verdict(line.channel, Verdict.SPENT)
+        return
+    run, engine = ledger.trained(question.round)
+    most = store.most_rows(question.recipe)
+    if question.kind is not Kind.EVALUATION and question.rows > most:
+        raise OutOfRange(store.partner, questions.NEXT, f"a question has at most {most} rows")
+    ledger.charge(question)
+    questions.send_verdict(line.channel, verdict)
+    line.channel.send("training", run)
+    line.channel.receive(questions.CHARGED, 0)
+    ledger.begin(question)
+    if question.kind is Kind.EVALUATION:
+        models = store.without_each_fold(me, question, store.other)
+        sheet = Sheet(store.layout, question.recipe, question.rows)
+        answer_partner_totals(me, TableHolder(line.channel, me.random), sheet, models)
+    else:
+        its_own = store.of_recipe(me, engine, question, store.other)
+        its_own.answer(me, line if question.private else None, question.rows)
 
 
 def _give_back(asker: Channel, ledger: Ledger[Engine], broken: Question) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from mixbayes.node import questions
 from mixbayes.node.ledger import MOST_BROKEN
 from mixbayes.node.questions import ID_BYTES, Kind, Question, Verdict, batches
+from mixbayes.node.tallies import Counting, uncounted
 from mixbayes.parties.asking import Numbering, broken, fresh_id, of_recipe, renewed
 from mixbayes.parties.open_question import OpenQuestion
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
@@ -61,6 +62,7 @@ class Asking:
         numbered: Numbering,
         last: OpenQuestion | None = None,
         repeats: int = 0,
+        counted: Counting = uncounted,
     ) -> None:
         """`last` is the question that may be open since this hospital's node ran before.
 
@@ -71,6 +73,7 @@ class Asking:
         self._numbered = numbered
         self._open = last or OpenQuestion()
         self._repeats = repeats
+        self._counted = counted
         self._lines: _Lines | None = None
 
     def labels(
@@ -139,10 +142,14 @@ class Asking:
         renew: bool,
         shown: Values | None = None,
     ) -> Answer:
-        """One question. If its conversation breaks, the same one is asked again: both may have the answer by now.
+        """One question. The rows that are `shown` follow every announcement."""
+        with self._counted(question):
+            return self._until_answered(question, answer, shown, renew=renew)
 
-        The rows that are `shown` follow every announcement.
-        """
+    def _until_answered(
+        self, question: Question, answer: Callable[[Verdict, Question], Answer], shown: Values | None, *, renew: bool
+    ) -> Answer:
+        """If its conversation breaks, the same question is asked again: both may have the answer by now."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 asked, verdict = self._unspent(question, shown, renew=renew)

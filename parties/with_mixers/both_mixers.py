@@ -20,6 +20,7 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets
 from mixbayes.transport.conversation import ASKING, NOW, Bound, conversation
 from mixbayes.transport.peer import chunks
+from mixbayes.transport.traffic import Traffic
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import RoundNumber
 
@@ -66,8 +67,12 @@ class BothMixers(RoundsAtBoth):
 
 @contextmanager
 def both_mixers(
-    federation: Federation, identity: Identity, watch: Watch, witnessing: Unwitnessed = UNWITNESSED
+    federation: Federation,
+    identity: Identity,
+    watch: Watch,
+    witnessing: Unwitnessed = UNWITNESSED,
+    traffic: Traffic | None = None,
 ) -> Iterator[BothMixers]:
     """Both, dialled when they are first needed."""
-    with peers_of_both(federation, identity, watch) as peers:
+    with peers_of_both(federation, identity, watch, traffic) as peers:
         yield BothMixers(peers, witnessing)

@@ -6,7 +6,7 @@ and `Contributor` brings them to the mixers whenever a round collects.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mixbayes.agreement.agreement import Privacy
@@ -22,6 +22,7 @@ from mixbayes.node.rounds.status import Status, combined
 from mixbayes.parties.open_question import NoteOfNode, OpenQuestion
 from mixbayes.parties.own_patients import other_counts
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
+from mixbayes.parties.with_mixers.rounds_at_both import NAMES
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
@@ -34,6 +35,8 @@ from mixbayes.transport.errors import AlreadyContributed, RefusedByPolicy
 
 _WHATEVER_SET = ""
 """A hospital does not know with whom its contribution is counted; there is one set for a round."""
+_WITHOUT_THIS_NODE = "drawn without this node"
+"""What the ledger says of noise of which only the mixers know, before a number."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ class Outbox:
         self._privacy = privacy
         self._release = release
         self._test_release = test_release
+        self._said: dict[str, int] = {}
+        """By mixer, how often it last said that it has charged noise."""
 
     def open_question(self) -> OpenQuestion:
         """The last question of this node, which may be open since it ran before."""
@@ -122,15 +127,28 @@ class Outbox:
         """This hospital has asked for the figures of the joint test."""
         self.note("asked for the joint test", "both mixers", {"round": number, "opened": opened})
 
-    def due(self, number: int, make: Callable[[], Messages], drawn: int = 0) -> dict[str, bytes]:
-        """The messages that are not acknowledged, by mixer. They are made once for a round, and lie on disk first.
+    def noise_drawn(self, number: int, charges: Mapping[str, int]) -> None:
+        """By mixer, how often it says that it has charged noise under this agreement. It may have lost its ledger.
 
-        `drawn` is how often the mixers have charged noise under this agreement, by the larger of their ledgers.
+        What both have charged counts in this hospital's ledger too, even if it knows nothing of it: it may have begun
+        with an empty state folder, or with an old backup. One mixer alone can make nobody charge anything.
         """
+        if not self._release or charges == self._said:
+            return
+        with self._datastore.write() as tables:
+            for mixer, times in charges.items():
+                tables.put_drawn(self._agreement, mixer, min(times, self._most))
+            drawn = tables.drawn(self._agreement)
+            if set(charges) == set(NAMES):
+                self._catch_up(tables, number, min(drawn.values()), self._release)
+        self._said = dict(charges)
+
+    def due(self, number: int, make: Callable[[], Messages]) -> dict[str, bytes]:
+        """The messages that are not acknowledged, by mixer. They are made once for a round, and lie on disk first."""
         with self._datastore.write() as tables:
             if not tables.has_contribution(self._agreement, number):
                 self._refuse_too_many(tables)
-                self._charge_noise(tables, number, drawn)
+                self._charge_noise(tables, number)
                 made = make()
                 self._refuse_changed(tables, made.counts)
                 tables.put_counted(self._agreement, number, made.counts)
@@ -173,6 +191,11 @@ class Outbox:
         with self._datastore.write() as tables:
             tables.note(self._me, verb, subject, about)
 
+    def releases(self) -> Sequence[Release]:
+        """All noise that was ever charged here."""
+        with self._datastore.read() as tables:
+            return tables.releases()
+
     def noise_spent(self) -> float:
         """The ε of all noise on this hospital's contributions; nothing where no noise is agreed."""
         if not (privacy := self._privacy):
@@ -180,12 +203,22 @@ class Outbox:
         with self._datastore.read() as tables:
             return spent(tables.releases(), privacy)
 
-    def _charge_noise(self, tables: ContributionTables, number: int, drawn: int) -> None:
+    def _catch_up(self, tables: ContributionTables, number: int, drawn: int, release: Release) -> None:
+        own = tables.noise_charges(self._agreement)
+        if own >= drawn:
+            return
+        for at in range(own, drawn):
+            tables.charge_noise(self._agreement, number, f"{_WITHOUT_THIS_NODE} {at}", release, None)
+        about: About = {"round": number, "releases": drawn - own, "why": _WITHOUT_THIS_NODE}
+        tables.note(self._me, "charged noise", "both mixers", about)
+
+    def _charge_noise(self, tables: ContributionTables, number: int) -> None:
         """A contribution may get its noise as soon as it has left: that is charged before.
 
         A round that ended before anything was drawn leaves its charge to the next one. Else whoever closes rounds
         could use up everybody's ledger.
         """
+        drawn = max(tables.drawn(self._agreement).values(), default=0)
         if not self._release or not self._privacy or tables.noise_charges(self._agreement) > drawn:
             return
         if why := too_much(tables.releases(), self._release, self._privacy):
@@ -238,8 +271,11 @@ class Contributor:
         for error in silent.values():
             if isinstance(error, HOPELESS):
                 raise error
+        if answered:
+            charges = {mixer: one.noise_charges for mixer, one in answered.items()}
+            self._outbox.noise_drawn(max(one.round for one in answered.values()), charges)
         for mixer, status in answered.items():
-            self._contribute(mixer, status, max(one.noise_charges for one in answered.values()))
+            self._contribute(mixer, status)
         if len(answered) < 2:
             why = "; ".join(str(error) for error in silent.values())
             self._repeated.say(why, self._log.info, "waiting", why=why)
@@ -259,10 +295,10 @@ class Contributor:
         except MixbayesError as error:
             logged(self._log, error, "tried in vain")
 
-    def _contribute(self, mixer: str, status: Status, drawn: int) -> None:
+    def _contribute(self, mixer: str, status: Status) -> None:
         """Send this mixer its message, if its round collects and it has none."""
         if status.state == COLLECTING and self._name not in status.contributed:
-            self._send(mixer, status.round, drawn)
+            self._send(mixer, status.round)
         elif self._name in status.contributed and self._sent != status.round:
             self._sent = status.round
             self._log.info("counted already", round=status.round, why="what was sent before counts in this round")
@@ -278,8 +314,8 @@ class Contributor:
         why = "its contribution was not at both mixers when the round was sealed; the next round counts it again"
         self._log.warning("left out of the round", round=status.round, why=why)
 
-    def _send(self, mixer: str, number: int, drawn: int) -> None:
-        due = self._outbox.due(number, lambda: self._make(number), drawn)
+    def _send(self, mixer: str, number: int) -> None:
+        due = self._outbox.due(number, lambda: self._make(number))
         if mixer not in due:
             self._warn_of_loss(mixer, number)
             return

@@ -13,11 +13,14 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.cuts import words_of
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import HOSPITAL
+from mixbayes.node.earlier_agreements import tell_what_begins_anew
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log
+from mixbayes.node.observed import Observed
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, refuse_preliminary
 from mixbayes.node.serving.own_call import refuse_silent
+from mixbayes.node.tallies import Counting, Tallies, uncounted
 from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
 from mixbayes.node.witnessing import Witnessing
 from mixbayes.parties.applications import refuse_elsewhere, serve_applications
@@ -30,6 +33,7 @@ from mixbayes.parties.turn import Turn
 from mixbayes.parties.with_mixers.asking import Asking
 from mixbayes.parties.with_mixers.both_mixers import BothMixers, both_mixers
 from mixbayes.parties.with_mixers.contributing import Contributor, Messages, Outbox, messages
+from mixbayes.parties.with_mixers.last_round import LastRound
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.bayes.evaluation import Integers, Totals
 from mixbayes.protocol.bayes.joint_test import joint_sheet
@@ -55,6 +59,7 @@ class Hospital:
         numbered: Numbering,
         own: OwnPatients,
         witnessing: Unwitnessed = UNWITNESSED,
+        counted: Counting = uncounted,
     ) -> None:
         self._name = name
         self._mixers = mixers
@@ -62,7 +67,8 @@ class Hospital:
         self._federation = federation
         self._outbox = outbox
         self._witnessing = witnessing
-        self._asking = Asking(mixers, federation.layout, numbered, outbox.open_question())
+        self._counted = counted
+        self._asking = Asking(mixers, federation.layout, numbered, outbox.open_question(), counted=counted)
         self._turn: Turn[Part] = Turn(federation.policy.timeout)
         self._gathering = Gathering(self._turn, self._note, self._ask_once)
         self._numbered = numbered
@@ -192,7 +198,7 @@ class Hospital:
         except (RefusedByPolicy, TooEarly):
             self._given = number  # another attempt would end the same way
             raise
-        asking = Asking(self._mixers, self._federation.layout, self._numbered)
+        asking = Asking(self._mixers, self._federation.layout, self._numbered, counted=self._counted)
         try:
             asking.give_aside(number, sheet, codes, classes)
         finally:
@@ -233,24 +239,39 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         identity = Identity(settings.keys, name, log, federation.key_of(name))
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, HOSPITAL, identity.seal, owner))
+        tell_what_begins_anew(log, federation, settings.state)
         rounds, privacy = federation.policy.rounds, federation.privacy
         releases = federation.release, federation.test_release
         outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, *releases)
         witnessing = Witnessing(database, title, clock, outbox.last_sealed, log)
-        mixers = stack.enter_context(both_mixers(federation, identity, Watch(), witnessing))
-        own = settings.own_patients
-        hospital = Hospital(name, mixers, federation, outbox, numbering(identity.seal), own, witnessing)
+        tallies, own = Tallies(), settings.own_patients
+        mixers = stack.enter_context(both_mixers(federation, identity, Watch(), witnessing, tallies.traffic))
+        numbered, counted = numbering(identity.seal), tallies.asking
+        hospital = Hospital(name, mixers, federation, outbox, numbered, own, witnessing, counted)
         stack.callback(hospital.close)
-        server = serve_applications(stack, settings, identity, hospital, log)
+        server = serve_applications(stack, settings, identity, hospital, tallies, log)
         if settings.protection:
             outbox.note("protected", "own table", settings.audited_protection)
-        refuse_silent(settings.listen, server.port, identity)
+        answers = partial(refuse_silent, settings.listen, server.port, identity)
+        answers()
         log.info("ready", port=server.port, rows=settings.rows)
         contributor = Contributor(name, mixers, outbox, partial(_made, settings), log)
         contributor.begin()
-        thread = _go_on(stack, lambda: hospital.between_questions(contributor.step(), contributor.round), log)
+        last = LastRound(mixers, clock)
+        thread = _go_on(stack, partial(_step, contributor, hospital, last), log)
         meters = mixers.peers["a"].meter, mixers.peers["b"].meter
-        yield RunningHospital(server.port, meters, (*server.threads, thread))
+        observed = Observed(
+            federation,
+            name,
+            identity,
+            settings.state,
+            tallies,
+            round=last.seen,
+            releases=outbox.releases,
+            trails=witnessing.findings,
+            answers=answers,
+        )
+        yield RunningHospital(server.port, observed, hospital.status, meters, (*server.threads, thread))
 
 
 def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> threading.Thread:
@@ -261,6 +282,11 @@ def _go_on(stack: ExitStack, step: Callable[[], object], log: Log) -> threading.
     stack.callback(thread.join, 10.0)
     stack.callback(stopped.set)
     return thread
+
+
+def _step(contributor: Contributor, hospital: Hospital, last: LastRound) -> None:
+    last.seen()
+    hospital.between_questions(contributor.step(), contributor.round)
 
 
 def _made(settings: Settings, number: int) -> Messages:

@@ -15,6 +15,7 @@ from mixbayes.node.serving.dialling import dial
 from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.transport.peer import Peer
+from mixbayes.transport.traffic import Traffic
 from mixbayes.transport.watch import Watch
 from mixbayes.wire.v1.node_pb2 import ReportRequest, RoundNumber, RoundReport
 from mixbayes.wire.v1.node_pb2_grpc import MixerStub
@@ -29,6 +30,8 @@ class RoundsAtBoth:
     def __init__(self, peers: Mapping[str, Peer], witnessing: Unwitnessed = UNWITNESSED) -> None:
         self.peers = peers
         self._witnessing = witnessing
+        self.last: dict[str, Status] = {}
+        """By the mixer's name, the last status that it reported."""
         self._stubs = {name: MixerStub(peer.channel) for name, peer in peers.items()}
 
     def reports(self) -> tuple[dict[str, Status], dict[str, MixbayesError]]:
@@ -41,6 +44,7 @@ class RoundsAtBoth:
             else:
                 self._witnessing.heard(title, found)
                 answered[name] = decode(found, title)
+        self.last |= answered
         return answered, silent
 
     def at_once(self, call: Callable[[str], Reply]) -> list[Reply]:
@@ -111,6 +115,8 @@ def rounds_at_both(federation: Federation, identity: Identity, watch: Watch) -> 
 
 
 @contextmanager
-def peers_of_both(federation: Federation, identity: Identity, watch: Watch) -> Iterator[dict[str, Peer]]:
+def peers_of_both(
+    federation: Federation, identity: Identity, watch: Watch, traffic: Traffic | None = None
+) -> Iterator[dict[str, Peer]]:
     with ExitStack() as stack:
-        yield {name: stack.enter_context(dial(federation, identity, name, watch)) for name in NAMES}
+        yield {name: stack.enter_context(dial(federation, identity, name, watch, traffic=traffic)) for name in NAMES}

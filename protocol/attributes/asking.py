@@ -1,8 +1,8 @@
 """How an attribute's value becomes words of its table: one of them, or a sum of several.
 
-A table (words, classes) holds a share of θ[·, c] − θ[·, 0] for every later class c. A value names the words that are
-added up. A hospital that shows its rows has both computing parties add up their own words. In a private question only
-the hospital knows which words are named (`bayes/question.py`).
+A table (words, classes) holds a share of θ[·, c] − θ[·, 0] for every class c but the first. A value selects the words
+that are added up. If the hospital shows its rows, each computing party adds up the words of its own share. In a private
+question only the hospital knows which words are selected (`bayes/question.py`).
 """
 
 from __future__ import annotations

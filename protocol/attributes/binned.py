@@ -12,7 +12,8 @@ from pydantic import model_validator
 from mixbayes.protocol.attributes.cells import Numbers, Texts
 from mixbayes.protocol.attributes.discrete import Discrete
 from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summands, flag, outside
-from mixbayes.protocol.attributes.fields import Finite
+from mixbayes.protocol.attributes.entry import Measurement
+from mixbayes.protocol.attributes.fields import Finite, Label
 from mixbayes.protocol.attributes.kind import Reading
 from mixbayes.protocol.attributes.numbers import not_numbers, read_as_numbers
 
@@ -31,6 +32,8 @@ class Binned(Discrete):
     low: Finite
     high: Finite
     cuts: tuple[Finite, ...]
+    unit: Label = ""
+    """Of the numbers, for people."""
 
     numeric: ClassVar[bool] = True
 
@@ -74,6 +77,10 @@ class Binned(Discrete):
     def cut_at(self, begins: Sequence[int]) -> Self:
         # Cell i begins at cuts[i - 1], and the first one at the lower bound.
         return self.model_copy(update={"cuts": tuple(self.cuts[cell - 1] for cell in begins)})
+
+    @property
+    def entry(self) -> Measurement:
+        return Measurement(self.low, self.high, self.unit)
 
     def misfit(self, foreign: Texts) -> str:
         return not_numbers(foreign)

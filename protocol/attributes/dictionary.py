@@ -11,9 +11,25 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
-from mixbayes.protocol.attributes.fields import Frozen, Smoothing, Text, Value, all_different
+from mixbayes.protocol.attributes.entry import Option, options
+from mixbayes.protocol.attributes.fields import (
+    Frozen,
+    Label,
+    Smoothing,
+    Text,
+    Value,
+    all_different,
+    refuse_other_number,
+)
 from mixbayes.protocol.attributes.formulas import no_formula
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadDictionary, DictionaryTooLarge
@@ -27,6 +43,10 @@ class Dictionary(Frozen):
 
     class_column: Text
     classes: tuple[Value, ...] = Field(min_length=2)
+    class_title: Label = ""
+    """What a person calls that which is predicted."""
+    class_meanings: tuple[Label, ...] = ()
+    """What a person calls the classes, in their order; without them, the classes themselves."""
     attributes: tuple[Attribute, ...] = Field(min_length=1)
     smoothing: Smoothing = Fraction(1)
     max_rows: Annotated[int, Field(strict=True, ge=1, le=MOST_ROWS)] = 2**20
@@ -44,12 +64,23 @@ class Dictionary(Frozen):
     @model_validator(mode="after")
     def _different_columns(self) -> Self:
         all_different([*self.names, self.class_column])
+        refuse_other_number(self.class_meanings, self.classes)
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_empty_labels(self, content: SerializerFunctionWrapHandler) -> dict[str, object]:
+        found: dict[str, object] = content(self)
+        return {key: value for key, value in found.items() if value or key not in ("class_title", "class_meanings")}
 
     @property
     def names(self) -> tuple[str, ...]:
         """The attributes' columns, in their order."""
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def class_options(self) -> tuple[Option, ...]:
+        """The classes with their meanings."""
+        return options(self.classes, self.class_meanings)
 
     def canonical(self) -> str:
         """Its one JSON text: sorted keys, no spaces, ASCII, numbers as Python writes them."""

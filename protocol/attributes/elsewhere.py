@@ -1,7 +1,7 @@
-"""Counting where the patients are: what a database needs to know of an attribute of numbers.
+"""Counting inside a database: what a database needs to know about a numeric attribute.
 
-A kind says what is summed up of a cell in terms of an arithmetic that it is given. An arithmetic makes expressions, of
-SQL for example; with arrays instead of expressions it is numpy's.
+A kind of attribute defines its sums with the operations of an arithmetic that is passed to it. One arithmetic builds
+expressions, for example in SQL; another computes on numpy arrays.
 """
 
 from __future__ import annotations

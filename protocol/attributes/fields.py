@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from mixbayes.protocol.attributes.cells import MISSING
 
+LONGEST_LABEL = 120
 MOST_SMOOTHING = 2**20  # of numerator and denominator, so that counts times them stay within 64 bits
 
 _SMOOTHING = re.compile(r"[0-9]{1,12}([./][0-9]{1,12})?")
@@ -69,7 +70,20 @@ def _positive_and_small(fraction: Fraction) -> Fraction:
     return fraction
 
 
+def _one_line(text: str) -> str:
+    if text and (not text.isprintable() or text != text.strip() or len(text) > LONGEST_LABEL):
+        raise ValueError(f"it must be one line of at most {LONGEST_LABEL} visible characters")
+    return text
+
+
+def refuse_other_number(meanings: Sequence[str], values: Sequence[str]) -> None:
+    """Refuse meanings that are not one for each value."""
+    if meanings and len(meanings) != len(values):
+        raise ValueError(f"{len(meanings)} meanings for {len(values)} values: give one for each, in their order")
+
+
 Text = Annotated[str, Field(strict=True), AfterValidator(_plain_text)]
+Label = Annotated[Text, AfterValidator(_one_line)]
 Value = Annotated[Text, AfterValidator(_says_something)]
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_without_negative_zero)]
 Smoothing = Annotated[

@@ -1,8 +1,8 @@
-"""Names that a spreadsheet would run.
+"""Names that a spreadsheet would run as a formula.
 
 Labels are class names, and people open files of labels in spreadsheets. The page "CSV Injection" of OWASP lists how a
-cell that begins a formula can start programs or send other cells away. Names are agreed and come from others, so they
-are refused here; to alter them in files would make two names of one class.
+cell that begins a formula can start programs or send other cells away. Names are agreed and come from others, so such
+names are refused here. Changing them in the files instead would give one class two names.
 """
 
 from __future__ import annotations

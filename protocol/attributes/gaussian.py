@@ -21,7 +21,8 @@ from mixbayes.protocol.attributes.asking import SumOf
 from mixbayes.protocol.attributes.by_class import ByClass
 from mixbayes.protocol.attributes.cells import Numbers, Texts
 from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summands, outside
-from mixbayes.protocol.attributes.fields import Finite
+from mixbayes.protocol.attributes.entry import Measurement
+from mixbayes.protocol.attributes.fields import Finite, Label
 from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT,
     ABSENT_CODE,
@@ -55,6 +56,8 @@ class Gaussian(Kind):
     kind: Literal["numeric"] = "numeric"
     low: Finite
     high: Finite
+    unit: Label = ""
+    """Of the numbers, for people."""
 
     numeric: ClassVar[bool] = True
     in_its_place: ClassVar[str] = "a binned attribute (--bins N)"
@@ -77,6 +80,10 @@ class Gaussian(Kind):
     def read_numbers(self, values: Numbers) -> Reading:
         beyond = (values < self.low) | (values > self.high)
         return Reading(scaled(values, self.low, self.high)[None], np.zeros_like(beyond), beyond)
+
+    @property
+    def entry(self) -> Measurement:
+        return Measurement(self.low, self.high, self.unit)
 
     def misfit(self, foreign: Texts) -> str:
         return not_numbers(foreign)

@@ -21,18 +21,22 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from mixbayes.protocol.arrays import Bits, Values, Words
 from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.by_class import ByClass
 from mixbayes.protocol.attributes.cells import Numbers, Texts, spelled
 from mixbayes.protocol.attributes.elsewhere import Arithmetic, Expression, Summands
-from mixbayes.protocol.attributes.fields import Frozen, Text
+from mixbayes.protocol.attributes.entry import Entry
+from mixbayes.protocol.attributes.fields import Frozen, Label, Text
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import LocalError
 
 IMAGINED = 6
 """Patients that a kind may imagine in a class for each one of the noise's standard deviation, at most."""
+LABELS = frozenset({"title", "unit", "meanings"})
+"""Fields of attributes that are for people alone."""
 SUM_BITS = 10
 """Bits that sums of counters may have beyond those of a counter."""
 
@@ -88,6 +92,8 @@ class Kind(Frozen):
     """An attribute of any kind."""
 
     name: Text
+    title: Label = ""
+    """What a person calls the column, where forms should not show its name."""
     # Each class adds the field `kind`, a Literal with the word by which dictionaries name it.
 
     numeric: ClassVar[bool] = False
@@ -132,6 +138,22 @@ class Kind(Frozen):
     def misfit(self, foreign: Texts) -> str:
         """Why cells do not fit, and what to do about it, for the hospital whose table it is."""
 
+    @property
+    @abstractmethod
+    def entry(self) -> Entry:
+        """How a person says what is known of a patient."""
+
+    @property
+    def heading(self) -> str:
+        """What a person calls the column."""
+        return self.title or self.name
+
+    @model_serializer(mode="wrap")
+    def _without_empty_labels(self, content: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """A dictionary that has no words for people keeps the digest that it had before there were such fields."""
+        found: dict[str, object] = content(self)
+        return {key: value for key, value in found.items() if value or key not in LABELS}
+
     @abstractmethod
     def described(self) -> str:
         """Its values or bounds, for people."""
@@ -166,7 +188,7 @@ class Kind(Frozen):
         return int(np.count_nonzero(reading.beyond))
 
     def summands(self, value: Expression, by: Arithmetic) -> Summands:
-        """The same for somebody who has the numbers and can sum up, as a database. Only of numeric kinds."""
+        """The same as expressions that a database can sum up. Only numeric kinds have them."""
         raise LocalError(f"{self.name!r} has no numbers to sum up.")
 
     # Validity. `block` is a mixer's share of the counts of several hospitals, (hospitals, rows, K).

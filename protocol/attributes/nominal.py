@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from mixbayes.protocol.attributes.cells import Texts, missing, positions
 from mixbayes.protocol.attributes.discrete import Discrete
-from mixbayes.protocol.attributes.fields import Value, all_different
+from mixbayes.protocol.attributes.entry import OneOption, options
+from mixbayes.protocol.attributes.fields import Label, Value, all_different, refuse_other_number
 from mixbayes.protocol.attributes.kind import Reading
 
 SPELLING = "Correct the spelling, leave missing cells empty, or agree on the value"
@@ -20,12 +21,23 @@ class Nominal(Discrete):
 
     kind: Literal["nominal"] = "nominal"
     values: tuple[Value, ...] = Field(min_length=1)
+    meanings: tuple[Label, ...] = ()
+    """What a person calls the values, in their order; without them, the values themselves."""
 
     @field_validator("values")
     @classmethod
     def _different(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         all_different(values)
         return values
+
+    @model_validator(mode="after")
+    def _means_each(self) -> Self:
+        refuse_other_number(self.meanings, self.values)
+        return self
+
+    @property
+    def entry(self) -> OneOption:
+        return OneOption(options(self.values, self.meanings))
 
     @property
     def size(self) -> int:

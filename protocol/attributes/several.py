@@ -22,7 +22,8 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from mixbayes.protocol.arrays import Values, Words, slices
 from mixbayes.protocol.attributes.asking import SumOfFew
 from mixbayes.protocol.attributes.cells import MISSING, Texts
-from mixbayes.protocol.attributes.fields import Text, Value, all_different
+from mixbayes.protocol.attributes.entry import SomeOptions, options
+from mixbayes.protocol.attributes.fields import Label, Text, Value, all_different, refuse_other_number
 from mixbayes.protocol.attributes.kind import Integers, Kind, Learned, Positive, Reach, Reading
 from mixbayes.protocol.attributes.totals import occurrences
 from mixbayes.protocol.circuits.logarithm import ERROR
@@ -51,6 +52,8 @@ class Several(Kind):
 
     kind: Literal["several"] = "several"
     values: tuple[Value, ...] = Field(min_length=1, max_length=MOST_VALUES)
+    meanings: tuple[Label, ...] = ()
+    """What a person calls the values, in their order; without them, the values themselves."""
     separator: Annotated[Text, AfterValidator(_one_sign)] = SEPARATOR
     most: Annotated[int, Field(strict=True, ge=1, le=MOST_VALUES)] = USUAL_MOST
     none: Value = NONE
@@ -65,6 +68,7 @@ class Several(Kind):
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
+        refuse_other_number(self.meanings, self.values)
         if self.none in self.values:
             raise ValueError(f"{self.none!r} means no value at all and cannot be one of them; set none")
         for text in (*self.values, self.none):
@@ -76,6 +80,10 @@ class Several(Kind):
 
     # Codes: the positions of the values that count, in rising order. What is left of the columns is `_nothing`. Listing
     # what is present, instead of a flag for each value, keeps a patient small where there are a thousand values.
+
+    @property
+    def entry(self) -> SomeOptions:
+        return SomeOptions(options(self.values, self.meanings), self.separator, self.none, self.most)
 
     @property
     def columns(self) -> int:

@@ -1,4 +1,4 @@
-"""What a federation agrees on besides the dictionary and what changes counts: rows of each hospital, and noise."""
+"""Agreed terms that change counts and are not in the dictionary: the rows of each hospital, and noise."""
 
 from __future__ import annotations
 

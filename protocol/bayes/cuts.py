@@ -1,7 +1,7 @@
 """Cut points and a ranking of attributes over the patients of all hospitals: the round before the round.
 
-The dictionary of this round is preliminary. Its numeric attributes are binned on a fine public grid, and what is found
-says where the bins of the real one begin and which attributes tell most of the class:
+The dictionary of this round is preliminary: its numeric attributes are binned on a fine public grid. The round finds
+where the bins of the final dictionary begin, and which attributes tell most about the class:
 
 1. The joint counts are summed up over the classes, and the quantiles of every numeric attribute are found
    (`quantiles.py`). What is opened are their cells of the grid.

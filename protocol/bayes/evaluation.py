@@ -15,8 +15,8 @@ fold: that of N − fold, and of what is left of the hospital's own counts.
 
 With two classes the scores are compared with public thresholds too, and the totals are those of a histogram of scores.
 
-The groups are the hospital's word. A hospital that lies about them, or about its rows, counts other rows than it says;
-what it learns are as many totals as an honest one learns.
+Nobody checks the groups. A hospital that lies about them, or about its rows, counts other rows than it says. It learns
+as many totals as an honest hospital.
 """
 
 from __future__ import annotations

@@ -12,15 +12,16 @@ agreed, and open the sums to whoever asks: how many rows of each true class got 
 | mixer → the hospital that asks | its blinded share of the sums |
 
 **What noise hides.** A row kept aside is one row of one class with one answer, and the joint counts do not depend on
-it. So a row more or less changes one of the sums by one: the noise is that of one number. This is why there are rows
-of their own for it. Given N~, a row more in a fold changes N~ − fold, and with it perhaps every label of that fold.
-Neither may the sums say whether a hospital's own classifier is right, which is made of exact counts: a row more can
-change every label of it, too.
+it. So one row more or less changes one of the sums by one, and the noise is that of one number. This is why the joint
+test uses separate rows, and not the folds: given N~, one row more in a fold changes N~ − fold, and perhaps every label
+of that fold. For the same reason the sums must not say whether a hospital's own classifier is right. That classifier is
+made of exact counts, and one row more can change each of its labels.
 
-A hospital asks about a limited number of rows. Where it may have more aside, some are not asked about, and a row more
-can take the place of another one: then two of the sums change by one (`changed`).
+A hospital asks about a limited number of rows. If it keeps more aside, some are not asked about, and an additional row
+can replace another one: then two of the sums change by one (`changed`).
 
-The classes are the hospital's word. One that lies adds what it likes to the sums, and learns no more than the others.
+Nobody checks the classes that a hospital gives. A hospital that lies adds what it likes to the sums, and learns no more
+than the others.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def run_joint_test(
         # Hospital after hospital gives its rows, and nothing is opened.
         for sheet, (_, asker) in zip(sheets, hospitals, strict=True):
             given.append(judge(me, asker, sheet, [model]))
-        # They add up what they wrote down, and the noise, and open the sums to one who asks.
+        # They add up the stored shares and the noise, and open the sums to a hospital that asks.
         sums = summed(me, sheets[-1], given, coins, Randomness(halves[role]))
         send_totals(hospitals[-1][1], blinded(me, sums, blinding))
 

@@ -5,12 +5,13 @@ it is fair and unknown to whoever knows one of the two, and it is shared without
 turns it into additive shares, times its weight (`weighted`). The noise on a number is the sum of its coins, less half
 of all weights; `coins.py` says why several weights, and `gaussian_noise.py` how a sum of numbers gets its noise.
 
-The same two seeds give the same noise for ever, however often it is drawn: the shares differ, the noise does not. N~ is
-kept as it is. What needs counts that a table may have, as logarithms do, clamps them first.
+The same two seeds always give the same noise: if it is drawn again, the shares differ and the noise does not. N~ is
+kept unclamped. A step that needs counts of a possible table, such as a logarithm, clamps them first.
 
-Both parties are semi-honest here. The sender of a correlated transfer can cancel the coin that it sends, and then knows
-it. Each party sends about half of the coins of every weight, and one of the two uniform parts below a unit. So against
-a party that cheats in the draw about half of the noise is left, down to the lowest bit; the agreed ε and δ are not.
+Both parties are assumed to be semi-honest. The sender of a correlated transfer can cancel the coin that it sends, and
+then knows it. Each party sends about half of the coins of every weight, and one of the two uniform parts below a unit.
+So against a party that cheats in the draw about half of the noise remains, down to the lowest bit; the agreed ε and δ
+then do not hold.
 """
 
 from __future__ import annotations

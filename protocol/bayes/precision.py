@@ -1,4 +1,4 @@
-"""How many bits a dictionary needs: the width of counts and of scores, and what rounding may change.
+"""How many bits a dictionary needs: the width of counts and of scores, and which labels rounding may change.
 
 A score is log2 n_c + Σ_a (log2(q·n_avc + p) − log2(q·n_ac + p·V_a)) with smoothing p/q. log2 N is left out, because it
 is the same for all classes; log2 q cancels. A class without patients gets −`empty` for log2 n_c: just below the worst

@@ -1,6 +1,6 @@
-"""A prior that everybody knows: probabilities of the classes, in place of what counts say of them.
+"""A prior that everybody knows: given probabilities of the classes, in place of those from the counts.
 
-On shares it is a constant, which party A adds. It is no part of a recipe's text: who trains says it besides.
+On shares it is a constant, which party A adds. It is not part of a recipe's text; whoever trains gives it separately.
 """
 
 from __future__ import annotations

@@ -6,14 +6,15 @@ patient's number, this is `numpy.quantile` with the method "inverted_cdf": the i
 have to open counts.
 
 The search finds the number of that cell from its highest bit down: is B·C_j < i·n for the last cell j of the lower half
-of what is left? The answers are the bits of the result. So they can be opened one after the other, and the result and a
-comparison for each of its bits are all there is, where a comparison for every cell would cost thirty times as many.
+of what is left? The answers are the bits of the result, so they can be opened one after the other: they show nothing
+but the result. The search costs one comparison for each bit of the result. A comparison for every cell would cost
+thirty times as many.
 
-Noise makes some cells negative, and then cumulative counts do not always rise. They are not clamped: zero in place of
-what is negative in each of many cells is an even count all over the grid, which pulls every quantile to the middle. The
-search asks what it asks, and its answers are the quantiles of the histogram `levelled`: where the count up to one half
-contradicts a count up to a smaller part, the half is believed. Neither is more exact, and the errors of cells cancel in
-cumulative counts.
+Noise makes some cells negative, and then cumulative counts do not always rise. Negative cells are not clamped: with
+zeros in their place, many cells would together have an even count all over the grid, which pulls every quantile to the
+middle. The answers of the search are the quantiles of the histogram `levelled`: where the count up to one half
+contradicts a count up to a smaller part, the count up to the half is used. Neither count is more exact, and the errors
+of cells cancel in cumulative counts.
 """
 
 from __future__ import annotations

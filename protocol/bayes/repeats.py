@@ -1,13 +1,13 @@
 """Rows that a hospital asks about twice, at places that nobody else knows: a check of what the mixers answer.
 
 In a private question a mixer cannot tell the rows apart, and so it does not know which of them are copies. If it makes
-some of the answers wrong, a row and its copy get different answers unless both are wrong or neither is. A lie about one
-of n rows, k of them copies, is noticed with probability 2k/n; one that makes every second answer wrong goes unnoticed
-with probability 2^-k.
+some of the answers wrong, a row and its copy get different answers unless both are wrong or neither is. If n rows
+contain k copies, a lie about one row is noticed with probability 2k/n. A lie that makes every second answer wrong
+escapes with probability 2^-k.
 
-What this does not notice is a lie that does the same to a row and to its copy: another model, the turning over of every
-answer of two classes, or a class that never wins. Where the rows are shown to the mixers, they see the copies, and it
-notices mistakes only.
+This does not detect a lie that does the same to a row and to its copy: another model, flipping every answer of two
+classes, or a class that never wins. If the rows are shown to the mixers, the mixers see the copies, and only mistakes
+are detected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Contributions that cannot lie: is a shared vector the counts of some table? Yes or no, and nothing else.
+"""The check of a contribution on shares: is a shared vector the counts of some table? It opens yes or no, nothing else.
 
 A vector is that of some table in the dictionary's layout if
 
@@ -6,11 +6,11 @@ A vector is that of some table in the dictionary's layout if
   Σ n_c minus the least rows that it must have;
 - in every attribute and class the values and the missing ones add up to n_c, modulo 2^64 and so as integers: 2^20 cells
   below 2^41 do not wrap;
-- differences that a kind of attribute says are not negative are not: of cells with several values, no more values are
-  present than count (`several.py`);
-- what a kind demands beyond that is true: the moments of a Gaussian attribute are possible (`gaussian_validity.py`).
+- the differences that a kind of attribute requires to be non-negative are so: a cell with several values has no more
+  present values than may count (`several.py`);
+- the further conditions of a kind hold: the moments of a Gaussian attribute are possible (`gaussian_validity.py`).
 
-A contribution has a vector for every fold. Each must be that of some table; the agreed rows are those of all together.
+A contribution has a vector for every fold. Each must be that of some table; the limits on rows apply to their sum.
 
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
@@ -128,7 +128,7 @@ def joint(layout: Layout, share: Words) -> Words:
 
 
 def plain(layout: Layout) -> Words:
-    """The contribution of a table whose rows are all alike, and as few as are agreed: it is valid."""
+    """The contribution of a table with the fewest agreed rows, all of them equal: it is valid."""
     vector = np.zeros((layout.terms.folds, layout.size), np.uint64)
     one = Codes(np.zeros((layout.columns, 1), np.int32), np.zeros(1, np.int32))
     vector[0] = np.uint64(max(1, layout.terms.min_rows)) * count(layout, one)
@@ -167,7 +167,7 @@ def _digest(words: Words, nonce: bytes) -> bytes:
 
 
 def _statements(me: ComputingParty, layout: Layout, contributions: Words) -> list[Words]:
-    """What A and B hold alike exactly where it is true, contribution by contribution and in each fold by fold."""
+    """Words that A and B hold alike exactly if the statements are true, for each contribution and each of its folds."""
     rows, many, vectors = layout.rows_each, len(contributions), contributions.reshape(-1, layout.size)
     of_class, blocks = layout.class_counts(vectors), list(layout.blocks(vectors))
     total = of_class.reshape(many, -1).sum(axis=1, keepdims=True, dtype=np.uint64)
@@ -191,7 +191,7 @@ def _ranges(me: ComputingParty, words: Words, bits: int) -> Words:
 
 
 def _negatives(me: ComputingParty, room: Sequence[Words], bits: int) -> Words:
-    """XOR shares of which differences are negative: alike where none is. Of counters in range they fit the width."""
+    """XOR shares of whether each difference is negative: equal if none is. Differences of counters in range fit."""
     words, width = np.concatenate(room, axis=1), bits + SUM_BITS + 1
     if not words.size:
         return words

@@ -1,9 +1,9 @@
 """Integer quotients of shared numbers, exact: any number of numerators over one divisor.
 
 Numerators and divisor are shifted until the divisor's leading one is on top. The numerators' upper bits times the
-reciprocal are then the quotients, or up to two less: one at most because both factors are from below, and one because
-the carry of what is dropped is left out. So the remainder is below three times the divisor. Two comparisons with it say
-how much is missing, and the quotients equal those of `//`.
+reciprocal are then the quotients, or up to two less: up to one because both factors are rounded down, and up to one
+because the carry of the dropped bits is left out. So the remainder is below three times the divisor. Two comparisons of
+the remainder say how much is missing, and the quotients then equal those of `//`.
 
 With a divisor below 2 of the normalised scale, a numerator's upper bits lack less than 2^(1 − `_GUARD`), and the
 reciprocal less than 2^-55, which a quotient of 53 bits makes 2^-1 at most: together less than one.

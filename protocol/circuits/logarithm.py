@@ -7,7 +7,7 @@ bits of t). One exact truncation then leaves `FRACTION` bits.
 
 On shares: A2B gives the bits of x, and normalisation brings the leading one to the top. The nine bits behind it look up
 the coefficients in a public table. Products and the truncation follow. A count of few bits has zeros in the lowest
-places of t, so that all that is added up has zeros at its end; these are left away from the start.
+places of t, so all terms have zeros at their end; these places are not computed at all.
 
 The error is at most 2^-33.05 from the fit, 2^-33.47 from t², 2^-34.47 from cutting t, 2^-35.3 from rounding the
 coefficients, and 2^-(FRACTION + 1) from rounding the result; together it is below `ERROR`, 2^-30.9 or 5e-10.

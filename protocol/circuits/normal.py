@@ -1,9 +1,9 @@
-"""Normalisation: a shared word is shifted until its leading one is on top, and other words by as much.
+"""Normalisation: a shared word is shifted until its leading one is on top, and other words by the same number of bits.
 
-Digits of four bits are looked up: where is the leading one of each, if it has one? A prefix tree of ANDs says of every
-digit whether all above it are zero, and so which one holds the leading one of the word. One product for each digit
-then shifts by whole digits, and three more shift within the digit that is now the highest. What selects is one bit of
-several, so nothing is added up but XOR shares, and the number of shifts does not add to the rounds.
+Digits of four bits are looked up: where is the leading one of each, if it has one? A prefix tree of ANDs says for every
+digit whether all digits above it are zero, and so which digit holds the leading one of the word. One product for each
+digit then shifts by whole digits, and three more shift within the digit that is now the highest. At most one of the
+selecting bits is set, so the products are combined without a message, and more shifts need no more rounds.
 """
 
 from __future__ import annotations

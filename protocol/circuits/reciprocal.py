@@ -1,18 +1,17 @@
-"""The reciprocal of a normalised word, from below: what a division multiplies by.
+"""The reciprocal of a normalised word, from below. A division multiplies by it.
 
-Write the word as 2^e · m with 1 ≤ m < 2. The nine bits of m behind its leading one look up a quadratic for 1/m, of
-which 31 fraction bits are kept, r. One step of Newton's method makes r + r·ε of it, with ε = 1 − m·r, whose error is
-ε²/m.
+Write the word as 2^e · m with 1 ≤ m < 2. The nine bits of m behind its leading one look up a quadratic for 1/m. Its
+value with 31 fraction bits is r. One step of Newton's method gives r + r·ε with ε = 1 − m·r; the error is ε²/m.
 
-All shares are cut without the carry of what is dropped, so every cut lowers its number by less than two units of its
-last place; r gets one unit back, so that it errs to both sides alike. The errors are at most
+All shares are cut without the carry of the dropped bits, so every cut lowers its number by less than two units of its
+last place. r gets one unit back, so that its error is symmetric. The errors are at most
 
 - of r: 2^-32 from the fit, 2^-30 and 2^-31 from cutting t in its two places, 2^-33 from each of three roundings, and
   2^-31 from the cut; in sum |ε| < 2^-28.4, and ε²/m < 2^-56.8;
 - 2^-56 since only 57 bits of m are taken. This one is above 1/m, and the result is lowered by as much;
 - 2^-58 from the cut of ε, and 2^-59 from that of the result.
 
-So what comes out is at most 1/m, and lower by less than 2^-55.
+So the result is at most 1/m, and lower by less than 2^-55.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ and for more where rows name few of the words. `Parameters` keeps the probabilit
 it departs from the protocol. c0 is uniform because of R. c1 looks uniform because (a', u·a' + e') is a ring-LWE sample
 under the secret u, and a' is the output of a pseudo-random generator, whatever seed the holder gives.
 
-**How long a key lasts.** The holder decrypts whatever it is sent, and somebody who sends no such sums may learn from
-what becomes of them. Every answer about a row tells at most log2(answers) bits of the key. A known coefficient of s is
-like a smaller dimension ("LWE with side information", Dachman-Soled, Ducas, Gong and Rossi, CRYPTO 2020), and one
-coefficient has log2 3 bits. `Parameters.rows` bounds the rows of one key so that the dimension that is left still gives
-128 bits of security.
+**How long a key lasts.** The holder decrypts whatever it receives. Somebody who sends other polynomials than such sums
+may learn something about the key from the answers. Every answer about a row tells at most log2(answers) bits of the
+key. A known coefficient of s is like a smaller dimension ("LWE with side information", Dachman-Soled, Ducas, Gong and
+Rossi, CRYPTO 2020), and one coefficient has log2 3 bits. `Parameters.rows` bounds the rows of one key so that the
+remaining dimension still gives 128 bits of security.
 
 Parameters follow table 1 of the Homomorphic Encryption Standard (Albrecht et al., 2018): 128 bits of security against
 classical attacks with ternary keys and errors of standard deviation 3.2 are given by dimension 4096 up to q = 2^109,

@@ -1,9 +1,9 @@
 """Which coins: few of them, with hardly more noise than any number of coins could do with.
 
-A coin more never gives anything away: it is added to what was there, and that is post-processing. Coins of weight one
-alone come closest to the normal distribution and need the least noise, but four times its variance of them. One coin of
-weight 2w has the variance of four of weight w. What stands against large weights is that the noise must be smooth at
-every scale, and that its largest value, which every coin must fall to the same side for, gives the row away.
+One more coin never discloses anything, because adding it to the noisy number is post-processing. Coins of weight one
+alone come closest to the normal distribution and need the least noise, but their number is four times the variance of
+the noise. One coin of weight 2w has the variance of four coins of weight w. Two things limit large weights: the noise
+must be smooth at every scale, and its largest value, which occurs if all coins fall to one side, discloses the row.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ coordinates, or of several releases, is exactly the convolution of theirs.
 
 **Rounding.** δ grows with every mass and with every loss, so whatever is rounded is rounded up, and mass that is left
 out counts as infinite loss. Losses are put on a grid by *connecting the dots* (Doroshenko et al. 2022): an atom is
-split between its two neighbours on the grid, so that it keeps its mass under P and its mass under Q. Whoever sees into
-which of the two it fell can forget it, and then has the original: the original is post-processing of what we account
-for, which can therefore only promise less.
+split between its two neighbours on the grid, so that it keeps its mass under P and its mass under Q. Merging the two
+neighbours gives the atom again, so the original mechanism is post-processing of the one that we account for. The
+latter can therefore only promise less.
 
 **Convolution.** By FFT, after tilting: mass · exp(θ · loss), divided by its sum, is a distribution whose mean we put at
 ε by the choice of θ. So the rounding of the FFT is small beside δ, even if δ is 1e-12. The FFT is cyclic. What wraps

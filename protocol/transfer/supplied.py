@@ -36,7 +36,7 @@ class Source(Protocol):
     """Where a party has its lots. A promises them to a pool, and both take them."""
 
     def promise(self, lots: int) -> Lots | None:
-        """The names of some of so many lots, at least one; nothing where there are none, nor will be soon."""
+        """The names of at least one and at most so many lots; nothing if there are none, and none will be made soon."""
         ...
 
     def take(self, lots: Lots) -> list[Lot]:

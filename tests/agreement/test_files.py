@@ -207,3 +207,19 @@ def test_a_dictionary_that_is_too_large_is_named_with_its_file(tmp_path: Path) -
     with pytest.raises(DictionaryTooLarge, match="65 classes") as caught:
         read_federation(file)
     assert str(caught.value).startswith(f"{file}: ")
+
+
+def test_words_for_people_are_written_and_read_back(tmp_path: Path) -> None:
+    content = federation_from(HEART).model_dump(mode="json")
+    first, *others = content["dictionary"]["attributes"]
+    labels = {"title": 'Sex "at birth"', "meanings": [f"meaning of {value}" for value in first["values"]]}
+    of_classes = {
+        "class_title": "Illness",
+        "class_meanings": [f"is {name}" for name in content["dictionary"]["classes"]],
+    }
+    content["dictionary"] |= {"attributes": [first | labels, *others], **of_classes}
+    agreed = federation_from(content)
+    path = tmp_path / "federation.toml"
+    path.write_text(written(agreed))
+    assert read_federation(path) == agreed
+    assert read_federation(path).digest() != federation_from(HEART).digest()

@@ -85,9 +85,9 @@ def test_show_prints_a_line_for_each_record(run: Run, state: Path) -> None:
     done = run("show", "--state", state)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
-        "1  2026-03-01T12:00:00.000000Z  party north  contribute  round 1  bytes=2048",
-        "2  2026-03-01T13:00:00.000000Z  party south  contribute  round 1  bytes=4096",
-        "3  2026-03-02T09:00:00.000000Z  party north  ask  question 7  rows=20  to=x",
+        "1  2026-03-01 12:00:00 +00:00  party north  contribute  round 1  bytes=2048",
+        "2  2026-03-01 13:00:00 +00:00  party south  contribute  round 1  bytes=4096",
+        "3  2026-03-02 09:00:00 +00:00  party north  ask  question 7  rows=20  to=x",
     ]
 
 
@@ -96,7 +96,7 @@ def test_show_prints_one_document(run: Run, state: Path) -> None:
     assert [record["number"] for record in records] == [1, 2, 3]
     assert set(records[0]) == {"number", "hash", "time", "node", "actor", "verb", "subject", "details"}
     assert records[2]["details"] == {"rows": 20, "to": "x"}
-    assert records[2]["time"] == "2026-03-02T09:00:00.000000Z"
+    assert records[2]["time"] == "2026-03-02T09:00:00.000000+00:00"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_show_selects(run: Run, state: Path, options: list[str], numbers: list[i
 
 
 def test_show_says_that_nothing_fits(run: Run, state: Path) -> None:
-    said = "No record is there that fits.\n"
+    said = "No record matches.\n"
     assert run("show", "--state", state, "--verb", "north") == Done(0, "", said)
     assert run("show", "--state", state, "--verb", "north", "--json") == Done(0, "[]\n", said)
 
@@ -126,7 +126,7 @@ def test_show_says_that_nothing_fits(run: Run, state: Path) -> None:
 def test_show_names_the_actors_where_none_is_called_so(run: Run, state: Path) -> None:
     there = ", ".join(sorted({record["actor"] for record in documents(run("show", "--state", state, "--json"))}))
     assert "party north" in there
-    said = f"No record is there that fits. Those who did something are: {there}.\n"
+    said = f"No record matches. These have records: {there}.\n"
     assert run("show", "--state", state, "--actor", "north") == Done(0, "", said)
 
 

@@ -56,7 +56,7 @@ def test_no_type_of_python_is_shown(shown: str, command: str) -> None:
 def test_what_an_option_takes_is_said_in_words(shown: str, command: str) -> None:
     text = " ".join(shown.split())
     assert text.startswith("Usage: mixbayes simulate [OPTIONS] [TABLE]... ")
-    assert "Arguments: TABLE None: a table" in text
+    assert "Arguments: TABLE None: an example table" in text
     assert "--hospitals N Over how many hospitals one table is split. [at least 2]" in text
     assert "[default: (0.3, of large tables fewer rows); 0.0 to 0.9]" in text
     assert "--protocol <shares|paillier>" in text

@@ -10,15 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.cli import bounded
 from mixbayes.keys.problems import BadKeys
-from mixbayes.node.serving import server
+from mixbayes.node.disk import audit
+from mixbayes.node.serving import own_call, server
+from mixbayes.node.supervision import EVERY
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.transport.errors import BadState, RefusedByPolicy, Unreachable
 from tests.deploy.helpers import COMMAND, ROOT, Node, World, run, stopped
 
 FOLDER = ROOT / "deploy" / "systemd"
 MIXER, PARTY = FOLDER / "mixbayes-mixer@.service", FOLDER / "mixbayes-party@.service"
+BACKUP, NIGHTLY = FOLDER / "mixbayes-backup@.service", FOLDER / "mixbayes-backup@.timer"
 UNITS = pytest.mark.parametrize("unit", [MIXER, PARTY], ids=["mixer", "party"])
+SERVICES = pytest.mark.parametrize("unit", [MIXER, PARTY, BACKUP], ids=["mixer", "party", "backup"])
 INSTALLED = "/opt/mixbayes/bin/mixbayes"
 
 
@@ -36,7 +41,7 @@ def only(unit: Path, directive: str) -> str:
     return value
 
 
-@UNITS
+@SERVICES
 def test_a_unit_runs_without_privileges(unit: Path) -> None:
     assert only(unit, "User") == only(unit, "Group") == "mixbayes"
     users = (FOLDER / "mixbayes.sysusers.conf").read_text().splitlines()
@@ -58,7 +63,8 @@ def test_a_unit_runs_without_privileges(unit: Path) -> None:
 
 @UNITS
 def test_a_unit_ends_and_starts_again_in_bounds(unit: Path) -> None:
-    assert only(unit, "Type") == "exec"
+    assert (only(unit, "Type"), only(unit, "NotifyAccess")) == ("notify", "main")
+    assert int(only(unit, "WatchdogSec")) > 3 * (EVERY + own_call.PATIENCE)
     assert only(unit, "KillSignal") == "SIGTERM"
     assert int(only(unit, "TimeoutStopSec")) > 2 * server._GRACE
     assert only(unit, "Restart") == "on-failure"
@@ -68,7 +74,13 @@ def test_a_unit_ends_and_starts_again_in_bounds(unit: Path) -> None:
     assert not final & {kind.exit_code for kind in (Unreachable, BadState, BadKeys)}
 
 
-@UNITS
+def test_a_start_is_given_the_time_that_it_takes() -> None:
+    """To read a table may take hours. A mixer ends by itself if it takes too long."""
+    assert only(PARTY, "TimeoutStartSec") == "infinity"
+    assert int(only(MIXER, "TimeoutStartSec")) > bounded.TO_START
+
+
+@SERVICES
 def test_state_lies_where_the_unit_makes_room_for_it(unit: Path) -> None:
     words = shlex.split(only(unit, "ExecStart"))
     assert words[words.index("--state") + 1] == f"/var/lib/{only(unit, 'StateDirectory')}"
@@ -76,10 +88,13 @@ def test_state_lies_where_the_unit_makes_room_for_it(unit: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
-@UNITS
+@pytest.mark.parametrize("unit", [MIXER, PARTY, BACKUP, NIGHTLY], ids=["mixer", "party", "backup", "nightly"])
 def test_systemd_knows_every_directive(unit: Path, tmp_path: Path) -> None:
-    """With a user and a command that exist here; the drop-in lies beside the copy."""
+    """With a user and a command that exist here; the drop-in lies beside the copy, and the service beside its timer."""
     copy = tmp_path / unit.name.replace("@", "@north")
+    if unit == NIGHTLY:
+        service = BACKUP.read_text().replace(INSTALLED, "/bin/true").replace("=mixbayes\n", "=root\n")
+        (tmp_path / BACKUP.name.replace("@", "@north")).write_text(service)
     copy.write_text(unit.read_text().replace(INSTALLED, "/bin/true").replace("=mixbayes\n", "=root\n"))
     if unit == PARTY:
         (tmp_path / f"{copy.name}.d").mkdir()
@@ -135,6 +150,22 @@ def test_every_unit_gets_ready_and_stops(tmp_path: Path) -> None:
             folder.chmod(0o755)
 
 
+def test_the_nightly_backup_is_written_beside_a_node_at_work(tmp_path: Path) -> None:
+    world, out = World.new(tmp_path), tmp_path / "backups"
+    out.mkdir()
+    command = moved(only(BACKUP, "ExecStart"), world, "b").replace("/var/backups/mixbayes", str(out))
+    with ExitStack() as stack:
+        node = started(stack, MIXER, world, "b")
+        node.wait_for("ready")
+        for _ in range(2):  # tonight, and tomorrow night
+            assert run(shlex.split(command), {}).returncode == 0
+        assert stopped([node]) == [0]
+    verdict = audit.verify(out / "b.backup")
+    assert verdict.sound
+    assert verdict.count > 0
+    assert only(BACKUP, "ReadWritePaths") == "/var/backups/mixbayes"
+
+
 def test_a_table_that_does_not_fit_is_not_tried_again(tmp_path: Path) -> None:
     world = World.new(tmp_path)
     world.table("north").write_text("sex,age,chol,class\nx,40,210,absent\n")
@@ -149,7 +180,7 @@ def test_examples_name_variables_that_are_read(example: str) -> None:
     named = {line.lstrip("#").partition("=")[0] for line in text.splitlines() if "=" in line and line[:2] != "# "}
     help_text = run([COMMAND, example, "--help"], {"COLUMNS": "300", "TERM": "dumb"}).stdout
     of_the_log = {"MIXBAYES_LOG", "MIXBAYES_LOG_LEVEL"}
-    read_by_libraries = {"https_proxy", "no_proxy", "PGPASSFILE"}
+    read_by_libraries = {"https_proxy", "no_proxy", "PGPASSFILE", "TZ"}
     assert named
     for variable in named - of_the_log - read_by_libraries:
         assert variable in help_text

@@ -290,9 +290,9 @@ def test_a_nodes_certificate_is_no_authority(folder: Path) -> None:
     [
         (
             NOW + 2 * DAY,
-            "05-31 00:00 UTC to 2026-06-02 00:00 UTC, and now is 2026-06-03 00:00 UTC: it has expired",
+            "05-31 00:00 +00:00 to 2026-06-02 00:00 +00:00, and now is 2026-06-03 00:00 +00:00: it has expired",
         ),
-        (NOW - 2 * DAY, "and now is 2026-05-30 00:00 UTC: it is not valid yet. Set this machine's clock, or wait"),
+        (NOW - 2 * DAY, "and now is 2026-05-30 00:00 +00:00: it is not valid yet. Set this machine's clock, or wait"),
     ],
 )
 def test_dates_are_told(folder: Path, now: datetime, said: str) -> None:

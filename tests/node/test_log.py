@@ -85,8 +85,10 @@ def test_a_line_says_when_who_how_loud_and_what() -> None:
     }
 
 
-def test_times_are_rfc_3339_in_utc() -> None:
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", said(lambda log: log.info("now"))["timestamp"])
+def test_times_are_rfc_3339_with_the_offset_of_the_site() -> None:
+    assert re.fullmatch(
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d", said(lambda log: log.info("now"))["timestamp"]
+    )
 
 
 @pytest.mark.parametrize(

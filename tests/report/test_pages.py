@@ -68,7 +68,7 @@ def test_it_can_be_read_without_eyes(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_it_says_when_and_how_it_was_made_and_what_it_gives_away(page: str) -> None:
     text = read(page).text
-    assert "1 March 2026, 08:30 (UTC+00:00)" in text
+    assert "2026-03-01 08:30:00 +00:00" in text
     assert RUN.line in text
     assert "0.1.0" in text
     assert "What this page gives away" in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def relayed(monkeypatch: pytest.MonkeyPatch, couple: Couple) -> Iterator[Relay]:
     assert address
     with Relay(int(address.split(":")[1])) as relay:
         really = partner_node.dial
-        monkeypatch.setattr(partner_node, "dial", lambda *arguments: really(*arguments, address=relay.address))
+        monkeypatch.setattr(partner_node, "dial", partial(really, address=relay.address))
         try:
             yield relay
         finally:

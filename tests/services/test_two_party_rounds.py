@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime
 
 import pytest
 
+from mixbayes.node.disk.backup import back_up, put_back
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SERVING
 from mixbayes.transport.errors import TooEarly
 from tests.services.couple import NORTH, OTHER, ROWS, SOUTH, Couple, both
@@ -64,6 +66,29 @@ def test_a_hospital_that_begins_with_an_empty_folder_is_met_again(couple: Couple
         desk.close_round(desk.last_round())
         desk.open_round(desk.next_round())
         couple.serve(4)
+        assert couple.labels(NORTH) == couple.labels(SOUTH) == couple.due()
+
+
+@both
+@pytest.mark.parametrize("at", [NORTH, SOUTH])
+def test_a_hospital_that_is_restored_from_a_backup_is_met_again(couple: Couple, name: str, at: str) -> None:
+    """Whichever of the two begins the next round."""
+    state, backup = couple.site.state(name), couple.site.state(name).with_name("backup")
+    backup.touch()
+    with couple.nodes():
+        couple.serve()
+        back_up(state, backup, datetime.now(UTC))
+        couple.labels(name)
+    shutil.rmtree(state)
+    put_back(backup, state, datetime.now(UTC))
+    with couple.nodes():
+        couple.wait_for(CLOSED)  # the other one ends the round when it hears of it
+        with pytest.raises(TooEarly, match="been closed"):
+            couple.labels(OTHER[name])
+        with couple.desk(at) as desk:
+            desk.close_round(desk.last_round())
+            desk.open_round(desk.next_round())
+        couple.serve(2)
         assert couple.labels(NORTH) == couple.labels(SOUTH) == couple.due()
 
 

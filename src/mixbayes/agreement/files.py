@@ -200,6 +200,10 @@ def _dictionary_lines(dictionary: Dictionary, remarks: Mapping[str, str]) -> Ite
     yield "# The column that is predicted, and its classes; of two that are equally likely the first listed wins."
     yield f"class_column = {_text(dictionary.class_column)}"
     yield f"classes = {_list(map(_text, dictionary.classes))}"
+    if dictionary.class_title:
+        yield f"class_title = {_text(dictionary.class_title)}"
+    if dictionary.class_meanings:
+        yield f"class_meanings = {_list(map(_text, dictionary.class_meanings))}"
     yield "# Added to every count of a category, so that none is impossible: 1, 0.5, 1/3."
     yield f"smoothing = {_text(str(dictionary.smoothing))}"
     yield "# Rows that each hospital may have, unless max_rows_each above says another number."
@@ -210,6 +214,8 @@ def _dictionary_lines(dictionary: Dictionary, remarks: Mapping[str, str]) -> Ite
     yield "# the cut points, low <= cuts <= high. Widen the bounds to what can be measured at all."
     yield "# A cell of kind several holds values between separators, each present or absent. Of one cell at most `most`"
     yield "# count, the first in the list. An empty cell says nothing; `none` says that no value is present."
+    yield "# Words for people, which forms show: title of an attribute, unit of its numbers, meanings of its values in"
+    yield "# their order; class_title and class_meanings above the attributes."
     for attribute in dictionary.attributes:
         yield from _attribute_lines(attribute, remarks.get(attribute.name))
 

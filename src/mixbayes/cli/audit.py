@@ -6,17 +6,18 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mixbayes.node.disk.audit import Record, Verdict, entries, utc_text
+from mixbayes.node.disk.audit import Record, Verdict, entries
 from mixbayes.node.disk.audit import verify as verify_trail
 from mixbayes.node.disk.heads import Witness, heads_in, without_end
 from mixbayes.node.log import printable
+from mixbayes.site_time import read, rfc_3339, shown
 from mixbayes.transport.errors import BadState
 
 SHOW_EXAMPLES = """Examples:
@@ -33,17 +34,16 @@ mixbayes audit verify --state state/north --count 1204 --head "$NOTED"
 """
 
 State = Annotated[
-    Path, typer.Option(metavar="DIR", help="A node's --state folder, or a copy; the node may be running.")
+    Path, typer.Option(metavar="DIR", help="A node's --state folder, a copy, or a backup; the node may be running.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def _moment(text: str) -> datetime:
     try:
-        given = datetime.fromisoformat(text)
+        return read(text)
     except ValueError:
         raise typer.BadParameter(f"{text} is no date. Write 2026-03-01 or 2026-03-01T08:30:00+01:00.") from None
-    return given if given.tzinfo else given.replace(tzinfo=UTC)
 
 
 def _head(text: str | None) -> str | None:
@@ -56,7 +56,7 @@ def show(
     state: State,
     since: Annotated[
         datetime | None,
-        typer.Option(parser=_moment, metavar="DATE", help="From then on; UTC if it does not say."),
+        typer.Option(parser=_moment, metavar="DATE", help="From then on; of this site's zone if it does not say."),
     ] = None,
     verb: Annotated[str | None, typer.Option(metavar="VERB", help="Only what was done in this way.")] = None,
     actor: Annotated[
@@ -76,7 +76,7 @@ def show(
         and actor in (None, record.entry.actor)
     )
     if (first := next(wanted, None)) is None:
-        typer.echo(f"No record is there that fits.{_actors(state) if actor else ''}", err=True)
+        typer.echo(f"No record matches.{_actors(state) if actor else ''}", err=True)
     wanted = chain([first] if first else [], wanted)
     for line in _json_lines(wanted) if as_json else map(_line, wanted):
         typer.echo(line)
@@ -138,13 +138,13 @@ def _refuse_broken(state: Path, verdict: Verdict) -> None:
 
 def _actors(state: Path) -> str:
     there = sorted({record.entry.actor for record in entries(state)})
-    return printable(f" Those who did something are: {', '.join(there)}.") if there else ""
+    return printable(f" These have records: {', '.join(there)}.") if there else ""
 
 
 def _line(record: Record) -> str:
     entry = record.entry
     details = (f"{name}={value}" for name, value in entry.details.items())
-    words = (str(record.number), utc_text(entry.time), entry.actor, entry.verb, entry.subject, *details)
+    words = (str(record.number), shown(entry.time), entry.actor, entry.verb, entry.subject, *details)
     return printable("  ".join(words))
 
 
@@ -153,6 +153,6 @@ def _json_lines(records: Iterator[Record]) -> Iterator[str]:
     before = "["
     for record in records:
         fields = {"number": record.number, "hash": record.hash, **asdict(record.entry)}
-        yield before + json.dumps(fields | {"time": utc_text(record.entry.time)})
+        yield before + json.dumps(fields | {"time": rfc_3339(record.entry.time)})
         before = ","
     yield "]" if before == "," else "[]"

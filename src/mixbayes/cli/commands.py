@@ -36,7 +36,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "study": Listed(
         "study:study",
-        "What four real hospitals gain by joining, and what each protection of their tables costs; takes minutes.",
+        "Show what four hospitals gain by joining, and what each protection of their tables costs; takes minutes.",
     ),
     "mixer": Listed(
         "nodes:mixer",
@@ -55,7 +55,16 @@ COMMANDS: dict[str, Entry] = {
     ),
     "model": Listed("model:model", "Get the model of the current round, if the agreement gives it to hospitals."),
     "status": Listed(
-        "status:status", "Where the round stands, who is missing, and what may still be asked.", computes=False
+        "status:status", "Show where the round stands, who is missing, and how much may still be asked.", computes=False
+    ),
+    "backup": Listed(
+        "backup:backup",
+        "Write a backup of a node's state, also while the node is at work.",
+        "BACKUP_EXAMPLES",
+        computes=False,
+    ),
+    "restore": Listed(
+        "backup:restore", "Make a lost state folder anew from a backup.", "RESTORE_EXAMPLES", computes=False
     ),
     "doctor": Listed(
         "doctor:doctor",
@@ -70,7 +79,7 @@ COMMANDS: dict[str, Entry] = {
         },
     ),
     "audit": ListedGroup(
-        "Who asked what of whom, when, and how much left.",
+        "Show and verify the audit trail: who asked whom for what, and when.",
         {
             "show": Listed("audit:show", "Print the audit trail, oldest first.", "SHOW_EXAMPLES", computes=False),
             "verify": Listed(
@@ -78,8 +87,19 @@ COMMANDS: dict[str, Entry] = {
             ),
         },
     ),
+    "page": ListedGroup(
+        "The page of a node: a link to it, and its texts.",
+        {
+            "link": Listed(
+                "page:link", "Print a link to the page, for the data manager.", "LINK_EXAMPLES", computes=False
+            ),
+            "texts": Listed(
+                "page:texts", "Print every text of the page, to be translated.", "TEXTS_EXAMPLES", computes=False
+            ),
+        },
+    ),
     "federation": ListedGroup(
-        "What the nodes of a federation agree on.",
+        "Write, check and change the agreement of a federation.",
         {
             "new": Listed("federation:new", "Write an agreement: DIR/federation.toml.", "NEW_EXAMPLES"),
             "show": Listed(
@@ -116,7 +136,7 @@ COMMANDS: dict[str, Entry] = {
         },
     ),
     "keys": ListedGroup(
-        "The keys by which nodes know each other.",
+        "Make, sign, compare and revoke the keys by which nodes know each other.",
         {
             "authority": Listed(
                 "keys:authority", "Make the authority of a federation.", "AUTHORITY_EXAMPLES", computes=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,15 +19,14 @@ from mixbayes.cli.desks import own_desk
 from mixbayes.cli.node_options import Agreed, Keys, Name, Node
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.report_file import Report, ReportFile
-from mixbayes.evaluation.document import Evaluation, Table, document
+from mixbayes.evaluation.document import Evaluation
 from mixbayes.evaluation.intervals import Interval
 from mixbayes.evaluation.jointly import JointEvaluation, joint_evaluation
-from mixbayes.evaluation.opened import Opened, of_totals
-from mixbayes.evaluation.recommendation import COMPARED
 from mixbayes.node.log import printable
 from mixbayes.parties.applications import NO_JOINT_TEST, refuse_not_agreed
 from mixbayes.parties.desk import AtOwnNode
-from mixbayes.protocol.bayes.recipe import OWN, Recipe, read_recipe
+from mixbayes.parties.evaluating import compared, evaluated, table_of
+from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.errors import RefusedByPolicy
 
@@ -94,7 +94,7 @@ def evaluate(
         if chosen:
             refuse_not_agreed(agreed, chosen)
         with Talk() as talk:
-            found = _evaluated(agreed, name, behind, recipes, talk)
+            found = evaluated(agreed, name, behind, recipes, partial(talk, "classifiers judged"))
         if remember:
             _remember(behind, chosen or read_recipe(found.recommendation.best))
     if as_json:
@@ -102,9 +102,9 @@ def evaluate(
     else:
         show(found)
     if page:
-        from mixbayes.report.evaluated import evaluated
+        from mixbayes.report.evaluated import evaluated as evaluated_page
 
-        page.write(evaluated([found.as_json()], notes=[EXACT] if agreed.privacy else []))
+        page.write(evaluated_page([found.as_json()], notes=[EXACT] if agreed.privacy else []))
 
 
 def _refuse_with_joint(recipe: Sequence[str] | None, remember: str) -> None:
@@ -163,31 +163,6 @@ def show_jointly(found: JointEvaluation) -> None:
 
 def _between(interval: Interval) -> str:
     return f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
-
-
-def compared(agreed: Federation, named: Sequence[str]) -> list[Recipe]:
-    """The recipes of these texts; if there are none, all that are agreed and usual."""
-    if named:
-        found = [read_recipe(text) for text in named]
-        for recipe in found:
-            refuse_not_agreed(agreed, recipe)
-    else:
-        found = [recipe for text in (*COMPARED, *agreed.recipes) if not agreed.why_not(recipe := read_recipe(text))]
-    return [recipe for recipe in dict.fromkeys(found) if recipe != OWN]
-
-
-def _evaluated(agreed: Federation, name: str, behind: AtOwnNode, recipes: Sequence[Recipe], talk: Talk) -> Evaluation:
-    opened: list[Opened] = []
-    for recipe, totals, _ in behind.evaluate(recipes):
-        opened.append(of_totals(str(recipe), totals))
-        talk("classifiers judged", len(opened), len(recipes) + 1)
-    return document(name, table_of(agreed), opened[0], opened[1:])
-
-
-def table_of(agreed: Federation) -> Table:
-    """What the agreement says of the tables."""
-    dictionary = agreed.dictionary
-    return Table(dictionary.classes, dictionary.class_column, dictionary.names, agreed.policy.folds)
 
 
 def _remember(behind: AtOwnNode, recipe: Recipe) -> None:

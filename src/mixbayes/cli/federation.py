@@ -114,18 +114,23 @@ def new(
             metavar="CELLS",
             min=2,
             max=MOST_CELLS,
-            help="Preliminary: the cut points for --bins are to be found on the patients of all hospitals, on a grid.",
+            help="Make a preliminary agreement: its round finds cut points for --bins on all patients, on a grid.",
         ),
     ] = None,
     smoothing: Annotated[
         str, typer.Option(metavar="NUMBER", callback=smoothing_text, help="Added to every count: 1, 0.5, 1/3.")
     ] = "1",
-    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
-    numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    nominal: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns of numbers that are names, not measurements.")
+    ] = "",
+    numeric: Annotated[
+        str, typer.Option(metavar="C,D", help="Columns of measurements that have few different numbers.")
+    ] = "",
     several: Several = None,
     most_values: MostValues = USUAL_MOST,
     keep: Annotated[
-        str, typer.Option(metavar="A,B", help="Columns to agree on although most of their values are of one patient.")
+        str,
+        typer.Option(metavar="A,B", help="Columns to agree on even if most of their values belong to single patients."),
     ] = "",
     minimum: Annotated[
         int | None, typer.Option(metavar="N", min=2, help="Hospitals that a round needs.", show_default="all of them")
@@ -165,13 +170,16 @@ def new(
         ),
     ] = None,
     collect_hours: Annotated[
-        float, typer.Option(metavar="HOURS", max=LONGEST_COLLECTION, help="Then a round starts without those missing.")
+        float,
+        typer.Option(
+            metavar="HOURS", max=LONGEST_COLLECTION, help="After this time a round starts without missing hospitals."
+        ),
     ] = USUAL.collect_hours,
     timeout: Annotated[
         float, typer.Option(max=LONGEST_WAIT, metavar="SECONDS", help="Seconds within which every wait ends.")
     ] = USUAL.timeout,
     rounds: Annotated[
-        int, typer.Option(metavar="N", min=1, max=MOST_ROUNDS, help="How many rounds there may be.")
+        int, typer.Option(metavar="N", min=1, max=MOST_ROUNDS, help="Rounds that the agreement allows.")
     ] = USUAL.rounds,
     transfers: Annotated[
         Transfers,

@@ -37,8 +37,12 @@ def inspect(
         str | None, typer.Option(metavar="COLUMN", help="Default: `class`, else the last column.")
     ] = None,
     bins: Annotated[int | None, typer.Option(metavar="N", min=1, help="As if numbers were cut into N bins.")] = None,
-    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
-    numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    nominal: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns of numbers that are names, not measurements.")
+    ] = "",
+    numeric: Annotated[
+        str, typer.Option(metavar="C,D", help="Columns of measurements that have few different numbers.")
+    ] = "",
     several: Several = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     how: How = USUAL,

@@ -15,6 +15,7 @@ from mixbayes.keys.certificates import AUTHORITY_DAYS, LONGEST_DAYS, NODE_DAYS
 from mixbayes.keys.public import public_key_in, public_key_of_node
 from mixbayes.keys.revocation import FILE, LIST_DAYS, revoke
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.site_time import day
 
 AUTHORITY_EXAMPLES = """Examples:
 
@@ -143,7 +144,7 @@ def revoke_certificates(
     listed = revoke(certificates or [], map(_serial, serial or []), authority, datetime.now(UTC), days)
     _say(f"{authority / FILE} is for the --keys folder of every node, which notices it within seconds.")
     _say(f"revoked:      {len(listed.serials)} certificates")
-    _say(f"next list:    {listed.next_update:%Y-%m-%d} at the latest")
+    _say(f"next list:    {day(listed.next_update)} at the latest")
 
 
 def _serial(text: str) -> int:
@@ -156,7 +157,7 @@ def _serial(text: str) -> int:
 def _say_what_to_compare(signed: Signed) -> None:
     _say(f"name:         {signed.name}")
     _say(f"fingerprint:  {signed.fingerprint}")
-    _say(f"valid:        {signed.begins:%Y-%m-%d} to {signed.ends:%Y-%m-%d}")
+    _say(f"valid:        {day(signed.begins)} to {day(signed.ends)}")
 
 
 def _say(line: str) -> None:

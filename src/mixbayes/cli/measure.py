@@ -54,7 +54,9 @@ def measure(
     class_col: Annotated[
         str | None, typer.Option("--class-column", metavar="COLUMN", help="Default: `class`, if there is one.")
     ] = None,
-    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
+    nominal: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns of numbers that are names, not measurements.")
+    ] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
     quasi_identifiers: Annotated[
         str, typer.Option(metavar="A,B", help="What an attacker may know. Default: everything but the class.")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from threading import Thread
 from types import FrameType
 from typing import Annotated, Protocol, TypeVar
@@ -21,12 +22,17 @@ from mixbayes.agreement.files import read_federation
 from mixbayes.agreement.noise import refuse_protected_and_noisy
 from mixbayes.cli import bounded
 from mixbayes.cli.node_options import Agreed, Keys, Name, State
+from mixbayes.cli.page import Listen, TextsFile, refuse_page, with_page
 from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import TABLE, USUAL, opened, read, reads_tables, tell_unmet
 from mixbayes.cli.room import Room
 from mixbayes.cli.tenths import Tenths
 from mixbayes.keys.folder import load_keys
 from mixbayes.node.log import Log, configure
+from mixbayes.node.metrics.address import Address, checked
+from mixbayes.node.observed import Observed
+from mixbayes.node.supervision import supervised, tell_status
+from mixbayes.parties.examination import Patient
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.tables.counting import refuse_empty, refuse_too_few, seed_for
 from mixbayes.tables.folding import Folded, folded, protected_in_folds
@@ -54,6 +60,22 @@ mixbayes party --federation f.toml --name north --keys keys --data p.csv --state
 Made = TypeVar("Made")
 ASK_AGAIN = 30.0
 """Seconds after which a database that did not answer is asked again."""
+Metrics = Annotated[
+    str,
+    typer.Option(
+        metavar="127.0.0.1:PORT",
+        help="Serve metrics for Prometheus there; default: nowhere.",
+        envvar="MIXBAYES_METRICS",
+    ),
+]
+MetricsOpen = Annotated[
+    bool,
+    typer.Option(
+        "--metrics-open",
+        help="Let --metrics be an address that other machines reach: anybody there may read, without TLS.",
+        envvar="MIXBAYES_METRICS_OPEN",
+    ),
+]
 Reflection = Annotated[bool, typer.Option("--reflection", help="Let gRPC tools list the services.")]
 
 
@@ -66,16 +88,29 @@ def mixer(
         str | None,
         typer.Option(metavar="HOST:PORT", help="Default: the address in the agreement.", envvar="MIXBAYES_LISTEN"),
     ] = None,
+    metrics: Metrics = "",
+    metrics_open: MetricsOpen = False,
     reflection: Reflection = False,
+    page: Listen = "",
+    page_texts: TextsFile = None,
 ) -> None:
     """Run a mixer: collect contributions, train with the other mixer, answer questions."""
     bounded.begin("to start", bounded.TO_START)
+    if page:
+        refuse_page(page, page_texts)
     from mixbayes.mixers import node
 
+    shown_at = _metrics_address(metrics, metrics_open)
     agreed = read_federation(federation)
     log = configure(agreed.title(agreed.mixer(name).name) if agreed.mixers else "mixer")
     settings = node.Settings(agreed, name, keys, state, listen, reflection)
-    until_stopped(node.running(settings, log), log)
+    shown = None
+    if page:
+        from mixbayes.pages.opening import PageSettings, mixer_page
+
+        patient = Patient(federation, name, keys, None, USUAL, state, listen)
+        shown = partial(mixer_page, PageSettings(page, page_texts), patient, agreed, log)
+    until_stopped(_shown(with_page(node.running(settings, log), shown), shown_at, log), log)
 
 
 @reads_tables
@@ -109,20 +144,28 @@ def party(
             envvar="MIXBAYES_PROTECT",
         ),
     ] = "",
+    metrics: Metrics = "",
+    metrics_open: MetricsOpen = False,
     reflection: Reflection = False,
+    page: Listen = "",
+    page_texts: TextsFile = None,
     how: How = USUAL,
 ) -> None:
     """Run a hospital's node: check the table, contribute its counts, answer the hospital's own applications."""
     bounded.begin("to start", bounded.TO_START)
+    if page:
+        refuse_page(page, page_texts)
     from mixbayes.parties.alone import node as partner_node
     from mixbayes.parties.settings import Settings
     from mixbayes.parties.with_mixers import node
 
+    shown_at = _metrics_address(metrics, metrics_open)
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
     if protect and agreed.privacy:
         refuse_protected_and_noisy()
     bounded.over()  # a large table may take its time, and so may a database that is not up yet
+    tell_status("counts the table")
     layout, secret = agreed.layout, load_keys(keys, name, datetime.now(UTC)).state_key
     found = _when_it_answers(lambda: _folded(agreed, data, how, secret))
     counts = found.counted
@@ -146,9 +189,19 @@ def party(
         patients=None if protect else found.patients,
         aside=None if protect else found.aside,
     )
+    shown = None
+    if page:
+        from mixbayes.pages.opening import PageSettings, hospital_page
+
+        patient = Patient(federation, name, keys, data, how, state, listen)
+        shown = partial(hospital_page, PageSettings(page, page_texts), patient, agreed, log)
     running = partner_node.running if agreed.two_party else node.running
     bounded.begin("to start", bounded.TO_START + _FIRST_CALLS * agreed.policy.timeout)
-    until_stopped(running(settings, log), log)
+    until_stopped(_shown(with_page(running(settings, log), shown), shown_at, log), log)
+
+
+def _metrics_address(text: str, open_to_all: bool) -> Address | None:
+    return checked(text, open_to_all=open_to_all) if text else None
 
 
 def _folded(agreed: Federation, data: str, how: How, secret: bytes) -> Folded:
@@ -179,6 +232,7 @@ def _when_it_answers(work: Callable[[], Made]) -> Made:
             return work()
         except SourceAway as error:
             typer.echo(f"mixbayes: {error} Trying again in {ASK_AGAIN:g} s. [{error.code}]", err=True)
+            tell_status("waits for the database of the table")
             time.sleep(ASK_AGAIN)
 
 
@@ -207,6 +261,13 @@ class AtWork(Protocol):
     def threads(self) -> Sequence[Thread]: ...
 
 
+class Seen(AtWork, Protocol):
+    """A node at work that shows its state."""
+
+    @property
+    def observed(self) -> Observed: ...
+
+
 def until_stopped(node: AbstractContextManager[AtWork], log: Log) -> None:
     """Run until somebody says that it is enough; a second time ends at once."""
     with _told_to_stop() as signals, _with_room(node) as at_work:
@@ -233,6 +294,19 @@ def _wait(heard: socket.socket, threads: Sequence[Thread]) -> None:
                     f"A thread that this node needs has ended ({', '.join(ended)}); its log may say why. {NO_ROOM}"
                 ) from None
             room.look()
+
+
+@contextmanager
+def _shown(node: AbstractContextManager[Seen], metrics: Address | None, log: Log) -> Iterator[Seen]:
+    """The node, which shows itself to its supervisor, and to Prometheus where that is asked for."""
+    with ExitStack() as stack:
+        at_work = stack.enter_context(node)
+        if metrics:
+            from mixbayes.node.metrics.listener import served  # needs an extra
+
+            stack.enter_context(served(metrics, at_work.observed, log))
+        stack.enter_context(supervised(at_work.observed, log))
+        yield at_work
 
 
 @contextmanager

@@ -24,17 +24,17 @@ Epsilon = Annotated[
     float | None,
     typer.Option(
         metavar="E",
-        help=f"Noise that nobody knows, so that a patient is hidden up to E in every round; at most {MOST_EPSILON:g}.",
+        help=f"Add noise that nobody knows: (ε, δ)-differential privacy of each round; at most {MOST_EPSILON:g}.",
     ),
 ]
-Delta = Annotated[float, typer.Option(metavar="D", help="What is left out of the promise of a round.")]
+Delta = Annotated[float, typer.Option(metavar="D", help="The delta of every round.")]
 TotalEpsilon = Annotated[
     float | None,
-    typer.Option(metavar="T", help="The promise of all rounds together.", show_default="what the rounds add up to"),
+    typer.Option(metavar="T", help="The epsilon of all rounds together.", show_default="what the rounds add up to"),
 ]
 TotalDelta = Annotated[
     float | None,
-    typer.Option(metavar="U", help="What is left out of that promise.", show_default="that of all rounds"),
+    typer.Option(metavar="U", help="The delta of all rounds together.", show_default="that of all rounds"),
 ]
 ReleaseOption = Annotated[
     Releases,

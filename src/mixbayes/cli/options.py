@@ -43,7 +43,11 @@ Several = Annotated[
 MostValues = Annotated[
     int,
     typer.Option(
-        "--most-values", metavar="N", min=1, max=MOST_VALUES, help="Values of one cell that count, the first listed."
+        "--most-values",
+        metavar="N",
+        min=1,
+        max=MOST_VALUES,
+        help="Values of one cell that count at most: the first in the agreed list.",
     ),
 ]
 

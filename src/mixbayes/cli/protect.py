@@ -95,7 +95,9 @@ def protect(
         str | None,
         typer.Option(metavar="COLUMN", help="What is to be hidden (l-diversity, t-closeness). Default: the class."),
     ] = None,
-    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
+    nominal: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns of numbers that are names, not measurements.")
+    ] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same release.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,

@@ -27,14 +27,14 @@ _OPTIONS: Final[Mapping[str, tuple[Any, str, str]]] = {
     "missing": (
         list[str] | None,
         "A,B",
-        "More spellings of a missing cell: NA,-999, or age=999 for one column; semicolons part them, too; repeatable.",
+        "More spellings of a missing cell: NA,-999, or age=999 for one column; or with semicolons; repeatable.",
     ),
-    "delimiter": (str | None, "CHARACTER", "Between cells of CSV. Default: as the header suggests."),
-    "decimal": (str, "CHARACTER", "Of numbers in CSV, and of texts in XLSX: . or ,"),
-    "encoding": (str | None, "NAME", "Of CSV. Default: UTF-8 or UTF-16, else Windows-1252."),
-    "sheet": (str | None, "NAME", "Of an XLSX file that has several."),
-    "table": (str | None, "NAME", "In a database: a table, or SCHEMA.TABLE."),
-    "query": (Path | None, "FILE.sql", "In a database or Spark: a query instead of a table."),
+    "delimiter": (str | None, "CHARACTER", "The separator of a CSV file. Default: the one in its header."),
+    "decimal": (str, "CHARACTER", "The decimal sign of numbers in CSV, and of texts in XLSX: . or ,"),
+    "encoding": (str | None, "NAME", "The encoding of a CSV file. Default: UTF-8 or UTF-16, else Windows-1252."),
+    "sheet": (str | None, "NAME", "The sheet to read, if an XLSX file has several."),
+    "table": (str | None, "NAME", "The table to read from a database: NAME or SCHEMA.NAME."),
+    "query": (Path | None, "FILE.sql", "A query to read from a database or Spark, instead of a table."),
 }
 """The type of each, what is shown for its value, and its help."""
 _USUALLY: Final[Mapping[str, Any]] = {"decimal": "."}

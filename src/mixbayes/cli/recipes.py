@@ -37,7 +37,7 @@ TestEpsilon = Annotated[
     float | None,
     typer.Option(
         metavar="E",
-        help="With noise, the promise of what is opened of these patients, in every round.",
+        help="With noise: the epsilon of what the joint test reveals, in every round.",
         show_default="half of --epsilon",
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -31,7 +31,7 @@ class ReportFile:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
-        self._begun = datetime.now().astimezone()
+        self._begun = datetime.now(UTC)
         try:
             _refuse_folder(folder)
         except OSError as error:

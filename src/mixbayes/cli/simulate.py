@@ -83,7 +83,7 @@ def simulate(
         list[str] | None,
         typer.Argument(
             metavar="TABLE",
-            help="None: a table that scikit-learn carries. One: split at random. Several: one hospital each.",
+            help="None: an example table of scikit-learn. One: split at random. Several: one for each hospital.",
         ),
     ] = None,
     hospitals: Annotated[
@@ -97,7 +97,7 @@ def simulate(
     ] = "1",
     max_rows: Annotated[
         int | None,
-        typer.Option(metavar="ROWS", min=1, help="Rows that each hospital may have; sets the width of numbers."),
+        typer.Option(metavar="ROWS", min=1, help="Most rows of a hospital; this sets the width of numbers."),
     ] = None,
     private: Annotated[
         bool,
@@ -121,8 +121,12 @@ def simulate(
     class_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Default: `class`, else the last column.")
     ] = None,
-    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
-    numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns with few numbers that are measurements.")] = "",
+    nominal: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns of numbers that are names, not measurements.")
+    ] = "",
+    numeric: Annotated[
+        str, typer.Option(metavar="C,D", help="Columns of measurements that have few different numbers.")
+    ] = "",
     several: Several = None,
     most_values: MostValues = USUAL_MOST,
     protect: Annotated[
@@ -171,7 +175,7 @@ def simulate(
         ),
     ] = "",
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Who holds which rows; never the protocol's randomness.")
+        int, typer.Option(metavar="N", min=0, help="Seed for splitting the table; the protocol never uses it.")
     ] = 0,
     delay: Delay = None,
     rate: Rate = None,

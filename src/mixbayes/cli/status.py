@@ -27,7 +27,7 @@ def status(
     node: Node = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Where the round stands, who is missing, and what may still be asked."""
+    """Show where the round stands, who is missing, and how much may still be asked."""
     with desk_for_rounds(federation, name, keys, node) as (agreed, behind):
         found = behind.status()
     tell(agreed, found, as_json)

@@ -136,7 +136,9 @@ def tune(
     class_col: Annotated[
         str | None, typer.Option("--class-column", metavar="COLUMN", help="Default: `class`, if there is one.")
     ] = None,
-    nominal: Annotated[str, typer.Option(metavar="A,B", help="Columns of numbers that are names.")] = "",
+    nominal: Annotated[
+        str, typer.Option(metavar="A,B", help="Columns of numbers that are names, not measurements.")
+    ] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
     plot: Annotated[Path | None, typer.Option(metavar="OUT.png", help="Draw accuracy and privacy.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed tries the same releases.")] = 0,

@@ -26,7 +26,6 @@ from mixbayes.keys.certificates import (
     request_for,
 )
 from mixbayes.keys.pem import (
-    TO_THE_MINUTE,
     certificates_in,
     fingerprint,
     only_name,
@@ -38,6 +37,7 @@ from mixbayes.keys.pem import (
 from mixbayes.keys.problems import KeyProblem, in_file
 from mixbayes.keys.storage import PUBLIC, SECRET, create, make_folder, read, replace, there
 from mixbayes.protocol.errors import Unsupported
+from mixbayes.site_time import to_the_minute
 
 AUTHORITY_NAME = "mixbayes authority"
 STATE_KEY_BYTES = 32
@@ -151,7 +151,7 @@ def authority_in(folder: Path, now: datetime) -> tuple[ec.EllipticCurvePrivateKe
     latest = max(valid or own, key=lambda certificate: certificate.not_valid_after_utc)
     if not latest.not_valid_before_utc <= now < latest.not_valid_after_utc:
         raise KeyProblem(
-            f"{file} {validity(latest)}, and now is {now:{TO_THE_MINUTE}}",
+            f"{file} {validity(latest)}, and now is {to_the_minute(now)}",
             "Make an authority in another folder, and give its certificate to all nodes beside the old one",
         )
     return key, latest

@@ -15,9 +15,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from mixbayes.keys.authority import STATE_KEY_BYTES
-from mixbayes.keys.pem import TO_THE_MINUTE, certificates_in, only_name, private_key_in, public_key_of, validity
+from mixbayes.keys.pem import certificates_in, only_name, private_key_in, public_key_of, validity
 from mixbayes.keys.problems import KeyProblem, in_file
 from mixbayes.keys.storage import mode_of, read, there
+from mixbayes.site_time import to_the_minute
 
 _BOTH_ENDS = {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH}
 _ASK_THE_AUTHORITY = "Ask who signs certificates for this federation for its authority.pem, and put it there"
@@ -179,7 +180,7 @@ def _in_time(files: KeyFolder, now: datetime) -> None:
 
 
 def _valid(certificate: x509.Certificate, file: Path | str, now: datetime, renew: str) -> None:
-    said = f"{file} {validity(certificate)}, and now is {now:{TO_THE_MINUTE}}"
+    said = f"{file} {validity(certificate)}, and now is {to_the_minute(now)}"
     if now < certificate.not_valid_before_utc:
         raise KeyProblem(f"{said}: it is not valid yet", "Set this machine's clock, or wait")
     if now > certificate.not_valid_after_utc:
@@ -233,6 +234,11 @@ def _path(files: KeyFolder) -> list[x509.Certificate]:
         between = [certificate for certificate in between if certificate != issuers[0]]
     # of one authority's certificates, the old and the renewed, the renewed
     return [*path, max(trusted, key=lambda certificate: certificate.not_valid_after_utc)]
+
+
+def authority_ends(files: KeyFolder) -> datetime:
+    """When the first of the certificates over the node's own one ends. The checks have found a way to an authority."""
+    return min(certificate.not_valid_after_utc for certificate in _path(files)[1:])
 
 
 def _issuers(certificate: x509.Certificate, among: Sequence[x509.Certificate]) -> list[x509.Certificate]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mixbayes.keys.authority import make_state_key
-from mixbayes.keys.checks import Check, KeyFolder, checks, look_at
+from mixbayes.keys.checks import Check, KeyFolder, authority_ends, checks, look_at
 from mixbayes.keys.pem import certificate_names
 from mixbayes.keys.problems import KeyProblem
 from mixbayes.keys.storage import read, there
@@ -29,6 +29,8 @@ class NodeKeys:
     authority: bytes = field(repr=False)
     state_key: bytes = field(repr=False)
     expires: datetime
+    authority_expires: datetime = field(repr=False)
+    """When the first of the certificates over the node's own one ends."""
 
 
 def load_keys(folder: str | Path, name: str, now: datetime) -> NodeKeys:
@@ -46,4 +48,5 @@ def load_keys(folder: str | Path, name: str, now: datetime) -> NodeKeys:
         authority=files.authority_pem,
         state_key=read(files.state_file),
         expires=files.certificate.not_valid_after_utc,
+        authority_expires=authority_ends(files),
     )

@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
 from mixbayes.agreement.pins import fingerprint_of
+from mixbayes.site_time import to_the_minute
 
 CURVES = (ec.SECP256R1, ec.SECP384R1)
-TO_THE_MINUTE = "%Y-%m-%d %H:%M UTC"
 WHY_THESE = "only ECDSA keys on P-256 or P-384 are used, because they keep TLS to version 1.3"
 
 
@@ -83,7 +83,7 @@ def fingerprint(key: ec.EllipticCurvePublicKey) -> str:
 def validity(certificate: x509.Certificate) -> str:
     """From when to when."""
     begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
-    return f"is valid from {begins:{TO_THE_MINUTE}} to {ends:{TO_THE_MINUTE}}"
+    return f"is valid from {to_the_minute(begins)} to {to_the_minute(ends)}"
 
 
 def _alternative_names(signed: x509.Certificate | x509.CertificateSigningRequest) -> list[x509.GeneralName]:

@@ -15,6 +15,7 @@ from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.log import Log, logged
 from mixbayes.node.revocations import Revocations
 from mixbayes.protocol.errors import MixbayesError
+from mixbayes.site_time import rfc_3339
 from mixbayes.transport.tls import Credentials
 
 _LOOK_EVERY = 5.0
@@ -39,6 +40,10 @@ class Identity:
     @property
     def expires(self) -> datetime:
         return self._keys.expires
+
+    @property
+    def authority_expires(self) -> datetime:
+        return self._keys.authority_expires
 
     def credentials(self) -> Credentials:
         """The current credentials. If new files are not valid, the old ones stay, and the log has the reason."""
@@ -69,7 +74,7 @@ class Identity:
             return
         if keys != self._keys:
             self._keys = keys
-            self._log.info("keys were renewed", expires=keys.expires.isoformat())
+            self._log.info("keys were renewed", expires=rfc_3339(keys.expires))
 
     def _loaded(self) -> NodeKeys:
         keys = load_keys(self._folder, self.name, datetime.now(UTC))

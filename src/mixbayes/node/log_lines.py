@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, TextIO
 
 import structlog
 from structlog.typing import Processor
 
 from mixbayes.node.log import LEVELS, Fields, refuse_data
+from mixbayes.site_time import rfc_3339, shown
 
 
 def writer(out: TextIO, *, readable: bool, least: int) -> Any:
@@ -16,7 +19,7 @@ def writer(out: TextIO, *, readable: bool, least: int) -> Any:
     processors: list[Processor] = [
         _from_level(least),
         structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _stamped(shown if readable else rfc_3339),
         refuse_data,
         structlog.dev.ConsoleRenderer(colors=out.isatty()) if readable else structlog.processors.JSONRenderer(),
     ]
@@ -37,6 +40,14 @@ class _Lines(structlog.WriteLogger):
             super().msg(message)
 
     debug = info = warning = error = msg
+
+
+def _stamped(how: Callable[[datetime], str]) -> Processor:
+    def stamp(_: Any, method: str, fields: Fields) -> Fields:
+        fields["timestamp"] = how(datetime.now(UTC))
+        return fields
+
+    return stamp
 
 
 def _from_level(least: int) -> Processor:

@@ -7,7 +7,7 @@ from html import escape
 
 _NEVER_IN_A_PAGE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
 """Control characters; among them those that turn the direction of what follows, which would forge a name."""
-_EMPTY = {"meta", "link", "rect", "line", "path", "circle"}
+_EMPTY = {"meta", "link", "input", "rect", "line", "path", "circle"}
 
 
 class Markup(str):

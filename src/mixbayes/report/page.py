@@ -10,6 +10,7 @@ from mixbayes.report.drawing import NARROW, WIDE, Picture
 from mixbayes.report.markup import Markup, element, escaped, joined
 from mixbayes.report.palette import patterns
 from mixbayes.report.style import STYLE
+from mixbayes.site_time import rfc_3339, shown
 
 _LONGEST_WHOLE = 14
 """Letters of a word in a table that goes over no end of a line, even on a phone."""
@@ -99,9 +100,8 @@ def _keys(keys: Sequence[tuple[str, str]]) -> Markup:
 
 
 def _run(run: Run) -> Markup:
-    day = f"{run.begun.day} {run.begun:%B %Y, %H:%M} (UTC{run.begun.isoformat()[-6:]})"
     told = (
-        ("Date of run", element("time", day, datetime=run.begun.isoformat(timespec="seconds"))),
+        ("Date of run", element("time", shown(run.begun), datetime=rfc_3339(run.begun))),
         ("Version", run.version),
         ("Command", _unbroken(run.line)),
     )

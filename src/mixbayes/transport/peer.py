@@ -18,6 +18,7 @@ from mixbayes.transport.proxies import proxy_for
 from mixbayes.transport.status import error_from
 from mixbayes.transport.streams import CHUNK, CallerWire, Replies
 from mixbayes.transport.tls import Credentials, RenewedChannel
+from mixbayes.transport.traffic import Traffic, With
 from mixbayes.transport.trust import Trust
 from mixbayes.transport.watch import Pause, Watch
 from mixbayes.wire.v1.node_pb2 import Chunk
@@ -85,6 +86,7 @@ class Peer:
         deadline: float,
         watch: Watch,
         explain: Callable[[str, str, Credentials], str | None] | None = None,
+        traffic: Traffic | None = None,
     ) -> None:
         self.title, name, address = endpoint.title, endpoint.name, endpoint.address
         self.meter = Meter()
@@ -97,7 +99,8 @@ class Peer:
         self._proxy = None if local else proxy_for(address.rpartition(":")[0].strip("[]"))
         proxied = ("grpc.enable_http_proxy", int(not local))
         options = (*LIMITS, *KEEP_ALIVE, *_DIAL_AGAIN, proxied, ("grpc.ssl_target_name_override", name))
-        self.channel = RenewedChannel(address, options, credentials, Trust(endpoint, self._proxy, deadline).root)
+        root, counted = Trust(endpoint, self._proxy, deadline).root, With(name, traffic or Traffic()).counted
+        self.channel = RenewedChannel(address, options, credentials, root, counted)
 
     def call(self, method: Callable[..., Reply], request: object, step: str, deadline: float | None = None) -> Reply:
         """One request, one reply."""

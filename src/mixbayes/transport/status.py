@@ -68,6 +68,8 @@ def _kinds(kind: type[MixbayesError]) -> dict[str, type[MixbayesError]]:
 
 
 _BY_CODE = _kinds(MixbayesError)
+CODES = tuple(sorted(_BY_CODE))
+"""Of all errors that nodes report to each other."""
 
 
 def public_text(error: MixbayesError, me: str) -> str:

@@ -92,7 +92,10 @@ class RenewedChannel(grpc.Channel):
         options: tuple[tuple[str, Any], ...],
         current: Callable[[], Credentials],
         root: Callable[[Credentials], bytes] = attrgetter("authority"),
+        counted: Callable[[dict[str, Any]], dict[str, Any]] = dict,
     ) -> None:
+        """`counted` makes of the options of a call those with which its messages are counted."""
+        self._counted = counted
         self._address = address
         self._options = options
         self._current = current
@@ -155,15 +158,19 @@ class RenewedChannel(grpc.Channel):
             made.broken = made.stale = True
 
     def unary_unary(self, method: str, *args: Any, **options: Any) -> Any:
+        options = self._counted(options)
         return lambda *call, **about: self.now().unary_unary(method, *args, **options)(*call, **about)
 
     def unary_stream(self, method: str, *args: Any, **options: Any) -> Any:
+        options = self._counted(options)
         return lambda *call, **about: self.now().unary_stream(method, *args, **options)(*call, **about)
 
     def stream_unary(self, method: str, *args: Any, **options: Any) -> Any:
+        options = self._counted(options)
         return lambda *call, **about: self.now().stream_unary(method, *args, **options)(*call, **about)
 
     def stream_stream(self, method: str, *args: Any, **options: Any) -> Any:
+        options = self._counted(options)
         return lambda *call, **about: self.now().stream_stream(method, *args, **options)(*call, **about)
 
     def subscribe(self, callback: Callable[[grpc.ChannelConnectivity], None], try_to_connect: bool = False) -> None:

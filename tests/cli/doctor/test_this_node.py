@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from mixbayes.cli import doctor
 from mixbayes.keys.authority import sign
 from mixbayes.node.disk.folder import LOCK, locked
 from mixbayes.node.doctor import machine
 from mixbayes.node.doctor.state import holder_of
+from mixbayes.parties import examination
 from tests.cli.doctor.examined import Site, lines, problems
 from tests.ports import free_port
 
@@ -39,7 +39,7 @@ def test_an_expired_certificate_keeps_from_dialling(site: Site, monkeypatch: pyt
         def now(cls, tz: Any = None) -> datetime:
             return datetime.now(UTC) + timedelta(days=900)
 
-    monkeypatch.setattr(doctor, "datetime", Later)
+    monkeypatch.setattr(examination, "datetime", Later)
     with site.mixers():
         done = site.doctor("north")
     assert (done.exit_code, list(problems(done))) == (3, ["validity"])

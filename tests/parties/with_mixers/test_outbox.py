@@ -170,15 +170,15 @@ def test_only_rounds_that_were_sealed_count_against_the_agreed_number(tmp_path: 
 def test_noise_is_charged_before_a_contribution_leaves_and_refused_beyond_the_total(tmp_path: Path) -> None:
     with noisy_outbox_in(tmp_path) as outbox:
         assert outbox.noise_spent() == 0
-        assert outbox.due(1, Maker(), drawn=0)
+        assert outbox.due(1, Maker())
         once = outbox.noise_spent()
         assert 0 < once <= PRIVACY.total_epsilon
         with pytest.raises(RefusedByPolicy, match=r"does not contribute: the noise of 1 release has used"):
-            outbox.due(2, Maker(), drawn=1)
+            due_after(outbox, 1, number=2)
         assert outbox.noise_spent() == once
     with noisy_outbox_in(tmp_path, agreement="another") as outbox:
         with pytest.raises(RefusedByPolicy, match="does not contribute"):
-            outbox.due(3, Maker(), drawn=0)
+            outbox.due(3, Maker())
         assert outbox.noise_spent() == once
 
 
@@ -186,9 +186,63 @@ def test_rounds_that_end_before_anything_is_drawn_use_up_nothing(tmp_path: Path)
     """Whoever closes rounds cannot use up the ledgers of others."""
     with noisy_outbox_in(tmp_path) as outbox:
         for number in range(1, 6):
-            assert outbox.due(number, Maker(), drawn=0)
+            assert due_after(outbox, 0, number)
         with pytest.raises(RefusedByPolicy, match="the noise of 1 release has used"):
-            outbox.due(6, Maker(), drawn=1)
+            due_after(outbox, 1, number=6)
+
+
+def due_after(outbox: Outbox, drawn: int, number: int, make: Callable[[], Messages] | None = None) -> dict[str, bytes]:
+    """What is due to a round once both mixers say that they have charged noise so often."""
+    outbox.noise_drawn(number, {"a": drawn, "b": drawn})
+    return outbox.due(number, make or Maker())
+
+
+def charges(outbox: Outbox) -> int:
+    with outbox._datastore.read() as tables:
+        return tables.noise_charges(AGREEMENT)
+
+
+def test_mixers_that_have_lost_their_ledgers_do_not_make_a_charge_forgotten(tmp_path: Path) -> None:
+    with outbox_with_test_in(tmp_path) as outbox:
+        for number in (1, 2, 3):
+            due_after(outbox, number - 1, number)
+        outbox.noise_drawn(3, {"a": 3, "b": 3})
+        assert charges(outbox) == 3
+        for number, drawn in ((4, 0), (5, 1), (6, 2)):
+            due_after(outbox, drawn, number)
+            assert charges(outbox) == number
+        due_after(outbox, 2, number=7)
+        assert charges(outbox) == 6, "round 6 ended before anything was drawn, and leaves its charge to round 7"
+
+
+def test_a_restored_mixer_counts_on_from_what_it_still_knows(tmp_path: Path) -> None:
+    with outbox_with_test_in(tmp_path) as outbox:
+        for number, drawn in ((1, 0), (2, 1), (3, 2)):
+            due_after(outbox, drawn, number)
+        outbox.noise_drawn(3, {"a": 3, "b": 3})
+        for number, drawn in ((4, 2), (5, 3)):  # a backup of round 2 was put back
+            due_after(outbox, drawn, number)
+            assert charges(outbox) == number
+
+
+def test_what_both_mixers_have_drawn_is_charged_to_a_hospital_that_knows_nothing_of_it(tmp_path: Path) -> None:
+    with outbox_with_test_in(tmp_path) as outbox:
+        for number, drawn in ((4, {"a": 3, "b": 3}), (4, {"a": 3, "b": 3}), (4, {"a": 3})):
+            outbox.noise_drawn(number, drawn)
+            assert charges(outbox) == 3
+        outbox.due(4, Maker())
+        assert charges(outbox) == 4
+    (caught_up,) = (one.entry for one in audit.entries(tmp_path) if one.entry.verb == "charged noise")
+    assert caught_up.details == {"round": 4, "releases": 3, "why": "drawn without this node"}
+
+
+def test_one_mixer_alone_cannot_use_up_a_hospitals_ledger(tmp_path: Path) -> None:
+    with outbox_with_test_in(tmp_path) as outbox:
+        outbox.noise_drawn(1, {"a": 10**18, "b": 0})
+        outbox.noise_drawn(1, {"a": 10**18})
+        assert charges(outbox) == 0
+        outbox.noise_drawn(1, {"a": 10**18, "b": 10**18})
+        assert charges(outbox) == 9, "an agreement on nine rounds has no more"
 
 
 TEST = Release(Coins((24,)), 1)
@@ -210,10 +264,10 @@ def counted(counts: bytes) -> Callable[[], Messages]:
 def test_with_rows_aside_and_noise_a_changed_table_needs_another_agreement(tmp_path: Path) -> None:
     with outbox_with_test_in(tmp_path) as outbox:
         outbox.due(1, counted(b"table"))
-        assert outbox.due(2, counted(b"table"), drawn=1)
+        assert due_after(outbox, 1, 2, counted(b"table"))
         with pytest.raises(RefusedByPolicy, match="a changed table needs a new agreement"):
-            outbox.due(3, counted(b"another"), drawn=2)
-        assert outbox.due(3, counted(b"table"), drawn=2)
+            due_after(outbox, 2, 3, counted(b"another"))
+        assert due_after(outbox, 2, 3, counted(b"table"))
     with outbox_with_test_in(tmp_path, "cd" * 32) as outbox:
         assert outbox.due(1, counted(b"another"))
     with noisy_outbox_in(tmp_path / "without a test") as outbox:

@@ -19,6 +19,7 @@ from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.cells import Texts, missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.discrete import Discrete
+from mixbayes.protocol.attributes.entry import OneOption, Option
 from mixbayes.protocol.attributes.kind import Reading
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
@@ -47,6 +48,10 @@ class Month(Discrete):
         codes = np.array([int(date[1]) - 1 if date else self.size for date in found], np.int32)
         foreign = (codes == self.size) & ~missing(cells)
         return Reading(codes[None], foreign, np.zeros_like(foreign))
+
+    @property
+    def entry(self) -> OneOption:
+        return OneOption(tuple(Option(f"2024-{month:02}-01", f"month {month}") for month in range(1, 13)))
 
     def misfit(self, foreign: Texts) -> str:
         return "not a date. Write dates as 2024-03-15"

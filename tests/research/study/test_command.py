@@ -101,7 +101,9 @@ def test_a_missing_table(study: Command, data: Path) -> None:
     (data / "va.csv").unlink()
     (data / "hungarian.csv").unlink()
     done = study("--data-dir", data)
-    refused(done, f"{data} has no hungarian.csv, va.csv.", "the class 0 written as absent and every other as present")
+    refused(
+        done, f"{data} has no hungarian.csv, va.csv.", "Write the class 0 as absent and every other class as present"
+    )
     assert "UCI 'Heart Disease', processed.cleveland.data (303 rows) as cleveland.csv" in done.err
     assert "every whole number as 1, not 1.0." in done.err
 

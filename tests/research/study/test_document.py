@@ -26,7 +26,7 @@ def test_hospitals_that_lack_the_same_columns_measured_the_same(committed: Resul
     ("kept", "part"),
     [
         ((0.9, 0.0, 0.0), "; at hungarian and switzerland it changes by less than half a point."),
-        ((0.9, 0.9, 0.9), "switzerland 90.0 instead of 50.0. Where that looks better"),
+        ((0.9, 0.9, 0.9), "switzerland 90.0 instead of 50.0. A higher accuracy with zeros"),
     ],
 )
 def test_hospitals_that_zeros_hardly_change_are_named(committed: Results, kept: tuple[float, ...], part: str) -> None:
@@ -46,7 +46,7 @@ def test_releases_of_some_hospitals_say_over_how_many_patients_they_are(small: R
     text = said(small)
     released = text[text.index("## What the released tables give away") :]
     assert f"| `{REFUSED}`† |" in released
-    assert f"† Not of all hospitals: `{REFUSED}` without switzerland, over 216 of 288 patients." in released
+    assert f"† Not for all hospitals: `{REFUSED}` without switzerland, over 216 of 288 patients." in released
     assert f"| `{QUIET}` | 100.0 %" in released
     able = [one for one in small.protecting if not one.refused]
     assert "†" not in said(replace(small, protecting=able))

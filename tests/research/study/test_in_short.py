@@ -36,13 +36,13 @@ def of(results: Results, hospital: str) -> Joining:
 
 def test_all_labels_alike(committed: Results) -> None:
     line = said(replace(committed, agreement=Agreement(1200, 1200)), "pooling")
-    assert line.startswith("**Joining gives what pooling gives.** All 1,200 joint labels are the pooled classifier's")
+    assert line.startswith("**Joining gives the same labels as pooling.** All 1,200 joint labels equal the pooled")
 
 
 def test_not_all_labels_alike(committed: Results) -> None:
     line = said(replace(committed, agreement=Agreement(1200, 1199)), "pooling")
     assert line.startswith("**Joining against pooling.** 1,199 of 1,200 joint labels")
-    assert "what pooling gives" not in line
+    assert "the same labels as pooling" not in line
 
 
 def test_a_gain_that_can_be_shown(committed: Results) -> None:
@@ -51,28 +51,28 @@ def test_a_gain_that_can_be_shown(committed: Results) -> None:
 
 
 def test_neither_gain_nor_loss(committed: Results) -> None:
-    line = said(gaining(committed, {}), "neither gain nor loss")
-    assert line.startswith("**At cleveland, hungarian, switzerland and va neither")
+    line = said(gaining(committed, {}), "neither a gain nor a loss")
+    assert line.startswith("**At cleveland, hungarian, switzerland and va the plain joint classifier shows neither")
     assert "0.0 (−2.0 to +2.0)" in line
     assert line.endswith("zero is in every interval.")
     one_only = gaining(committed, {"cleveland": UP, "hungarian": UP, "switzerland": UP})
-    assert said(one_only, "neither gain nor loss").endswith("zero is in the interval.")
+    assert said(one_only, "neither a gain nor a loss").endswith("zero is in the interval.")
 
 
 def test_no_hospital_is_said_to_gain_or_lose_without_one(committed: Results) -> None:
     text = in_short(gaining(committed, dict.fromkeys(("cleveland", "hungarian", "switzerland", "va"), UP)))
-    assert "neither gain nor loss" not in text
+    assert "neither a gain nor a loss" not in text
     assert "lowers accuracy" not in text
     assert "Joining helps" not in in_short(gaining(committed, {"va": DOWN}))
 
 
 def test_a_loss_is_explained_only_where_nearly_all_are_of_one_class(committed: Results) -> None:
-    line = said(gaining(committed, {"va": DOWN}), "At va the joint classifier as it is lowers accuracy")
-    assert line == "**At va the joint classifier as it is lowers accuracy:** −5.0 (−9.0 to −1.0) points."
+    line = said(gaining(committed, {"va": DOWN}), "At va the plain joint classifier lowers accuracy")
+    assert line == "**At va the plain joint classifier lowers accuracy:** −5.0 (−9.0 to −1.0) points."
     one_sided = said(
-        gaining(committed, {"va": DOWN}, commonest=0.9), "At va the joint classifier as it is lowers accuracy"
+        gaining(committed, {"va": DOWN}, commonest=0.9), "At va the plain joint classifier lowers accuracy"
     )
-    assert "90.0 % of its patients are sick, and always to say so would be right as often." in one_sided
+    assert "90.0 % of its patients are sick, so always answering *sick* is right as often." in one_sided
     own = of(committed, "va").alone.recall
     assert f"finds {100 * own['absent'].value:.1f} % of the healthy and {100 * own['present'].value:.1f} %" in one_sided
 
@@ -86,8 +86,8 @@ def test_nearly_all_may_be_healthy_too(committed: Results) -> None:
 @pytest.mark.parametrize(
     ("gain", "part"),
     [
-        (UP, "gains at cleveland +5.0 (+1.0 to +9.0)"),
-        (DOWN, "loses at cleveland −5.0 (−9.0 to −1.0)"),
+        (UP, "gain at cleveland +5.0 (+1.0 to +9.0)"),
+        (DOWN, "loss at cleveland −5.0 (−9.0 to −1.0)"),
         (LEVEL, "neither can be shown at cleveland 0.0 (−2.0 to +2.0)"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_hospital_with_few_patients(committed: Results, gain: Interval, part: 
     line = said(replace(committed, starting=starting), "patients to learn from")
     assert line.startswith("**A hospital with only 20 patients to learn from**")
     assert part in line
-    assert sum(word in line for word in ("gains at", "loses at", "neither can be shown at")) == 1
+    assert sum(word in line for word in ("gain at", "loss at", "neither can be shown at")) == 1
 
 
 def test_protections_that_cost(committed: Results) -> None:
@@ -104,7 +104,7 @@ def test_protections_that_cost(committed: Results) -> None:
     costs[2], costs[4] = DOWN, Interval(-0.2, -0.3, -0.1)
     protecting = [replace(one, cost=cost) for one, cost in zip(committed.protecting, costs, strict=True)]
     line = said(replace(committed, protecting=protecting), "costs accuracy")
-    assert f"with 2 of {len(costs)} settings, most of all with `{protecting[4].setting}`: −20.0" in line
+    assert f"with 2 of {len(costs)} settings. The largest loss is that of `{protecting[4].setting}`: −20.0" in line
 
 
 def test_protections_that_cost_nothing(committed: Results) -> None:
@@ -127,12 +127,12 @@ def test_what_promises_nothing_is_counted(committed: Results) -> None:
         releases = {f"{at}": replace(first, promises_privacy=promise) for at, promise in enumerate(privacy)}
         return said(replace(committed, protecting=[replace(one, releases=releases)]), "no loss can be shown")
 
-    assert "1 of them promises something about people, 0 nothing" in promising(True)
+    assert "1 of them promises something about people, and 0 nothing" in promising(True)
     for promises in ((), (True, False)):
-        assert "0 of them promise something about people, 1 nothing" in promising(*promises)
+        assert "0 of them promise something about people, and 1 nothing" in promising(*promises)
 
 
 def test_the_smallest_class_of_any_hospital(committed: Results) -> None:
     va = replace(committed.hospitals[3], classes={"absent": 90, "present": 7})
-    line = said(replace(committed, hospitals=[*committed.hospitals[:3], va]), "rests on them")
-    assert line == "**7 people.** What is said of the sick patients of va rests on them."
+    line = said(replace(committed, hospitals=[*committed.hospitals[:3], va]), "depend on so few")
+    assert line == "**7 people.** All figures for the sick patients of va depend on so few people."

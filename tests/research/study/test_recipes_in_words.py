@@ -50,7 +50,9 @@ def test_who_is_behind_is_named(committed: Results, situation: Situation, at: in
 def test_the_whole_is_named(committed: Results) -> None:
     everybody = of_situation(committed.recipes, EXACT)[-1]
     own, best = (f"{100 * everybody.accuracy[way].value:.1f} %" for way in (OWN, BEST))
-    assert f"Of all patients {best} are labelled rightly, and {own} by" in next(who_still_loses(committed.recipes))
+    assert f"These recipes label {best} of all patients correctly, and the hospitals' own classifiers {own}" in next(
+        who_still_loses(committed.recipes)
+    )
 
 
 @pytest.mark.parametrize(("found", "accuracy", "said"), [(0.9, 0.8, True), (0.52, 0.8, False), (0.9, 0.7, False)])
@@ -63,7 +65,7 @@ def test_what_accuracy_overlooks(committed: Results, found: float, accuracy: flo
         return replace(one, recall=one.recall | recall, accuracy=one.accuracy | at)
 
     all_ = [replace(each, hospitals=[of(one) for one in each.hospitals]) for each in committed.recipes]
-    lines = [line for line in who_still_loses(all_) if "Accuracy is not all" in line]
+    lines = [line for line in who_still_loses(all_) if "Accuracy is not everything" in line]
     assert len(lines) == 4 * said
     assert all("finds 90.0 instead of 50.0 % of the healthy" in line for line in lines)
 

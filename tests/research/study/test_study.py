@@ -189,9 +189,9 @@ def test_on_real_services(tables: Mapping[str, Columns]) -> None:
     assert plain.agreement == hidden.agreement == 1.0
     assert plain.bytes.hospitals_to_mixers == hidden.bytes.hospitals_to_mixers
     assert plain.bytes.training == hidden.bytes.training
-    assert "A protection changes no byte" in document(results)
+    assert "A protection does not change the bytes" in document(results)
     other = replace(hidden, bytes=replace(hidden.bytes, training=1))
-    assert "A protection changes no byte" not in document(replace(results, nodes=[plain, other]))
+    assert "A protection does not change the bytes" not in document(replace(results, nodes=[plain, other]))
 
 
 def test_a_setting_that_nobody_can_use_is_refused(tables: Mapping[str, Columns]) -> None:

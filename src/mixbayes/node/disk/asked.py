@@ -105,6 +105,12 @@ class AskedTables:
         row = self._one("SELECT questions, rows FROM spent WHERE round = ? AND hospital = ?", number, hospital)
         return row or (0, 0)
 
+    def spent_by_all(self, number: int) -> tuple[int, int]:
+        """The questions and the rows that all hospitals together were charged in this round."""
+        query = "SELECT COALESCE(SUM(questions), 0), COALESCE(SUM(rows), 0) FROM spent WHERE round = ?"
+        questions, rows = self._one(query, number)
+        return int(questions), int(rows)
+
     def put_spent(self, number: int, hospital: str, questions: int, rows: int) -> None:
         self._do("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?)", number, hospital, questions, rows)
 

@@ -139,7 +139,16 @@ CREATE TABLE counted (
     PRIMARY KEY (agreement, round)
 ) STRICT;
 """
-HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION))
+DRAWN = """
+CREATE TABLE drawn (
+    agreement TEXT NOT NULL,
+    mixer TEXT NOT NULL,
+    last INTEGER NOT NULL,
+    lost INTEGER NOT NULL,
+    PRIMARY KEY (agreement, mixer)
+) STRICT;
+"""
+HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION, DRAWN))
 
 
 class Tables:
@@ -490,6 +499,18 @@ class ContributionTables(Tables):
         """The number of sealed rounds to which this hospital has a contribution."""
         query = "SELECT COUNT(DISTINCT round) FROM outbox WHERE agreement = ? AND sealed"
         return int(self._one(query, agreement)[0])
+
+    def put_drawn(self, agreement: str, mixer: str, charges: int) -> None:
+        """How often this mixer says that it has charged noise. One that says less than before has lost its ledger: what
+        it had charged still counts."""
+        row = self._one("SELECT last, lost FROM drawn WHERE agreement = ? AND mixer = ?", agreement, mixer)
+        last, lost = row or (0, 0)
+        lost += max(0, last - charges)
+        self._do("INSERT OR REPLACE INTO drawn VALUES (?, ?, ?, ?)", agreement, mixer, charges, lost)
+
+    def drawn(self, agreement: str) -> dict[str, int]:
+        """By mixer, how often it has charged noise under this agreement, as far as it ever said so."""
+        return dict(self._all("SELECT mixer, last + lost FROM drawn WHERE agreement = ?", agreement))
 
     def last_sealed(self) -> int:
         """The number of the last sealed round, under any agreement, to which this hospital has a contribution; or 0."""

@@ -13,6 +13,7 @@ from mixbayes.protocol.errors import LocalError, Unsupported
 from mixbayes.transport.errors import BadState
 
 APPLICATION = 0x6D786279  # "mxby" in the file's header
+BACKUP = 0x6D786263  # "mxbc": a backup is no state, until it is put back
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ def settle(connection: sqlite3.Connection, path: Path, schema: Schema, owner: st
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         _grow(connection, path, _OWN, 0)
         connection.execute("INSERT INTO about VALUES (1, ?, 0, ?, ?)", (schema.kind, owner, key))
-    elif connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        raise BadState(f"{path} was not made by a node. Give another --state folder.")
+    elif (application := connection.execute("PRAGMA application_id").fetchone()[0]) != APPLICATION:
+        raise _no_state(path, application)
     else:
         _grow(connection, path, _OWN, connection.execute("PRAGMA user_version").fetchone()[0])
     connection.execute(f"PRAGMA user_version = {_OWN.version}")
@@ -108,6 +109,12 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
     if (statement + rest).strip():
         raise LocalError(f"A statement of a schema has no end: {(statement + rest).strip()[:100]}")
+
+
+def _no_state(path: Path, application: int) -> BadState:
+    if application == BACKUP:
+        return BadState(f"{path} is a backup. Move it elsewhere, and put it back with `mixbayes restore`.")
+    return BadState(f"{path} was not made by a node. Give another --state folder.")
 
 
 def _check_owner(path: Path, kind: str, due_kind: str, owner: str, due_owner: str) -> None:

@@ -50,30 +50,33 @@ def connect(path: Path, how: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn what is wrong with the disk or the file into words; mistakes in SQL stay what they are."""
+def explained(path: Path, remedy: str = "") -> Iterator[None]:
+    """Turn what is wrong with the disk or the file into words; mistakes in SQL stay what they are.
+
+    `remedy` is what to do if the file is not a node's state.
+    """
     try:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF  # the higher bits are details
         if code not in _REASONS:
             raise
-        raise complaint(path, code) from error
+        raise complaint(path, code, remedy) from error
 
 
-def complaint(path: Path, code: int) -> BadState:
+def complaint(path: Path, code: int, remedy: str = "") -> BadState:
     """What SQLite's code means for whoever runs the node."""
-    reason, remedy = _REASONS[code]
-    return BadState(f"{path}: {reason}. {remedy}.")
+    reason, usual = _REASONS[code]
+    return BadState(f"{path}: {reason}. {remedy or usual}.")
 
 
 @contextmanager
 def looking(folder: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that only reads, beside a running node or on a copy, without key and lock."""
-    path = folder / FILE
+    """A connection that only reads, beside a running node or on a copy, without key and lock. A backup is one file."""
+    path = folder if folder.is_file() else folder / FILE
     if not path.is_file():
         raise BadState(f"{folder} is no state folder: it holds no {FILE}. Give the folder that a node got as --state.")
     # Without a journal nobody is at work there, and a file that is called immutable is read without leaving traces.
-    beside = folder / f"{FILE}-wal"
+    beside = path.with_name(f"{path.name}-wal")
     with explained(path), closing(connect(path, "mode=ro" if beside.exists() else "mode=ro&immutable=1")) as connection:
         yield connection

@@ -11,6 +11,7 @@ from mixbayes.keys.pem import fingerprint, public_key_of
 from mixbayes.keys.problems import BadKeys, KeyProblem
 from mixbayes.keys.revocation import FILE, read_revoked
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
+from mixbayes.site_time import day
 from mixbayes.transport.tls import Credentials
 
 SOON = timedelta(days=30)
@@ -54,7 +55,7 @@ def state_key(folder: Path, name: str) -> bytes | None:
 def _remaining(files: KeyFolder, now: datetime) -> Finding:
     ends = files.certificate.not_valid_after_utc
     left = ends - now
-    said = f"the certificate holds until {ends:%Y-%m-%d}, for {left.days} more days"
+    said = f"the certificate holds until {day(ends)}, for {left.days} more days"
     if left >= SOON:
         return fine(VALIDITY, said)
     remedy = f"Run `mixbayes keys request {files.name} --out {files.folder}`, and have {files.name}.csr signed"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.route import route_findings
 from mixbayes.node.rounds.status import spoken_with
 from mixbayes.node.serving.greeting import SOFTWARE, greeting
+from mixbayes.site_time import shown
 from mixbayes.transport.errors import Unreachable
 from mixbayes.transport.peer import Endpoint, Peer
 from mixbayes.transport.probe import explain
@@ -64,7 +65,7 @@ def peer_findings(
 
 def clock_findings(now: datetime, answers: list[Answer]) -> Iterator[Finding]:
     """This machine's clock against the clock of every node that answered."""
-    here = f"{now.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    here = shown(now)
     if not answers:
         yield fine("clock", f"{here}; no other node told its own, so compare it with a watch")
     for answer in answers:

@@ -9,6 +9,7 @@ from mixbayes.keys.checks import KeyFolder
 from mixbayes.keys.problems import BadKeys, KeyProblem
 from mixbayes.keys.revocation import FILE, Revoked, read_revoked
 from mixbayes.node.doctor.finding import Finding, fine, problem, warning
+from mixbayes.site_time import day
 
 WHAT = "revoked certificates"
 
@@ -30,7 +31,7 @@ def revoked_findings(files: KeyFolder, now: datetime) -> Iterator[Finding]:
 
 
 def _recent(found: Revoked, now: datetime) -> Finding:
-    said = f"{FILE} lists {len(found.serials)}; the next list was promised for {found.next_update:%Y-%m-%d}"
+    said = f"{FILE} lists {len(found.serials)}; the next list was promised for {day(found.next_update)}"
     if now <= found.next_update:
         return fine(WHAT, said)
     return warning(WHAT, said, "Ask who signs certificates for this federation for a newer one")

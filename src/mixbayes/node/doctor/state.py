@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.datastore import last_round_in, owner_of
 from mixbayes.node.disk.folder import LOCK
 from mixbayes.node.disk.schema import node_of
@@ -14,6 +15,7 @@ from mixbayes.node.disk.sealing import KEY_BYTES, fingerprint
 from mixbayes.node.disk.sqlite import FILE
 from mixbayes.node.doctor.finding import Finding, Trouble, fine, looking_at, problem, warning
 from mixbayes.node.doctor.machine import existing
+from mixbayes.node.earlier_agreements import NOT_COVERED, exact_rounds
 from mixbayes.node.rounds.state import OVER, State
 from mixbayes.transport.errors import BadState
 
@@ -45,6 +47,18 @@ def state_findings(folder: Path, kind: str, owner: str, key: bytes | None) -> It
             yield _belongs(folder, kind, owner, key)
     except Trouble as trouble:
         yield trouble.finding
+
+
+def promise_findings(folder: Path, agreed: Federation) -> Iterator[Finding]:
+    """Whether the patients gave something away that the agreed total does not count."""
+    try:
+        with looking_at(WHAT):
+            exact = exact_rounds(agreed, folder)
+    except Trouble:
+        return  # the state folder has a finding of its own
+    if exact:
+        said = f"earlier agreements without noise had {exact} rounds: {NOT_COVERED}"
+        yield warning("privacy", said, "Tell this to whoever answers for the patients")
 
 
 def standing_finding(folder: Path, hospitals: tuple[str, ...]) -> Finding:

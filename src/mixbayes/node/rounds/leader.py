@@ -7,6 +7,7 @@ repeated, after a lost reply or a restart, and does no harm.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 from mixbayes.node.log import Log, error_fields
@@ -14,7 +15,7 @@ from mixbayes.node.repeated import Repeated
 from mixbayes.node.rounds.follower import Agreed, may_seal
 from mixbayes.node.rounds.record import Round
 from mixbayes.node.rounds.rounds import Rounds
-from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING, TRAINED
+from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol.errors import DifferentSets, MixbayesError, PeerError, PeerGone, PeerSilent
 from mixbayes.transport.errors import (
     BadState,
@@ -65,6 +66,8 @@ class Leader:
         self._attempts = 0
         self._failure_reported: int | None = None
         """The last failed round of which the other party knows."""
+        self._closing_reported: int | None = None
+        """The last round that was closed without the other party, and of whose end it knows now."""
         self._agreed_on_service: float | None = None
         self.waiting = ""
         """What the round waits for, for people."""
@@ -138,7 +141,15 @@ class Leader:
         if now.state == FAILED and self._failure_reported != now.number:
             self._other.fail(now.number, now.reason)
             self._failure_reported = now.number
+        if now.state == CLOSED and now.reason and self._closing_reported != now.number:
+            self._report_closing(now.number)
         return False
+
+    def _report_closing(self, number: int) -> None:
+        """The round was closed on this disk alone, by a backup that was put back; the other party may still serve."""
+        with suppress(RoundOver):  # it is further
+            self._other.close(number, self._rounds.me)
+        self._closing_reported = number
 
     def _collect(self, now: Round) -> bool:
         held = now.sealed_set

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import JOINT_TEST, About, Clock, Datastore, RoundTables
+from mixbayes.node.observed import RoundSeen
 from mixbayes.node.privacy import spent, too_much
 from mixbayes.node.rounds.record import Held, Round
 from mixbayes.node.rounds.state import SERVING
@@ -118,6 +119,21 @@ class Rounds:
         now = self.current()
         found = status_of(now, self.federation.names, *self.budget_of(now.number, hospital), waiting)
         return replace(found, epsilon_spent=self.noise_spent(), noise_charges=self._noise_charges())
+
+    def seen(self, hospital: str | None = None, waiting: str = "") -> RoundSeen:
+        """The current round, without what only the hospital that asks is told. At a hospital, with its own budget."""
+        with self.datastore.read() as tables:
+            now = tables.last_round()
+            questions, rows = tables.asked.spent_by_all(now.number)
+            _, own = tables.asked.spent(now.number, hospital) if hospital else (0, 0)
+        budget = self.federation.policy.budget if hospital else 0
+        status = status_of(now, self.federation.names, budget, budget - own, waiting)
+        return RoundSeen(status, now.opened, rows, questions)
+
+    def releases(self) -> Sequence[Release]:
+        """All noise that was ever charged here."""
+        with self.datastore.read() as tables:
+            return tables.releases()
 
     def hold(self, number: int, hospital: str, id: bytes, message: bytes) -> None:
         """Write down a contribution, or recognise it. A hospital's second, different one to a round is refused."""

@@ -20,7 +20,8 @@ from mixbayes.transport.errors import OverBudget, RefusedByPolicy, TooEarly
 from mixbayes.wire.v1.node_pb2 import RoundReport
 
 STEP = "asking for the status"
-_LONGEST_VERSION = 40
+_LONGEST_VERSION, _LONGEST_REASON, _MOST_TRAILS = 40, 4000, 200
+"""What a report may say at most, in characters and in trails."""
 _PROGRESS = (FAILED, CLOSED, COLLECTING, SEALED, TRAINED, SERVING)
 """The state that holds for both computing parties is the one that comes first here."""
 
@@ -122,7 +123,7 @@ def decode(report: RoundReport, peer: str) -> Status:
     return Status(
         round=report.round,
         state=State(report.state),
-        reason=printable(report.reason),
+        reason=printable(report.reason[:_LONGEST_REASON]),
         contributed=list(map(printable, report.contributed)),
         missing=list(map(printable, report.missing)),
         refused=list(map(printable, report.refused)),
@@ -131,7 +132,7 @@ def decode(report: RoundReport, peer: str) -> Status:
         protection=report.protection,
         epsilon_spent=max(0.0, report.epsilon_spent),
         noise_charges=report.noise_charges,
-        trails=list(map(printable, report.trails)),
+        trails=[printable(text[:_LONGEST_REASON]) for text in report.trails[:_MOST_TRAILS]],
         software={peer: printable(report.software[:_LONGEST_VERSION])},
     )
 
@@ -153,15 +154,19 @@ def combined(reported: Sequence[Status], unreachable: Mapping[str, MixbayesError
             "`mixbayes round close` and `mixbayes round new` bring them together",
         )
     behind = min(reported, key=lambda status: _PROGRESS.index(status.state))
-    in_all = [name for name in behind.contributed if all(name in status.contributed for status in reported)]
+    in_all = list(dict.fromkeys(behind.contributed))
+    for status in reported:
+        there = frozenset(status.contributed)
+        in_all = [name for name in in_all if name in there]
     refused = sorted({name for status in reported for name in status.refused})
-    listed = [*behind.contributed, *behind.missing]
+    settled = frozenset((*in_all, *refused))
+    listed = dict.fromkeys((*behind.contributed, *behind.missing))
     return Status(
         round=behind.round,
         state=behind.state,
         reason=next((status.reason for status in reported if status.reason), ""),
         contributed=in_all,
-        missing=[name for name in listed if name not in in_all and name not in refused],
+        missing=[name for name in listed if name not in settled],
         refused=refused,
         budget=behind.budget,
         budget_left=min(status.budget_left for status in reported),

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NoReturn
 
 import grpc
@@ -29,6 +29,7 @@ from mixbayes.node.serving.greeting import refuse_difference
 from mixbayes.node.serving.guests import MOST_CONNECTIONS, Guests
 from mixbayes.node.serving.open_calls import OpenCalls, Serials
 from mixbayes.node.serving.requests import Read, read_each
+from mixbayes.node.tallies import Tallies
 from mixbayes.protocol.errors import LocalError, MixbayesError, WrongLength
 from mixbayes.transport.accepted import End, end_of
 from mixbayes.transport.errors import NotAdmitted, RefusedByPolicy
@@ -71,6 +72,14 @@ class _Visit:
     end: End | None
     admitted: bool = False
     answered: bool = False
+
+
+@dataclass(frozen=True)
+class _Coders:
+    """From bytes to the requests of a method, if they are not bytes themselves, and from its replies to bytes."""
+
+    read: Read | None
+    write: Callable[[Any], bytes]
 
 
 class _Unheard(Exception):
@@ -117,6 +126,7 @@ class Admission(grpc.ServerInterceptor):
         log: Log,
         revoked: Serials = frozenset,
         room: Room | None = None,
+        tallies: Tallies | None = None,
     ) -> None:
         self._me = me
         self._federation = federation
@@ -126,6 +136,7 @@ class Admission(grpc.ServerInterceptor):
         self._calls = OpenCalls(revoked)
         self._watch = Watch()
         self._conduct = Conduct(log)
+        self._tallies = tallies or Tallies()
         self.room = room or Room(MOST_CALLS, MOST_CONNECTIONS)
         self.guests = Guests(self.room.connections)
         self._open: Counter[str] = Counter()
@@ -162,6 +173,7 @@ class Admission(grpc.ServerInterceptor):
             raise RefusedByPolicy(f"{visit.title} has {most} connections here already; end some first.")
         self._count(context, visit)
         visit.admitted = True
+        self._tallies.calls.called(method)
 
     def _refuse_shut_out(self, context: grpc.ServicerContext, visit: _Visit) -> None:
         """Whoever is shut out costs as little as possible: no line of the log, and no connection for long."""
@@ -242,7 +254,7 @@ class Admission(grpc.ServerInterceptor):
         refuse_difference(self._me, title, self._federation, context.invocation_metadata())
 
     def _guarded(
-        self, behaviour: Callable[..., Any], read: Read | None, method: str, asks: bool, answers: bool
+        self, behaviour: Callable[..., Any], coders: _Coders, method: str, asks: bool, answers: bool
     ) -> Callable[..., Any]:
         """The same behaviour, guarded. `asks` and `answers` say whether requests and replies are streams."""
 
@@ -252,10 +264,10 @@ class Admission(grpc.ServerInterceptor):
                 self._enter(method, context, visit)
                 if asks:
                     self._end_in_time(context)
-                requests = read_each(raw, read, visit.title)
+                requests = read_each(map(partial(self._received, method, visit), raw), coders.read, visit.title)
                 answer = behaviour(requests if asks else self._only(requests, context), context)
                 visit.answered = True
-                return answer
+                return self._sent(method, visit, coders.write(answer))
             except Exception as error:  # noqa: BLE001 - a mistake of ours must not carry a value to another node
                 self._failed(context, method, visit, error)
 
@@ -263,20 +275,31 @@ class Admission(grpc.ServerInterceptor):
             visit = self._visit(context)
             try:
                 self._enter(method, context, visit)
-                requests = read_each(raw, read, visit.title)
+                requests = read_each(map(partial(self._received, method, visit), raw), coders.read, visit.title)
                 for answer in behaviour(requests if asks else self._only(requests, context), context):
                     visit.answered = True
-                    yield answer
+                    yield self._sent(method, visit, coders.write(answer))
                 visit.answered = True
             except Exception as error:  # noqa: BLE001 - as above
                 self._failed(context, method, visit, error)
 
         return many if answers else one
 
+    def _received(self, method: str, visit: _Visit, message: bytes) -> bytes:
+        if method.startswith(_OURS):
+            self._tallies.traffic.received(visit.name, len(message))
+        return message
+
+    def _sent(self, method: str, visit: _Visit, message: bytes) -> bytes:
+        if method.startswith(_OURS):
+            self._tallies.traffic.sent(visit.name, len(message))
+        return message
+
     def _failed(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: Exception) -> NoReturn:
         visit.answered = visit.admitted
         if isinstance(error, _Unheard):
             if error.answer:
+                self._tallies.calls.refused(error.answer.code)
                 context.abort_with_status(status_of(error.answer, self._me))
             context.abort(grpc.StatusCode.CANCELLED, "")
         if isinstance(error, MixbayesError):
@@ -288,6 +311,7 @@ class Admission(grpc.ServerInterceptor):
         self._refuse(context, method, visit, LocalError("This program made a mistake; its log has the place."))
 
     def _refuse(self, context: grpc.ServicerContext, method: str, visit: _Visit, error: MixbayesError) -> NoReturn:
+        self._tallies.calls.refused(error.code)
         what = visit.title, method, str(error)
         self._repeated.say(what, self._log.warning, "refused", caller=visit.title, call=method, **error_fields(error))
         context.abort_with_status(status_of(error, self._me))
@@ -296,10 +320,10 @@ class Admission(grpc.ServerInterceptor):
 
 def _around(handler: Any, guarded: Callable[..., Callable[..., Any]], method: str) -> Any:
     """The same handler, guarded. The guard takes even a single request from a stream: gRPC itself would wait for it
-    in a thread, without a deadline, before the caller could be checked. The guard reads the bytes too, so that what
-    cannot be read is an error with a code."""
+    in a thread, without a deadline, before the caller could be checked. The guard reads and writes the bytes too, so
+    that what cannot be read is an error with a code, and that the bytes of each caller are counted."""
     asks, answers = handler.request_streaming, handler.response_streaming
     kind = f"{'stream' if asks else 'unary'}_{'stream' if answers else 'unary'}"
     make = grpc.stream_stream_rpc_method_handler if answers else grpc.stream_unary_rpc_method_handler
-    behaviour = guarded(getattr(handler, kind), handler.request_deserializer, method, asks, answers)
-    return make(behaviour, None, handler.response_serializer)
+    coders = _Coders(handler.request_deserializer, handler.response_serializer or bytes)
+    return make(guarded(getattr(handler, kind), coders, method, asks, answers), None, None)

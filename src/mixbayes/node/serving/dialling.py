@@ -11,6 +11,7 @@ from mixbayes.node.serving.greeting import greeting
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.transport.peer import Endpoint, Peer
 from mixbayes.transport.probe import explain
+from mixbayes.transport.traffic import Traffic
 from mixbayes.transport.watch import Watch
 
 
@@ -23,11 +24,19 @@ def address_of(federation: Federation, name: str) -> str:
 
 
 @contextmanager
-def dial(federation: Federation, identity: Identity, name: str, watch: Watch, address: str = "") -> Iterator[Peer]:
+def dial(
+    federation: Federation,
+    identity: Identity,
+    name: str,
+    watch: Watch,
+    address: str = "",
+    traffic: Traffic | None = None,
+) -> Iterator[Peer]:
     """The other node, as long as the block lasts. The connection is made at the first call."""
     address = address or address_of(federation, name)
     endpoint = Endpoint(federation.title(name), name, address, federation.key_of(name))
-    peer = Peer(endpoint, identity.credentials, greeting(federation), federation.policy.timeout, watch, explain)
+    header, deadline = greeting(federation), federation.policy.timeout
+    peer = Peer(endpoint, identity.credentials, header, deadline, watch, explain, traffic)
     try:
         yield peer
     finally:

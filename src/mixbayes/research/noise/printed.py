@@ -98,7 +98,7 @@ def over_all(all_: Sequence[Figures]) -> str:
         for at in (lambda one, e: one.ours(e) - one.curator(e), lambda one, e: one.ours(e) - one.alone(e))
     ]
     curator, alone = map(_signed, both)
-    return f"In the mean of all: {curator} points beside the curator, {alone} beside hospitals alone."
+    return f"Mean of all tables and all ε: {curator} points against the curator, {alone} against hospitals alone."
 
 
 def others(found: Mapping[str, Sequence[Mean]]) -> str:

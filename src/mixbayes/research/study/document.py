@@ -38,13 +38,13 @@ def _hospitals(results: Results) -> str:
 
 {table(columns, map(_hospital_row, results.hospitals))}
 
-*Sick* (`{PRESENT}`) is a coronary vessel that angiography showed to be narrowed by more than half, *healthy*
-(`{ABSENT}`) is none. All were suspected to be ill: they are patients, not the population.
+*Sick* (`{PRESENT}`): angiography showed a coronary vessel that is narrowed by more than half. *Healthy*
+(`{ABSENT}`): it showed none. All were suspected to be ill, so they are patients and not the general population.
 
-- {_not_the_same(results.hospitals)}A missing cell counts for nothing, in training and in questions: no patient and no
-  column is given up. What only one hospital measured, the joint classifier knows from that one.
-- A cholesterol or a blood pressure of zero is no measurement. All four take it as missing here, before anything
-  else. A real federation has to agree on such things; what happens if it does not is said below.
+- {_not_the_same(results.hospitals)}A missing cell counts for nothing in training and in questions, so no patient and no
+  column is dropped. If only one hospital measured something, the joint classifier knows it from that hospital.
+- A cholesterol or a blood pressure of zero is no measurement. All four hospitals first replace it by a missing cell.
+  A real federation has to agree on such rules; the next section says what happens if it does not.
 """
 
 
@@ -74,18 +74,19 @@ def _joining(results: Results) -> str:
     return f"""
 ## What joining brings
 
-Accuracy in percent, and in parentheses the 95 % interval. Every patient was labelled by classifiers that had not
-learned from him. *Pooled* is one classifier on all tables in one place, *joint* the same without pooling. The gain
-is joint less own.
+The table has accuracies in percent, with the 95 % interval in parentheses. Every patient was labelled by classifiers
+that had not learned from this patient. *Pooled* is one classifier trained on all tables in one place, and *joint* is
+the same classifier without pooling. The gain is the joint accuracy less the own accuracy.
 
 {table(first, map(_accuracy_row, results.joining))}
 
-*All four*: everybody by the classifier of his own hospital, by that of the other three, and by the joint one.
+In the row *all four*, every patient is labelled by the classifier of the patient's own hospital, by that of the other
+three hospitals, and by the joint classifier.
 
 ![Left above: accuracy of each hospital's own classifier and of the joint one. Left below: what joining gains a
 hospital with few patients. Right: what each protection costs, in all hospitals and in one.]({NAME}.svg)
 
-How many of the healthy are called healthy, and of the sick, sick:
+The next table says how many percent of the healthy are labelled healthy, and of the sick, sick:
 
 {table(second, _recall_rows(results))}
 
@@ -111,7 +112,7 @@ def _if_zeros_stay(results: Results) -> str:
     hospitals = results.joining[:-1]
     changed = [one for one in hospitals if abs(one.zeros_kept - one.joint.accuracy.value) >= 0.005]
     if not changed:
-        return "If the zeros are left as they are, no hospital's joint accuracy changes by half a point."
+        return "If zeros are not replaced by missing cells, no hospital's joint accuracy changes by half a point."
     each = ", ".join(
         f"{one.hospital} {percent(one.zeros_kept)} instead of {percent(one.joint.accuracy.value)}" for one in changed
     )
@@ -119,11 +120,11 @@ def _if_zeros_stay(results: Results) -> str:
     others = f"; at {listed(same)} it changes by less than half a point" if same else ""
     better = [one for one in changed if one.zeros_kept > one.joint.accuracy.value + 0.01]
     warning = (
-        " Where that looks better it is a trap: a zero gives away at which hospital a patient is, and with it how "
-        "common the disease is there. It says nothing of the patient, and is gone as soon as the hospital begins to "
-        "measure."
+        " A higher accuracy with zeros is misleading. A zero tells at which hospital a patient is, and so how common "
+        "the disease is there. It says nothing about the patient, and disappears as soon as the hospital measures."
     )
-    return f"**If the zeros are left as they are**, the joint accuracy is: {each}{others}." + warning * bool(better)
+    what = f"**If zeros are not replaced by missing cells**, the joint accuracy is: {each}{others}."
+    return what + warning * bool(better)
 
 
 def _starting(starting: Sequence[Starting]) -> str:
@@ -136,8 +137,8 @@ def _starting(starting: Sequence[Starting]) -> str:
     return f"""
 ## A hospital that begins with few patients
 
-What if a hospital had only so many patients to learn from, drawn at random, and the three others all of theirs?
-Accuracy of its own classifier, of the joint one, and the gain in points:
+Here one hospital learns from only a few of its patients, drawn at random, and the three others from all of theirs.
+Each cell has the accuracy of its own classifier, the accuracy of the joint classifier, and the gain in points:
 
 {table(("patients of", *(f"{own} of its own" for own in sizes)), rows)}
 """
@@ -159,22 +160,22 @@ def _protecting(results: Results) -> str:
     return f"""
 ## What protecting a table costs
 
-A hospital may change its table by one of the local methods before it counts. Without any, the joint classifier is
-right about {share(joint.accuracy)} % of all patients, {percent(joint.recall[ABSENT].value)} % of the healthy and
-{percent(joint.recall[PRESENT].value)} % of the sick. What becomes of that if **all four** protect their tables in the
-same way, in percent, with the change in points:
+A hospital may change its table by one of the local methods before it counts. Without protection, the joint classifier
+labels {share(joint.accuracy)} % of all patients correctly, {percent(joint.recall[ABSENT].value)} % of the healthy and
+{percent(joint.recall[PRESENT].value)} % of the sick. The next table has the same figures if **all four** hospitals
+protect their tables in the same way, in percent, with the change in points:
 
 {table(columns, map(_cost_row, results.protecting))}
 
-The change of accuracy for the patients of each hospital, in points:
+The next table has the change of accuracy for the patients of each hospital, in points:
 
 {table(("protection", *names), changes)}
 
-If **only one** hospital protects its table, the change of accuracy in points, over the patients of all four:
+If **only one** hospital protects its table, the accuracy over the patients of all four changes by these points:
 
 {table(("protection", *(f"only {name}" for name in names)), (_one_row(one, names) for one in results.protecting))}
 
-The change in points of the healthy and of the sick who are found, over the same patients:
+Over the same patients, the shares of the healthy and of the sick who are found change by these points:
 
 {table(pairs, (_one_recall_row(one, names) for one in results.protecting))}
 
@@ -211,19 +212,19 @@ def _one_recall_row(one: Protecting, hospitals: Sequence[str]) -> tuple[str, ...
 def _refusals(results: Results) -> str:
     splits = results.setup.repeats * results.setup.folds
     found = [
-        f"- {_name(one)} at {name}, {refusal.splits} times of {splits}: {refusal.why}"
+        f"- {_name(one)} at {name}, in {refusal.splits} of {splits} splits: {refusal.why}"
         for one in results.protecting
         for name, refusal in one.refused.items()
     ]
     if not found:
         return "Every hospital can use every setting."
-    return "\n".join(["† A hospital cannot always use this setting, and contributes nothing then:", "", *found])
+    return "\n".join(["† A hospital cannot always use this setting. It then contributes nothing:", "", *found])
 
 
 def _privacy(results: Results) -> str:
     weights = {one.name: one.rows for one in results.hospitals}
     first = results.hospitals[0].name
-    rows = [("the table as it is", *_privacy_cells(results.original, weights), "")]
+    rows = [("none: the unchanged table", *_privacy_cells(results.original, weights), "")]
     for one in results.protecting:
         measured = {name: release.privacy for name, release in one.releases.items()}
         seconds = sum(release.seconds for release in one.releases.values())
@@ -235,34 +236,35 @@ def _privacy(results: Results) -> str:
     return f"""
 ## What the released tables give away
 
-In a federation nobody sees these tables: only counts of them leave a hospital, and those in shares. The measures
-say what could be learned if a table got out all the same, or were handed on. They are of one release of each
-hospital's whole table; the smallest group is that of any hospital, all else the mean over rows. Rows whose class a
-method suppressed are left out first, as nothing is counted of them. `{NONE}`: what is left cannot be compared with the
-table row by row.
+In a federation nobody sees these tables: only shares of their counts leave a hospital. The measures say what could be
+learned if a table leaked, or were passed on. They are for one release of each hospital's whole table. The smallest
+group is the smallest of all hospitals, and the other measures are means over rows. Rows whose class a method
+suppressed are left out first, because they are not counted. `{NONE}` means that the remaining rows cannot be compared
+with the table row by row.
 
 {table(columns, rows)}
 
 {_without_some(results.protecting, weights)}
 
-- *Rows unchanged*: the share of released rows that are a row of the table in every column but the class.
-- *Smallest group*: how few rows share a combination of all columns. 1 means that somebody stands
-  alone.{_alone(results)}
-- *S1*: somebody knows a few columns of a patient, drawn at random, and looks for them in the release. One over the
-  number of rows that fit, 0 where none does, on average. A missing cell fits whatever is asked for: to suppress cells
-  lowers S1. In a table made anew a row that fits is no person's: a low
-  S1 is good, a high one no proof.
-- *S2*: the share of the commonest class among the rows that fit: how much the release says about the diagnosis.
-- *Interval*: how wide the interval is in which 95 % of the original numbers lie around the released one, in ranges
-  of the column. Suppressed cells are left out.
-- *VD*: how large the change of the numbers is beside the numbers. Columns of large numbers decide it.
-- *Seconds*: to protect all these tables, on the machine of this run.
+- *Rows unchanged*: the share of released rows that equal a row of the table in every column but the class.
+- *Smallest group*: the smallest number of rows that share a combination of all columns. 1 means that somebody is
+  unique.{_alone(results)}
+- *S1*: somebody knows a few columns of a patient, drawn at random, and looks for them in the release. S1 is the mean
+  of 1 divided by the number of rows that fit, or of 0 if none fits. A missing cell fits every value, so suppressing
+  cells lowers S1. In a newly drawn table, a row that fits belongs to nobody: a low S1 is good, and a high S1 proves
+  nothing.
+- *S2*: the share of the most frequent class among the rows that fit. It says how much the release tells about the
+  diagnosis.
+- *Interval*: the width of the interval around a released number that contains 95 % of the original numbers, as a
+  multiple of the column's range. Suppressed cells are left out.
+- *VD*: the size of the change of the numbers, relative to the numbers. Columns of large numbers dominate it.
+- *Seconds*: the time to protect all these tables, on the machine of this run.
 
-What each setting promises of its release, as it was verified at {first}:
+The next table has the promise that each setting makes about its release, as verified at {first}:
 
 {table(("protection", "promise"), promises)}
 
-A promise that is *no guarantee of privacy* is one about arithmetic. It does not say that nobody can be found.
+A promise with *no guarantee of privacy* is a promise about arithmetic. It does not say that nobody can be found.
 """
 
 
@@ -277,7 +279,7 @@ def _without_some(protecting: Sequence[Protecting], weights: Mapping[str, int]) 
         if lacking := [name for name in weights if name not in one.releases]:
             rows = sum(weights[name] for name in one.releases)
             found.append(f"{_name(one)} without {listed(lacking)}, over {rows} of {sum(weights.values())} patients")
-    return f"† Not of all hospitals: {'; '.join(found)}." if found else ""
+    return f"† Not for all hospitals: {'; '.join(found)}." if found else ""
 
 
 def _alone(results: Results) -> str:
@@ -285,8 +287,8 @@ def _alone(results: Results) -> str:
     if any(min(of_hospitals, default=1) > 1 for of_hospitals in groups):
         return ""
     return """
-  It is 1 everywhere: no setting makes whole rows alike. Where a method promises groups, it promises them of some
-  columns, of each of its projections, or of the rows that a new row was drawn from."""
+  It is 1 everywhere, because no setting makes whole rows equal. If a method promises groups, it promises them for
+  some columns, for each of its projections, or for the rows from which a new row was drawn."""
 
 
 def _privacy_cells(by_hospital: Mapping[str, Privacy], weights: Mapping[str, int]) -> tuple[str, ...]:
@@ -328,16 +330,16 @@ def _running(results: Results) -> str:
     return f"""
 ## Time and bytes
 
-The first split on real services: four hospitals and two mixers, each a process of its own, TLS between them, all on
-one machine, whatever else that did; the mixers do not see the rows asked about. The first set-up includes the start
-of Python.
+The first split also ran on real services: four hospitals and two mixers, each in its own process, with TLS between
+them, all on one machine, which may have done other work too. The mixers do not see the rows that are asked about. The
+first set-up includes the start of Python.
 
 {table(columns, map(_node_row, nodes))}
 
-{"A protection changes no byte of contributions and training: these depend on the dictionary alone. " * same}The
-bytes of questions are those of one run: random transfers are made ahead while nobody asks, and are counted, used or
-not. In a slow run they can be nearly twice as many. What a protection takes is time, at the hospital, before anything
-travels: {min(seconds):.2f} to {max(seconds):.2f} seconds for all tables.
+{"A protection does not change the bytes of contributions and training: they depend only on the dictionary. " * same}The
+bytes of questions are those of one run. Random transfers are made ahead while nobody asks, and all of them are counted,
+used or not. In a slow run the bytes can be nearly twice as many. A protection costs only time at the hospital, before
+anything is sent: {min(seconds):.2f} to {max(seconds):.2f} seconds for all tables.
 """
 
 

@@ -24,9 +24,9 @@ NEVER_ZERO = ("trestbps", "chol")
 MISSING = "?"
 SOURCE = (
     "UCI 'Heart Disease', processed.cleveland.data (303 rows) as cleveland.csv, processed.hungarian.data (294) as "
-    "hungarian.csv, processed.switzerland.data (123) as switzerland.csv and processed.va.data (200) as va.csv, each "
-    "below the header age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,class, with the class "
-    f"0 written as {ABSENT} and every other as {PRESENT}, and every whole number as 1, not 1.0."
+    "hungarian.csv, processed.switzerland.data (123) as switzerland.csv and processed.va.data (200) as va.csv. Each "
+    "needs the header age,sex,cp,trestbps,chol,fbs,restecg,thalach,exang,oldpeak,slope,ca,thal,class. Write the class "
+    f"0 as {ABSENT} and every other class as {PRESENT}, and every whole number as 1, not 1.0."
 )
 """What to put into the folder, and where it is from."""
 

@@ -29,11 +29,11 @@ def in_short(results: Results) -> str:
 def _same(agreement: Agreement) -> str:
     if agreement.equal == agreement.labels:
         return (
-            f"**Joining gives what pooling gives.** All {agreement.labels:,} joint labels are the pooled classifier's, "
-            "and nobody shows a table for them."
+            f"**Joining gives the same labels as pooling.** All {agreement.labels:,} joint labels equal the pooled "
+            "classifier's, and nobody shows a table for them."
         )
     return (
-        f"**Joining against pooling.** {agreement.equal:,} of {agreement.labels:,} joint labels are the pooled "
+        f"**Joining against pooling.** {agreement.equal:,} of {agreement.labels:,} joint labels equal the pooled "
         "classifier's; nobody shows a table for them."
     )
 
@@ -44,12 +44,12 @@ def _gains(joining: Sequence[Joining], hospitals: Sequence[Hospital]) -> Iterato
         yield f"**Joining helps {_who(better)}:** {_gained(better)} points of accuracy."
     if unclear:
         yield (
-            f"**At {_who(unclear)} neither gain nor loss of accuracy can be shown of the joint classifier as it is:** "
+            f"**At {_who(unclear)} the plain joint classifier shows neither a gain nor a loss of accuracy:** "
             f"{_gained(unclear)} points; zero is in {'every' if len(unclear) > 1 else 'the'} interval."
         )
     for one in worse:
         at = next(hospital for hospital in hospitals if hospital.name == one.hospital)
-        what = f"**At {one.hospital} the joint classifier as it is lowers accuracy:** {points(one.gain)} points."
+        what = f"**At {one.hospital} the plain joint classifier lowers accuracy:** {points(one.gain)} points."
         yield what + _why(one, at)
 
 
@@ -64,9 +64,9 @@ def _why(one: Joining, hospital: Hospital) -> str:
         for score in (one.alone, one.joint)
     )
     return (
-        f" {percent(one.commonest)} % of its patients are {people}, and always to say so would be right as often. Its "
-        f"own classifier finds {own}. The joint one expects the share of sick people that all four have together, and "
-        f"finds {joint}."
+        f" {percent(one.commonest)} % of its patients are {people}, so always answering *{people}* is right as often. "
+        f"Its own classifier finds {own}. The joint classifier expects the share of sick people of all four hospitals "
+        f"together, and finds {joint}."
     )
 
 
@@ -75,10 +75,10 @@ def _with_few(starting: Sequence[Starting]) -> Iterator[str]:
     better, worse, unclear = (
         [one for one in starting if one.own == least and one.gain.side == side] for side in (1, -1, 0)
     )
-    parts = (("gains at", better), ("loses at", worse), ("neither can be shown at", unclear))
+    parts = (("gain at", better), ("loss at", worse), ("neither can be shown at", unclear))
     said = "; ".join(f"{what} {_gained(ones)}" for what, ones in parts if ones)
     yield (
-        f"**A hospital with only {least} patients to learn from**, with the joint classifier as it is, in points of "
+        f"**A hospital with only {least} patients to learn from**, with the plain joint classifier, in points of "
         f"accuracy: {said}."
     )
 
@@ -88,21 +88,21 @@ def _costs(protecting: Sequence[Protecting]) -> Iterator[str]:
     rest = [one for one in protecting if one.cost.side != -1]
     if lossy:
         yield (
-            f"**To protect all tables first costs accuracy** with {len(lossy)} of {len(protecting)} settings, most of "
-            f"all with `{lossy[0].setting}`: {points(lossy[0].cost)} points."
+            f"**Protecting all tables first costs accuracy** with {len(lossy)} of {len(protecting)} settings. The "
+            f"largest loss is that of `{lossy[0].setting}`: {points(lossy[0].cost)} points."
         )
     if rest:
         private = sum(one.promises_privacy for one in rest)
         yield (
-            f"**With {len(rest)} of {len(protecting)} settings no loss can be shown.** That alone is no "
-            f"recommendation: {private} of them {'promises' if private == 1 else 'promise'} something about people, "
+            f"**With {len(rest)} of {len(protecting)} settings no loss can be shown.** This alone does not recommend "
+            f"them: {private} of them {'promises' if private == 1 else 'promise'} something about people, and "
             f"{len(rest) - private} nothing about privacy."
         )
 
 
 def _fewest(hospitals: Sequence[Hospital]) -> str:
     number, name, label = min((size, one.name, label) for one in hospitals for label, size in one.classes.items())
-    return f"**{number} people.** What is said of the {PEOPLE[label]} patients of {name} rests on them."
+    return f"**{number} people.** All figures for the {PEOPLE[label]} patients of {name} depend on so few people."
 
 
 def _who(ones: Sequence[Joining]) -> str:

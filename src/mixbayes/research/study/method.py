@@ -18,11 +18,10 @@ def head(results: Results, name: str) -> str:
     return f"""
 # Four hospitals: what joining brings, and what it costs to protect a table first
 
-Written by `{command(results)}` (mixbayes {results.setup.version}).
+`{command(results)}` (mixbayes {results.setup.version}) wrote this page.
 DIR holds the heart disease tables of four hospitals as CSV files: {SOURCE}
 
-Every figure below is one that the command measured and printed; [{name}.json]({name}.json) has them all, and
-more.{quick}
+The command measured and printed every figure below; [{name}.json]({name}.json) has all of them, and more.{quick}
 """
 
 
@@ -33,30 +32,30 @@ def method(results: Results) -> str:
     return f"""
 ## How it was done, and what it cannot say
 
-- **Cross-validation.** Each hospital's patients are dealt into {setup.folds} folds, class by class. Every fold is
-  labelled by what learned from the others. This is done {times}. Numbers are Gaussian, the smoothing is 1. The
-  dictionary, which has values and bounds but no counts, comes from all tables, the rows asked about included, as
-  people would agree on it beforehand. Protections see the rows that are learned from, and no others.
-- **What ran, and what was computed in the clear.** Without protection every joint label comes from the protocol
-  itself, all roles in memory. With protections in all hospitals that is so in the first split. Together these are
-  {checked.trainings} trainings and {checked.labels:,} labels, of which {checked.equal:,} are those of the
+- **Cross-validation.** Each hospital's patients are divided into {setup.folds} folds, class by class. A classifier that
+  learned from the other folds labels each fold. This is done {times}. Numbers are Gaussian, and the smoothing is 1. The
+  dictionary has values and bounds but no counts. It comes from all tables, including the tested rows, because people
+  would agree on it beforehand. Protections see only the rows of the training folds.
+- **What ran, and what was computed in the clear.** Without protection, every joint label comes from the protocol
+  itself, with all roles in memory. With protections in all hospitals, this is so in the first split. Together these are
+  {checked.trainings} trainings and {checked.labels:,} labels, and {checked.equal:,} of these labels equal those of the
   clear-text reference: the same integer arithmetic without shares. **All other labels with protections come from
-  that reference, for speed.** Own classifiers, those of the other three, the pooled one and those with few patients
-  are the textbook's, in floating point.
-- **Intervals** are over patients: Wilson's for a share; for a difference Agresti and Min's, which compares every
-  patient with himself. A patient counts once, however often he was asked about. The intervals say what other
-  patients of the same hospitals could have shown. They leave out most of what other training rows would have
-  changed, and they say nothing of a fifth hospital.
-- **Recipes** are computed in the clear, in floating point, with other folds: {setup.recipe_folds}, dealt class by
-  class, {"once" if setup.recipe_repeats == 1 else f"{setup.recipe_repeats} times"}. Inside each a hospital evaluates
-  by five folds of what is left, as its node does. Noise is drawn anew for every fold; δ is 1e-6. That the weights are
-  0 and 10 was suggested by these tables; the rule that chooses among recipes was not made with them.
-- **Many comparisons.** One in twenty differences leaves zero by chance, and there are many here. Read sizes, not
+  that reference, for speed.** The own classifiers, those of the other three, the pooled classifier and those with few
+  patients are textbook naive Bayes in floating point.
+- **Intervals** are over patients: Wilson's interval for a share, and Agresti and Min's for a difference, which compares
+  two labels of the same patient. A patient counts once, however often the patient was labelled. The intervals say how
+  the figures could differ with other patients of the same hospitals. They leave out most of the effect of other
+  training rows, and say nothing about a fifth hospital.
+- **Recipes** are computed in the clear, in floating point, with other folds: {setup.recipe_folds}, divided class by
+  class, {"once" if setup.recipe_repeats == 1 else f"{setup.recipe_repeats} times"}. Within the training rows of each
+  fold, a hospital evaluates by five folds, as its node does. Noise is drawn anew for every fold; δ is 1e-6. These
+  tables suggested the weights 0 and 10, but were not used to make the rule that chooses among recipes.
+- **Many comparisons.** One interval in twenty excludes zero by chance, and there are many here. Read sizes, not
   ranks.
 - **Protections are drawn anew in every split.** A hospital in a federation releases once, and may be less lucky.
-- **One disease, one classifier, four hospitals.** Where hospitals differ in how common the disease is, one joint
-  share of sick people cannot suit them all; recipes with a prior of each hospital can. What they do elsewhere is on
-  [a page of its own](joining.md).
+- **One disease, one classifier, four hospitals.** If the disease is more common at one hospital than at another, one
+  joint share of sick people cannot suit all of them; recipes with each hospital's own prior can. [What joining
+  gained on real tables](joining.md) measures recipes on other tables.
 - The tables are by A. Janosi (Budapest), W. Steinbrunn (Zurich), M. Pfisterer (Basel) and R. Detrano (Long Beach
   and Cleveland).
 """

@@ -23,14 +23,14 @@ def who_still_loses(all_: Sequence[Recipes]) -> Iterator[str]:
     for situation in (EXACT, NOISY):
         *hospitals, everybody = of_situation(all_, situation)
         yield (
-            f"**Does anybody still lose, {_noise(situation)}?** {_answer(hospitals)} {_whole(everybody)} By hospital, "
-            f"in points beside its own classifier: {_gains(hospitals)}."
+            f"**Does any hospital still lose, {_noise(situation)}?** {_answer(hospitals)} {_whole(everybody)} By "
+            f"hospital, in points above its own classifier: {_gains(hospitals)}."
         )
     least = Situation(True, None, min(FEW))
     *hospitals, _ = of_situation(all_, least)
     yield (
-        f"**And if it begins with {least.few} patients?** {_answer(hospitals)} In points: {_gains(hospitals)}. With so "
-        "few it joins on trust: they cannot show what suits it."
+        f"**And if it begins with {least.few} patients?** {_answer(hospitals)} In points: {_gains(hospitals)}. So few "
+        "patients cannot show which recipe suits a hospital, so it has to join on trust."
     )
     yield from _overlooked(of_situation(all_, EXACT)[:-1])
 
@@ -38,8 +38,10 @@ def who_still_loses(all_: Sequence[Recipes]) -> Iterator[str]:
 def _answer(hospitals: Sequence[Compared]) -> str:
     behind = [one.hospital for one in hospitals if one.gain[BEST].value < -BEHIND]
     if not behind:
-        return "No: no hospital is more than a point behind, with the recipe that its node takes after an evaluation."
-    return f"Yes: {listed(behind)}, even with the recipe that the node takes after an evaluation."
+        return (
+            "No: no hospital is more than a point behind, if its node takes the recipe that an evaluation finds best."
+        )
+    return f"Yes: {listed(behind)}, even if the node takes the recipe that an evaluation finds best."
 
 
 def _overlooked(hospitals: Sequence[Compared]) -> Iterator[str]:
@@ -49,15 +51,15 @@ def _overlooked(hospitals: Sequence[Compared]) -> Iterator[str]:
             best, personal = (one.recall[way][label] for way in (BEST, PERSONAL))
             if personal - best > MUCH and one.accuracy[PERSONAL].value > one.accuracy[BEST].value - BEHIND:
                 yield (
-                    f"**Accuracy is not all.** At {one.hospital} `{PERSONAL}` is as accurate as what the node takes, "
-                    f"and finds {percent(personal)} instead of {percent(best)} % of the {PEOPLE[label]}. The rule "
-                    "looks at accuracy alone; an evaluation shows both."
+                    f"**Accuracy is not everything.** At {one.hospital} `{PERSONAL}` is as accurate as the recipe that "
+                    f"the node takes, and finds {percent(personal)} instead of {percent(best)} % of the "
+                    f"{PEOPLE[label]}. The rule considers only accuracy; an evaluation shows both."
                 )
 
 
 def _whole(everybody: Compared) -> str:
     own, best = (percent(everybody.accuracy[way].value) for way in (OWN, BEST))
-    return f"Of all patients {best} % are labelled rightly, and {own} % by their hospitals' own classifiers."
+    return f"These recipes label {best} % of all patients correctly, and the hospitals' own classifiers {own} %."
 
 
 def _gains(hospitals: Sequence[Compared]) -> str:
@@ -74,33 +76,31 @@ def section(all_: Sequence[Recipes], repeats: int, folds: int) -> str:
     return f"""
 ## A recipe for each hospital
 
-A hospital need not take the joint classifier as it is. *Own prior* (`{PRIOR}`) is the joint classifier with the share
-of sick people of this hospital, *personal* (`{PERSONAL}`) counts its own patients ten times more. Here each hospital
-evaluates all of them and its own classifier by five folds of its own patients, and takes what
-[the rule](joining.md) gives it: *recommended* is a recipe that is better by more than chance, else the own
-classifier; *best* is what a node takes if it is left the choice. The patients in the table took no part in any of
-this: {folds} folds, {repeats} {"time" if repeats == 1 else "times"}. So these folds are others than those above.
+A hospital need not use the plain joint classifier. *Own prior* (`{PRIOR}`) is the joint classifier with this
+hospital's own share of sick people. *Personal* (`{PERSONAL}`) also counts the hospital's own patients ten times more.
+Each hospital evaluates these recipes and its own classifier by five folds of its own patients, and [the
+rule](joining.md) chooses: *recommended* is a recipe that is better by more than chance, or else the own classifier;
+*best* is what a node takes if the choice is left to it. The patients in the tables took no part in any of this:
+{folds} folds, {repeats} {"time" if repeats == 1 else "times"}. These folds differ from those above.
 
 {"".join(_joined(all_, situation) for situation in JOINED)}
-*Best less own* has its 95 % interval over patients. *Taken* is in how many of a hundred evaluations the node took own,
-joint, own prior and personal. How many of the healthy are called healthy, and of the sick, sick, without noise and
-with numbers {_numbers(EXACT)}:
+*Best less own* has its 95 % interval over patients. *Taken* says in how many of a hundred evaluations the node took
+own, joint, own prior and personal.
+
+The next table says how many percent of the healthy are labelled healthy, and of the sick, sick, {_noise(EXACT)}:
 
 {_recalls(of_situation(all_, EXACT))}
 
-The same with numbers {_numbers(NOISY)}, {_noise(NOISY)}:
+The same {_noise(NOISY)}:
 
 {_recalls(of_situation(all_, NOISY))}
 
-If a hospital begins with few patients, and the three others have all of theirs: accuracy of its own classifier, of
-the joint one, of the personal one, of what its node takes, and what this gains in points.
+The last table is for a hospital that begins with few patients, while the three others have all of theirs. It has the
+accuracy of the own classifier, of the joint one, of the personal one, and of what the node takes, and the gain of the
+last in points.
 
 {_begun(all_)}
 """
-
-
-def _numbers(situation: Situation) -> str:
-    return "as Gaussian attributes" if situation.gaussian else "in five bins"
 
 
 def _joined(all_: Sequence[Recipes], situation: Situation) -> str:
@@ -115,8 +115,8 @@ def _joined(all_: Sequence[Recipes], situation: Situation) -> str:
         )
         for one in of_situation(all_, situation)
     )
-    said = f"Numbers {_numbers(situation)}, {_noise(situation)}:"
-    return f"{said}\n\n{table(head, rows)}\n\n"
+    said = _noise(situation)
+    return f"{said[0].upper()}{said[1:]}:\n\n{table(head, rows)}\n\n"
 
 
 def _recalls(found: Sequence[Compared]) -> str:
