@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import venv
+import zipfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,15 @@ def test_a_table_is_protected_and_measured(site: Site) -> None:
     (site.folder / "p.csv").write_text(MANY)
     done(site("protect", "p.csv", "r.csv", "--method", "microaggregation", "--set", "k=3"))
     done(site("measure", "p.csv", "r.csv"))
+
+
+def test_the_folder_has_the_files_of_the_wheel_that_are_no_modules(release: Path, unpacked: dict[str, Path]) -> None:
+    [wheel] = release.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.startswith("mixbayes/")]
+    data = [name for name in names if not name.endswith((".py", ".pyi", "py.typed"))]
+    assert [name for name in data if not (unpacked["folder"] / "_internal" / name).exists()] == []
+    assert data
 
 
 def test_nothing_in_the_folder_tells_where_it_was_made(release: Path, unpacked: dict[str, Path]) -> None:
