@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.request
 import venv
 import zipfile
 from contextlib import ExitStack
@@ -134,16 +135,23 @@ def test_a_federation_from_its_keys_to_its_labels(site: Site) -> None:
     shutil.copy(folder / "authority" / "authority.pem", folder / "keys")
     (folder / "new.csv").write_text("sex,age,chol\nf,33,190\nm,70,310\n")
     agreed = ["--federation", "federation.toml", "--keys", "keys"]
+    ports = [free_port(), free_port()]
+    shown = {"north": ["--metrics", f"127.0.0.1:{ports[0]}", "--page", f"127.0.0.1:{ports[1]}"], "south": []}
     with ExitStack() as stack:
         logs = [site.node(stack, "mixer", *agreed, "--name", name, "--state", f"state/{name}") for name in "ba"]
         for name in ("north", "south"):
             (folder / f"{name}.csv").write_text(MANY)
-            at = ["--name", name, "--state", f"state/{name}", "--data", f"{name}.csv"]
+            at = ["--name", name, "--state", f"state/{name}", "--data", f"{name}.csv", *shown[name]]
             logs.append(site.node(stack, "party", *agreed, *at))
         until = time.monotonic() + PATIENCE
         while json.loads(done(site("status", *agreed, "--name", "north", "--json")))["state"] != "serving":
             assert time.monotonic() < until, "".join(log.read_text() for log in logs)
             time.sleep(0.2)
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+            f"http://127.0.0.1:{ports[0]}/metrics", timeout=PATIENCE
+        ) as metrics:
+            assert b"mixbayes" in metrics.read()
+        assert f"http://127.0.0.1:{ports[1]}/" in done(site("page", "link", "--state", "state/north"))
         done(site("doctor", *agreed, "--name", "north", "--state", "state/north", "--data", "north.csv"))
         done(site("classify", *agreed, "--name", "north", "new.csv", "-o", "labels.csv"))
     assert (folder / "labels.csv").read_text().splitlines() == ["label", "absent", "present"]
@@ -187,6 +195,10 @@ def test_it_has_the_driver_of_the_database(site: Site, database: str) -> None:
     assert "Traceback" not in finished.stderr
     assert "127.0.0.1" in finished.stderr
     assert "refused" in finished.stderr.lower() or "connect" in finished.stderr.lower()
+
+
+def test_it_has_the_texts_of_the_page(site: Site) -> None:
+    assert " = " in done(site("page", "texts"))
 
 
 def test_a_table_is_protected_and_measured(site: Site) -> None:
