@@ -48,6 +48,7 @@ def _options(packages: Collection[str], work: Path) -> Iterator[str]:
     folders = {"--distpath": "frozen", "--workpath": "work", "--specpath": "spec"}
     for option, folder in folders.items():
         yield from (option, str(work / folder))
+    yield from ("--collect-data", ROOT)
     for name in _WHOLE:
         yield from ("--collect-submodules", name)
     for name in _ALSO:

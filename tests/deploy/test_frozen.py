@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.request
 import venv
+import zipfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -133,16 +135,23 @@ def test_a_federation_from_its_keys_to_its_labels(site: Site) -> None:
     shutil.copy(folder / "authority" / "authority.pem", folder / "keys")
     (folder / "new.csv").write_text("sex,age,chol\nf,33,190\nm,70,310\n")
     agreed = ["--federation", "federation.toml", "--keys", "keys"]
+    ports = [free_port(), free_port()]
+    shown = {"north": ["--metrics", f"127.0.0.1:{ports[0]}", "--page", f"127.0.0.1:{ports[1]}"], "south": []}
     with ExitStack() as stack:
         logs = [site.node(stack, "mixer", *agreed, "--name", name, "--state", f"state/{name}") for name in "ba"]
         for name in ("north", "south"):
             (folder / f"{name}.csv").write_text(MANY)
-            at = ["--name", name, "--state", f"state/{name}", "--data", f"{name}.csv"]
+            at = ["--name", name, "--state", f"state/{name}", "--data", f"{name}.csv", *shown[name]]
             logs.append(site.node(stack, "party", *agreed, *at))
         until = time.monotonic() + PATIENCE
         while json.loads(done(site("status", *agreed, "--name", "north", "--json")))["state"] != "serving":
             assert time.monotonic() < until, "".join(log.read_text() for log in logs)
             time.sleep(0.2)
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+            f"http://127.0.0.1:{ports[0]}/metrics", timeout=PATIENCE
+        ) as metrics:
+            assert b"mixbayes" in metrics.read()
+        assert f"http://127.0.0.1:{ports[1]}/" in done(site("page", "link", "--state", "state/north"))
         done(site("doctor", *agreed, "--name", "north", "--state", "state/north", "--data", "north.csv"))
         done(site("classify", *agreed, "--name", "north", "new.csv", "-o", "labels.csv"))
     assert (folder / "labels.csv").read_text().splitlines() == ["label", "absent", "present"]
@@ -188,10 +197,23 @@ def test_it_has_the_driver_of_the_database(site: Site, database: str) -> None:
     assert "refused" in finished.stderr.lower() or "connect" in finished.stderr.lower()
 
 
+def test_it_has_the_texts_of_the_page(site: Site) -> None:
+    assert " = " in done(site("page", "texts"))
+
+
 def test_a_table_is_protected_and_measured(site: Site) -> None:
     (site.folder / "p.csv").write_text(MANY)
     done(site("protect", "p.csv", "r.csv", "--method", "microaggregation", "--set", "k=3"))
     done(site("measure", "p.csv", "r.csv"))
+
+
+def test_the_folder_has_the_files_of_the_wheel_that_are_no_modules(release: Path, unpacked: dict[str, Path]) -> None:
+    [wheel] = release.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.startswith("mixbayes/")]
+    data = [name for name in names if not name.endswith((".py", ".pyi", "py.typed"))]
+    assert [name for name in data if not (unpacked["folder"] / "_internal" / name).exists()] == []
+    assert data
 
 
 def test_nothing_in_the_folder_tells_where_it_was_made(release: Path, unpacked: dict[str, Path]) -> None:

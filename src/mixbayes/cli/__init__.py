@@ -1,5 +1,7 @@
 """The command line: stdout is data, stderr is talk, and the exit code says what kind of failure it was."""
 
+import atexit
+import gc
 import os
 import sys
 import threading
@@ -20,6 +22,7 @@ def main() -> None:
     # gRPC would write a line about every connection that fails, and not from where. A node's doorkeeper counts them.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     threading.excepthook = forgiving(threading.excepthook)
+    atexit.register(gc.freeze)  # the interpreter would look for garbage among all that it is about to leave behind
     if sys.argv[1:2] in ([node] for node in _NODES):
         _run_node()
     run_command()
