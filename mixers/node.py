@@ -81,9 +81,11 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     address, title = settings.listen or federation.mixer(name).address, federation.title(name)
     with ExitStack() as stack:
         identity = Identity(settings.keys, name, log, federation.key_of(name))
+        identity.tell_soon()
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         refuse_taken(address)
+        _tell_other_port(address, federation.mixer(name).address, log)
         rounds = Rounds(database, federation, title, clock)
         tallies = Tallies()
         store = Store(rounds, name, Witnessing(database, title, clock, rounds.last_sealed, log), tallies)
@@ -178,6 +180,14 @@ def _led(reception: Reception) -> _Part:
 
 def _status(reception: Reception, waiting: Callable[[], str], hospital: str) -> Status:
     return reception.status(hospital, waiting())
+
+
+def _tell_other_port(listens: str, agreed: str, log: Log) -> None:
+    """A node that listens elsewhere looks well to itself, and nobody may reach it."""
+    if listens.rpartition(":")[2] != agreed.rpartition(":")[2]:
+        log.warning(
+            "nobody reaches this node unless the agreed address is forwarded here", listens=listens, agreed=agreed
+        )
 
 
 def _changed(store: Store, log: Log, number: int, state: str) -> None:

@@ -37,5 +37,7 @@ def _tried(step: Callable[[], object], stopped: threading.Event, log: Log, pause
             logged(log, error, event, **waits)
             said |= {text} if len(said) < _MOST else set()
         return pause
+    if said and not stopped.is_set():
+        log.info("works again")
     said.clear()
     return pauses.after(None)

@@ -66,6 +66,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
     refuse_elsewhere(settings.listen)
     with ExitStack() as stack:
         identity = Identity(settings.keys, name, log, federation.key_of(name))
+        identity.tell_soon()
         owner = f"{title} of {federation.name}"
         database = stack.enter_context(Database.open(settings.state, COMPUTING_PARTY, identity.seal, owner))
         for address in filter(None, (settings.listen, settings.listen_partner or federation.party(name).address)):

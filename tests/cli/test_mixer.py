@@ -39,7 +39,7 @@ def test_what_it_needs(typed: Prompt, site: Site, left_out: str) -> None:
 def test_a_hospital_is_no_mixer(typed: Prompt, site: Site) -> None:
     done = typed.at(site, "north", "mixer", "--state", site.state("a"))
     assert done.code == 2
-    assert "has no mixer 'north'; it has a, b" in done.err
+    assert "has no mixer 'north'; it has a, b. north is a party" in done.err
 
 
 def test_a_federation_without_mixers(typed: Prompt, site: Site, tmp_path: Path) -> None:
@@ -61,6 +61,12 @@ def test_a_state_of_another_node(typed: Prompt, site: Site) -> None:
     assert done.code == 1
     assert "[E121]" in done.err
     assert "mixer b" in done.err
+
+
+def test_a_mixer_that_listens_elsewhere_says_that_nobody_may_reach_it(site: Site) -> None:
+    with site.mixer("b", listen=f"127.0.0.1:{free_port()}"):
+        pass
+    assert site.journals["b"].says("nobody reaches this node unless the agreed address is forwarded here")
 
 
 def test_keys_that_others_can_read(typed: Prompt, site: Site, tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ from mixbayes.agreement.files import read_federation, written
 from mixbayes.cli import main
 from mixbayes.cli.app import app
 from mixbayes.keys.certificates import AUTHORITY_DAYS, NODE_DAYS
-from mixbayes.keys.checks import checks
-from mixbayes.node.doctor.keys import SOON
+from mixbayes.keys.checks import SOON, checks
 from tests.deploy.helpers import COMMAND, PATIENCE, ROOT, TABLE, Node, environment, stopped
 from tests.keys.helpers import HEART, with_keys
 from tests.ports import free_port

@@ -280,6 +280,15 @@ def test_signing_replaces_nothing_but_a_nodes_certificate(tmp_path: Path, author
     assert (folder / victim).read_bytes() == before
 
 
+def test_signing_replaces_no_certificate_of_another_node(tmp_path: Path, authority: Path) -> None:
+    folder = with_keys(tmp_path / "north", "north", authority)
+    before = (folder / "north.pem").read_bytes()
+    request = make_request("south", tmp_path / "south").file
+    with pytest.raises(BadKeys, match=r"north\.pem is the certificate of north, and this one is for south"):
+        sign(request, authority, folder / "north.pem")
+    assert (folder / "north.pem").read_bytes() == before
+
+
 def test_an_authority_of_another_key_is_noticed(tmp_path: Path, authority: Path) -> None:
     make_authority(tmp_path / "other")
     (authority / "authority.pem").write_bytes((tmp_path / "other" / "authority.pem").read_bytes())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.keys.authority import sign
 from mixbayes.keys.problems import BadKeys
 from mixbayes.node import identity
 from mixbayes.node.identity import Identity
@@ -90,3 +91,12 @@ def test_a_certificate_of_another_name_is_not_taken(
 def test_without_keys_there_is_no_node(tmp_path: Path) -> None:
     with pytest.raises(BadKeys, match="is missing"):
         Identity(tmp_path, "north", logger("party north"))
+
+
+@pytest.mark.parametrize(("days", "told"), [(12, True), (200, False)])
+def test_a_certificate_that_ends_soon_is_said_at_the_start(
+    keys: Path, said: io.StringIO, days: int, told: bool
+) -> None:
+    sign(keys / "north.csr", keys.parent / "authority", keys / "north.pem", days)
+    Identity(keys, "north", logger("party north", said)).tell_soon()
+    assert ("the certificate ends soon" in said.getvalue()) == told

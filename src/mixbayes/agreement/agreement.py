@@ -496,7 +496,11 @@ class Federation(_Frozen):
             if member.name == name:
                 return member
         listed = ", ".join(member.name for member in members) or "none"
-        raise Unsupported(f"The federation {self.name!r} has no {role} {name!r}; it has {listed}.")
+        other = self.role_of(name)
+        instead = (
+            f" {name} is a {other}: `mixbayes doctor` and the page of its node show how it stands." if other else ""
+        )
+        raise Unsupported(f"The federation {self.name!r} has no {role} {name!r}; it has {listed}.{instead}")
 
 
 def federation_from(data: Mapping[str, object]) -> Federation:

@@ -109,7 +109,7 @@ def sign(request: str | Path, authority_folder: str | Path, out: str | Path, day
     now = _now()
     authority_key, authority = authority_in(folder, now)
     name, node = _asked(request)
-    _refuse_to_replace_other_files(out)
+    _refuse_to_replace_other_files(out, name)
     ends = min(now + timedelta(days=days), authority.not_valid_after_utc)
     certificate = node_certificate(node, name, authority_key, authority, now - SKEW, ends)
     replace(out, _pem(certificate))
@@ -164,12 +164,14 @@ def _asked(file: Path) -> tuple[str, ec.EllipticCurvePublicKey]:
         return checked_name(only_name(request)), public_key_of(request)
 
 
-def _refuse_to_replace_other_files(out: Path) -> None:
-    """A certificate may be renewed in its place; a key, an authority or a table of the same name is not lost."""
+def _refuse_to_replace_other_files(out: Path, name: str) -> None:
+    """A certificate may be renewed in its place; anything else of the same file name is not lost."""
     if not there(out):
         return
     with in_file(out, "Only a node's certificate is replaced; give the new one another name"):
-        only_name(certificates_in(read(out))[0])
+        there_now = only_name(certificates_in(read(out))[0])
+    if there_now != name:
+        raise KeyProblem(f"{out} is the certificate of {there_now}, and this one is for {name}", "Give it another name")
 
 
 def _signed(name: str, certificate: x509.Certificate, file: Path) -> Signed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from mixbayes.keys.problems import KeyProblem, in_file
 from mixbayes.keys.storage import mode_of, read, there
 from mixbayes.site_time import to_the_minute
 
+SOON = timedelta(days=30)
+"""Before its end: from then on a certificate is spoken of."""
 _BOTH_ENDS = {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH}
 _ASK_THE_AUTHORITY = "Ask who signs certificates for this federation for its authority.pem, and put it there"
 

@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from mixbayes.keys.checks import SOON
 from mixbayes.keys.folder import NodeKeys, load_keys
 from mixbayes.keys.pem import certificates_in, fingerprint, public_key_of
 from mixbayes.keys.problems import KeyProblem
@@ -65,6 +66,12 @@ class Identity:
         self._stamp = stamp
         self._renew()
         self._revocations.look(self._keys.authority)
+
+    def tell_soon(self) -> None:
+        """Say in the log that the certificate ends soon, if it does."""
+        days = (self._keys.expires - datetime.now(UTC)).days
+        if days < SOON.days:
+            self._log.warning("the certificate ends soon", expires=rfc_3339(self._keys.expires), days=days)
 
     def _renew(self) -> None:
         try:

@@ -133,7 +133,10 @@ def _before(texts: Texts, node: AtHospital) -> Markup:
     if seen and seen.state == SERVING:
         left = texts("classify.left", left=f"{seen.budget_left:,}")
     whom = texts("classify.other_sees" if node.federation.two_party else "classify.mixers_see")
-    return paragraphs(texts("classify.before"), f"{whom} {left}".strip())
+    said = paragraphs(texts("classify.before"), f"{whom} {left}".strip())
+    if seen and seen.unreachable:
+        return joined(notice("trouble", texts("classify.away", who=", ".join(seen.unreachable))), said)
+    return said
 
 
 def _form(texts: Texts, node: AtHospital, session: Session, answers: Answers, patient: Patient) -> Markup:

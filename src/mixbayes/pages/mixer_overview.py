@@ -34,6 +34,8 @@ def mixer_overview(texts: Texts, node: AtMixer) -> Shown:
 def _headline(texts: Texts, node: AtMixer, seen: Seen, status: Status, now: float) -> Markup:
     told = element("p", texts("overview.since"), " ", since(texts, seen.since[ROUND].time, now))
     reason = paragraphs(sentence(status.reason))
+    if status.state == SERVING and status.reason:
+        return notice("trouble", texts("mixer.waits", round=status.round), reason, told)
     if status.state == SERVING:
         return notice("good", texts("mixer.serving", round=status.round), reason, told)
     if status.state == COLLECTING and status.missing:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.keys.checks import KeyFolder
+from mixbayes.keys.checks import SOON, KeyFolder
 from mixbayes.node.doctor.finding import Finding
 from mixbayes.pages.watching import Watching
 from mixbayes.parties.examination import Patient, examined
 
 _DAY = 24 * 3600.0
-SOON = 30
-"""Days before the end of a certificate from which on the page warns, as `doctor` does."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +24,10 @@ class Certificate:
     """`own` or `authority`."""
     ends: float
     days: int
+
+    @property
+    def soon(self) -> bool:
+        return self.days < SOON.days
 
 
 @dataclass(frozen=True)

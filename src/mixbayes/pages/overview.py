@@ -9,7 +9,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.rounds.state import COLLECTING, OVER, SERVING
 from mixbayes.node.rounds.status import Status
 from mixbayes.pages.frame import Shown
-from mixbayes.pages.node import SOON, PageNode
+from mixbayes.pages.node import PageNode
 from mixbayes.pages.parts import (
     code,
     failure,
@@ -118,7 +118,7 @@ def _of_budget(texts: Texts, status: Status) -> Iterator[Markup]:
 def certificate_warnings(texts: Texts, node: PageNode) -> Iterator[Markup]:
     """What ends soon, and how it is renewed."""
     for one in node.certificates():
-        if one.days >= SOON:
+        if not one.soon:
             continue
         left = texts.many("time.days", max(0, one.days))
         kind = "trouble" if one.days < 0 else "attention"

@@ -78,11 +78,16 @@ def trail_page(texts: Texts, node: PageNode, wanted: Wanted) -> Shown:
         return Shown(texts("trail.heading"), notice("trouble", texts("trail.broken"), failure(error)), 500, True)
     body = joined(
         _verdict(texts, verdict, witnesses),
-        paragraphs(texts("trail.own", node=node.title)),
+        paragraphs(texts("trail.own", node=node.title), texts("trail.commands") if _asked_past(node) else ""),
         _filter(texts, wanted, found),
         _records(texts, list(found.shown), wanted),
     )
     return Shown(texts("trail.heading"), body)
+
+
+def _asked_past(node: PageNode) -> bool:
+    """Whether commands ask past this node: those of a hospital ask the mixers."""
+    return not node.federation.two_party and node.federation.role_of(node.name) == "party"
 
 
 def _found(folder: Path, wanted: Wanted) -> _Found:

@@ -50,7 +50,7 @@ def _stands(found: Status | MixbayesError, others: Sequence[str]) -> Iterator[tu
     if isinstance(found, MixbayesError):
         yield from ((title, "silent") for title in others)
         return
-    yield ROUND, f"{found.round} {found.state}"
+    yield ROUND, f"{found.round} {found.state} {bool(found.reason or found.unreachable)}"
     for names, how in ((found.contributed, "contributed"), (found.missing, "missing"), (found.refused, "refused")):
         yield from ((name, f"{found.round} {how}") for name in names)
     yield from ((title, "silent" if title in found.unreachable else "answers") for title in others)

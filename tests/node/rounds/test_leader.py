@@ -194,6 +194,7 @@ def test_round_waits_as_long_as_it_takes_for_what_time_may_mend(scene: Scene, er
     scene.other.error = None
     scene.run()
     assert (scene.state, scene.leader.waiting, scene.leader.hindrance) == (SERVING, "", None)
+    assert scene.said.getvalue().count('"waits no longer"') == 1
 
 
 def test_what_is_waited_for_is_known_while_it_is_tried_again(scene: Scene) -> None:

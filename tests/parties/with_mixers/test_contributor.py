@@ -221,6 +221,7 @@ def test_a_node_that_is_admitted_again_goes_on_as_before(scene: Scene) -> None:
     keep_going(step, clock, logger("party north", scene.said), tick=2.0)
     assert clock.waits[4] > 10
     assert clock.waits[5:] == [2.0] * 3
+    assert scene.said.getvalue().count('"works again"') == 1
 
 
 def test_errors_that_take_turns_are_said_once_each(scene: Scene) -> None:

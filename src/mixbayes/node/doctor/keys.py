@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
-from mixbayes.keys.checks import KeyFolder, look_at
+from mixbayes.keys.checks import SOON, KeyFolder, look_at
 from mixbayes.keys.pem import fingerprint, public_key_of
 from mixbayes.keys.problems import BadKeys, KeyProblem
 from mixbayes.keys.revocation import FILE, read_revoked
@@ -14,7 +14,6 @@ from mixbayes.node.doctor.finding import Finding, fine, problem, warning
 from mixbayes.site_time import day
 from mixbayes.transport.tls import Credentials
 
-SOON = timedelta(days=30)
 VALIDITY = "validity"
 
 

@@ -28,13 +28,13 @@ def port_finding(title: str, name: str, address: str, own: Credentials | None, h
     """Whether the port is free or this node's own. `holder` is the node that has the state folder now, if one has."""
     why = _taken(address)
     if why is None:
-        return fine(WHAT, f"{address} is free")
+        return fine(WHAT, f"{address} is free: {title} does not run now")
     wrong = _not_ours(title, name, address, own)
     if wrong is None:
         return fine(WHAT, f"{title} is running and answers at {address}")
     if holder:
         return problem(WHAT, f"{holder} runs, but at {address} {wrong}", "Look at its log", CannotServe)
-    remedy = "End what listens there, or give the node another address with --listen"
+    remedy = "End what listens there (`ss -ltnp` names it); the other nodes dial the address in the agreement"
     return problem(WHAT, f"nothing can listen on {address}: {why}", remedy, CannotServe)
 
 

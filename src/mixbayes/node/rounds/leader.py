@@ -113,6 +113,8 @@ class Leader:
                 waits = self._waits(now, error)
             else:
                 self._tried_in_vain(now, error)
+        if self.waiting and not waits:
+            self._log.info("waits no longer", round=now.number)
         self.waiting = waits
         return more
 

@@ -85,8 +85,9 @@ def refuse_taken(address: str) -> None:
 
 def _cannot_listen(address: str) -> CannotServe:
     return CannotServe(
-        f"Nothing can listen on {address}: another program does, or the address is not of this machine. "
-        "Give another with --listen."
+        f"Nothing can listen on {address}: another program does (`ss -ltnp` names it), or the address is not of this "
+        "machine. End that program. Only if a firewall forwards the agreed address to this machine, give another with "
+        "--listen."
     )
 
 
