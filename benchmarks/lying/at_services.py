@@ -182,7 +182,7 @@ def _slip_in(patches: ExitStack, found: Nodes) -> None:
     converse, train_round, conversation = answering.converse, training.train_round, BothMixers.conversation
 
     def at_mixer(role: int, other: Sequence[Channel], asker: Channel, *more: Any) -> None:
-        name, (layout, ledger, personal, joint_test, _, _) = MIXERS[role], more
+        name, (layout, ledger, personal, joint_test, *_) = MIXERS[role], more
         about, (hospital,) = (layout, ledger, personal, joint_test), found.heard(name, [asker])
         with found.at_work(name):
             converse(role, found.heard(name, other), hospital, *about, Randomness(seed(61 + role)))

@@ -11,21 +11,21 @@ from tests.pages.ward import Ward, ward
 COMMON = ("personal:weight=10:prior=own",)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def heart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ward]:
-    """A federation that serves, and the pages of north and of mixer a."""
+    """A federation that serves, and the pages of north and of mixer a. Its nodes end before another module's begin."""
     with ward(tmp_path_factory.mktemp("heart"), recipes=list(COMMON)) as made:
         yield made
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def manager(heart: Ward) -> Visitor:
     visitor = Visitor(heart.port)
     assert visitor.enter(heart.link()).status == 200
     return visitor
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def doctor(heart: Ward, manager: Visitor) -> Visitor:
     """With a link that the data manager made."""
     made = manager.send("/links", ("role", "doctor"))

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 from mixbayes.keys.authority import sign
 from mixbayes.pages.door import Role
 from mixbayes.pages.frame import OF_HOSPITAL, OF_MIXER
+from tests.pages.test_hospital_pages import left
 from tests.pages.ward import Ward, patients, ward, write
 from tests.report.browser import browser as executable
 
@@ -116,10 +117,10 @@ def test_a_doctor_with_a_link_classifies_a_patient(
     expect(doctor.get_by_text("On 120 of this hospital's own patients")).to_be_visible()
     picture(doctor, "page-answer", tmp_path)
     nothing_to_say(doctor)
-    left = budget_left(doctor)
+    before = left(wards)
     doctor.reload()  # which sends the form again
     expect(doctor.get_by_role("heading", name="Predicted for Coronary heart disease")).to_be_visible()
-    assert budget_left(doctor) == left
+    assert left(wards) == before
     elsewhere.close()
 
 
@@ -216,12 +217,12 @@ def test_a_budget_that_is_spent_a_certificate_that_ends_and_a_mixer_that_is_away
     page = entered(context, wards.link())
     keys = wards.site.keys
     sign(keys / "north.csr", wards.site.authority, keys / "north.pem", 12)
-    left = int(budget_left(page).partition(" ")[0])
-    ask_about(page, wards, write(tmp_path / "many.csv", patients(5, rows=left + 1)))
+    remain = left(wards)
+    ask_about(page, wards, write(tmp_path / "many.csv", patients(5, rows=remain + 1)))
     expect(page.get_by_role("heading", name="There is no answer")).to_be_visible()
     expect(page.get_by_text("Nothing was charged")).to_be_visible()
     nothing_to_say(page)
-    ask_about(page, wards, write(tmp_path / "all.csv", patients(5, rows=left)))
+    ask_about(page, wards, write(tmp_path / "all.csv", patients(5, rows=remain)))
     expect(page.get_by_role("heading", name="classified")).to_be_visible()
     page.goto(f"{home(page)}/")
     until_said(page, "No patient can be asked about any more")
@@ -254,14 +255,6 @@ def until_said(page: Page, words: str) -> None:
 def home(page: Page) -> str:
     """Where the pages of this visit are."""
     return "/".join(page.url.split("/")[:4])
-
-
-def budget_left(page: Page) -> str:
-    other = page.context.new_page()
-    other.goto(f"{home(page)}/")
-    said = other.locator("dd", has_text=f"of {BUDGET}").inner_text()
-    other.close()
-    return said
 
 
 def press_until(page: Page, role: Literal["button", "combobox", "link", "textbox"], name: str) -> None:
