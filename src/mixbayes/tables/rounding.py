@@ -63,9 +63,10 @@ def grid(low: float, high: float, cells: int) -> list[float]:
 
 
 def _between(step: _Step, low: float, high: float) -> list[float]:
-    """The multiples that lie between the bounds."""
+    """The multiples that lie between the bounds. Between bounds that nearly touch, several are the same number."""
     first, last = math.floor(step.units(low)), math.ceil(step.units(high))
-    return [cut for units in range(first, last + 1) if low < (cut := step.multiple(units)) < high]
+    multiples = dict.fromkeys(map(step.multiple, range(first, last + 1)))
+    return [cut for cut in multiples if low < cut < high]
 
 
 def _step(width: float) -> _Step:
