@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ def run(path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, RUNNER, path], capture_output=True, text=True, timeout=280, check=False)
 
 
+@pytest.mark.skipif("CI" not in os.environ, reason="only make ci runs the notebooks")
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_and_has_the_outputs_that_it_shows(notebook: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copy(notebook, tmp_path))
