@@ -72,6 +72,8 @@ def test_a_grid_is_cut_at_round_numbers(bounds: tuple[float, float], cells: int,
 
 
 @given(numbers, numbers, st.integers(2, 1000))
+@example(0.0, 2.2250738585072014e-308, 2)
+@example(0.0, 2.2250738585072014e-308, 1000)
 @example(1e12, 999999999999.998, 19)
 @example(1e12, 999999999999.9999, 20)
 def test_a_grid_has_as_many_cells_as_it_may_or_nearly(one: float, other: float, cells: int) -> None:

@@ -14,6 +14,8 @@ _DIGITS = (5, 2, 1)
 _LONGER = (1, 2, 5, 10, 20)
 _FINER = 2
 """Cut points have so many decimal places more than the bounds' step."""
+_LARGEST = 300
+"""No larger power of ten is surely a float."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,10 @@ class _Step:
     exponent: int
 
     def units(self, value: float) -> float:
-        scaled = value / 10.0**self.exponent if self.exponent >= 0 else value * 10.0**-self.exponent
-        return scaled / self.digit
+        if self.exponent >= 0:
+            return value / 10.0**self.exponent / self.digit
+        more = max(0, -self.exponent - _LARGEST)  # what a power of ten cannot hold by itself
+        return value * 10.0 ** (-self.exponent - more) * 10.0**more / self.digit
 
     def multiple(self, units: int) -> float:
         """The number nearest to so many steps."""
