@@ -1,0 +1,135 @@
+"""What an attack claims, how much of it is right, and how much of it guessing would have got."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.tables import Codes, Floats, Indices, Mask
+
+CONFIDENCE = 1.959963984540054
+"""Normal deviations of a 95 % interval."""
+
+GUESSES = 20
+"""How often guessing is repeated, so that its share is known better than that of the attack."""
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """Patients who are said to be in the original, in units of the columns; not-a-number claims nothing of a cell."""
+
+    cells: Floats = field(repr=False)
+    places: Indices | None = None
+    """Which row of the original each is said to be; None where it may be any."""
+    cut_off: bool = False
+    """Whether the attack stopped before its end, because it would have taken too long."""
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @staticmethod
+    def none(seen: Seen, cut_off: bool = False) -> Claims:
+        return Claims(np.empty((0, seen.cells.shape[1])), None, cut_off)
+
+
+Guess = Callable[[Seen, Claims, np.random.Generator], Claims]
+"""As many claims of the same kind by somebody who has the release and does not attack it."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A share with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @staticmethod
+    def of(right: int, of: int) -> Interval:
+        """Wilson's interval; a share of nothing may be any."""
+        if not of:
+            return Interval(0.0, 0.0, 1.0)
+        share, square = right / of, CONFIDENCE**2
+        centre = (share + square / (2 * of)) / (1 + square / of)
+        half = CONFIDENCE / (1 + square / of) * np.sqrt(share * (1 - share) / of + square / (4 * of * of))
+        return Interval(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many claims were made and how many were right, beside as many guesses."""
+
+    claims: int
+    right: int
+    share: Interval
+    """Of the claims, how many are right."""
+    guessed: Interval
+    """Of guesses of the same kind, how many are."""
+    rows: int
+    """Of the original."""
+    cut_off: bool
+
+    @property
+    def beats_guessing(self) -> bool:
+        """Whether the intervals of both are apart."""
+        return self.claims > 0 and self.share.low > self.guessed.high
+
+
+def score(claims: Claims, guess: Guess, seen: Seen, original: Floats, seed: int) -> Score:
+    """Compare claims and guesses with the original, which is in units as they are."""
+    random = np.random.default_rng(seed)
+    right = int(right_claims(claims, original).sum())
+    guessed, made = 0, 0
+    for _ in range(GUESSES if len(claims) else 0):
+        guesses = guess(seen, claims, random)
+        guessed, made = guessed + int(right_claims(guesses, original).sum()), made + len(guesses)
+    return Score(
+        len(claims), right, Interval.of(right, len(claims)), Interval.of(guessed, made), len(original), claims.cut_off
+    )
+
+
+def right_claims(claims: Claims, original: Floats) -> Mask:
+    """Which claims are true. Each patient is found once: of two equal claims, one is right if one patient is so."""
+    if claims.places is not None:
+        there = original[claims.places]
+        return _agree(claims.cells, there).all(axis=1)
+    found = np.zeros(len(claims), bool)
+    for columns, at in _by_columns(claims.cells):
+        left = Counter(map(bytes, np.rint(original[:, columns]) + 0.0))
+        for claim in at:
+            key = bytes(np.rint(claims.cells[claim, columns]) + 0.0)
+            found[claim] = left[key] > 0
+            left[key] -= 1
+    return found
+
+
+def _agree(claimed: Floats, there: Floats) -> Mask:
+    return np.isnan(claimed) | (np.rint(claimed) == np.rint(there))
+
+
+def _by_columns(cells: Floats) -> list[tuple[Indices, Indices]]:
+    """The claims that are about the same columns, together."""
+    about, which = np.unique(~np.isnan(cells), axis=0, return_inverse=True)
+    return [(np.flatnonzero(mask), np.flatnonzero(which.ravel() == at)) for at, mask in enumerate(about)]
+
+
+def drawn(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
+    """Rows whose cells are drawn from the released columns, each by itself, within a class drawn as often as released."""
+    like = random.integers(seen.rows, size=len(claims))
+    rounded = seen.rounded()
+    guessed = np.empty_like(claims.cells)
+    for pool in seen.pools():
+        into = np.flatnonzero(np.isin(like, pool))
+        for column in range(seen.cells.shape[1]):
+            guessed[into, column] = random.choice(rounded[pool, column], len(into))
+    return Claims(np.where(np.isnan(claims.cells), np.nan, guessed), claims.places)
+
+
+def released_rows(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
+    """Released rows themselves, taken at random."""
+    chosen: Codes = random.integers(seen.rows, size=len(claims)).astype(np.int64)
+    return Claims(np.where(np.isnan(claims.cells), np.nan, seen.rounded()[chosen]), claims.places)
