@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mixbayes.local_methods.attacks.view import Seen
-from mixbayes.local_methods.tables import Codes, Floats, Indices, Mask
+from mixbayes.local_methods.tables import Floats, Indices
 
 CONFIDENCE = 1.959963984540054
 """Normal deviations of a 95 % interval."""
@@ -24,7 +24,8 @@ class Claims:
 
     cells: Floats = field(repr=False)
     places: Indices | None = None
-    """Which row of the original each is said to be; None where it may be any."""
+    """Which row of the original each is said to be; None where it may be any. With places every cell counts by itself:
+    a claim is right as far as its cells are."""
     cut_off: bool = False
     """Whether the attack stopped before its end, because it would have taken too long."""
 
@@ -35,6 +36,9 @@ class Claims:
     def none(seen: Seen, cut_off: bool = False) -> Claims:
         return Claims(np.empty((0, seen.cells.shape[1])), None, cut_off)
 
+
+FEW = 3
+"""Units by which a number nearby is off."""
 
 Guess = Callable[[Seen, Claims, np.random.Generator], Claims]
 """As many claims of the same kind by somebody who has the release and does not attack it."""
@@ -49,7 +53,7 @@ class Interval:
     high: float
 
     @staticmethod
-    def of(right: int, of: int) -> Interval:
+    def of(right: float, of: int) -> Interval:
         """Wilson's interval; a share of nothing may be any."""
         if not of:
             return Interval(0.0, 0.0, 1.0)
@@ -64,7 +68,7 @@ class Score:
     """How many claims were made and how many were right, beside as many guesses."""
 
     claims: int
-    right: int
+    right: float
     share: Interval
     """Of the claims, how many are right."""
     guessed: Interval
@@ -82,22 +86,23 @@ class Score:
 def score(claims: Claims, guess: Guess, seen: Seen, original: Floats, seed: int) -> Score:
     """Compare claims and guesses with the original, which is in units as they are."""
     random = np.random.default_rng(seed)
-    right = int(right_claims(claims, original).sum())
-    guessed, made = 0, 0
+    right = float(right_claims(claims, original).sum())
+    guessed, made = 0.0, 0
     for _ in range(GUESSES if len(claims) else 0):
         guesses = guess(seen, claims, random)
-        guessed, made = guessed + int(right_claims(guesses, original).sum()), made + len(guesses)
+        guessed, made = guessed + float(right_claims(guesses, original).sum()), made + len(guesses)
     return Score(
         len(claims), right, Interval.of(right, len(claims)), Interval.of(guessed, made), len(original), claims.cut_off
     )
 
 
-def right_claims(claims: Claims, original: Floats) -> Mask:
-    """Which claims are true. Each patient is found once: of two equal claims, one is right if one patient is so."""
+def right_claims(claims: Claims, original: Floats) -> Floats:
+    """Of each claim 1 if it is true. Each patient is found once: of two equal claims one is right, if one is so."""
     if claims.places is not None:
-        there = original[claims.places]
-        return _agree(claims.cells, there).all(axis=1)
-    found = np.zeros(len(claims), bool)
+        claimed = ~np.isnan(claims.cells)
+        agree = np.rint(claims.cells) == np.rint(original[claims.places])
+        return (agree & claimed).sum(axis=1) / np.maximum(claimed.sum(axis=1), 1)
+    found = np.zeros(len(claims))
     for columns, at in _by_columns(claims.cells):
         left = Counter(map(bytes, np.rint(original[:, columns]) + 0.0))
         for claim in at:
@@ -107,10 +112,6 @@ def right_claims(claims: Claims, original: Floats) -> Mask:
     return found
 
 
-def _agree(claimed: Floats, there: Floats) -> Mask:
-    return np.isnan(claimed) | (np.rint(claimed) == np.rint(there))
-
-
 def _by_columns(cells: Floats) -> list[tuple[Indices, Indices]]:
     """The claims that are about the same columns, together."""
     about, which = np.unique(~np.isnan(cells), axis=0, return_inverse=True)
@@ -118,7 +119,7 @@ def _by_columns(cells: Floats) -> list[tuple[Indices, Indices]]:
 
 
 def drawn(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
-    """Rows whose cells are drawn from the released columns, each by itself, within a class drawn as often as released."""
+    """Rows whose cells are drawn from the released columns, each by itself, of a class as frequent as in the release."""
     like = random.integers(seen.rows, size=len(claims))
     rounded = seen.rounded()
     guessed = np.empty_like(claims.cells)
@@ -126,10 +127,29 @@ def drawn(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
         into = np.flatnonzero(np.isin(like, pool))
         for column in range(seen.cells.shape[1]):
             guessed[into, column] = random.choice(rounded[pool, column], len(into))
-    return Claims(np.where(np.isnan(claims.cells), np.nan, guessed), claims.places)
+    return _alike(claims, guessed)
 
 
 def released_rows(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
     """Released rows themselves, taken at random."""
-    chosen: Codes = random.integers(seen.rows, size=len(claims)).astype(np.int64)
-    return Claims(np.where(np.isnan(claims.cells), np.nan, seen.rounded()[chosen]), claims.places)
+    return _alike(claims, seen.rounded()[random.integers(seen.rows, size=len(claims))])
+
+
+def of_their_class(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
+    """In the place of each row another released row of its class."""
+    chosen = np.arange(seen.rows)
+    for pool in seen.pools():
+        chosen[pool] = random.choice(pool, len(pool))
+    places = np.arange(seen.rows) if claims.places is None else claims.places
+    return _alike(claims, seen.rounded()[chosen[places]])
+
+
+def nearby(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
+    """Numbers that are a few units off what is claimed. Names stay."""
+    steps = random.integers(1, FEW + 1, claims.cells.shape) * random.choice([-1, 1], claims.cells.shape)
+    return Claims(claims.cells + np.where(seen.nominal, 0, steps), claims.places)
+
+
+def _alike(claims: Claims, cells: Floats) -> Claims:
+    """These cells, where the claims have any."""
+    return Claims(np.where(np.isnan(claims.cells), np.nan, cells), claims.places)

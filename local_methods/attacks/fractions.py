@@ -21,9 +21,6 @@ MOST_HALVES = 1_500_000
 DIMENSIONS = 4
 """In which halves are looked up; what is found is tried in all others."""
 
-CERTAIN = 30.0
-"""Bits by which a match is better than chance."""
-
 SMALLEST = 3
 
 
@@ -35,8 +32,6 @@ def feasible(rows: int, size: int) -> bool:
 def groups_by_fractions(found: Fractions, size: int) -> list[Indices]:
     """Disjoint groups of this size, by the rows' positions in `found`."""
     rows = len(found.rows)
-    if rows < size or len(found.tolerances) < 1 or found.bits < np.log2(comb(rows, size)) + CERTAIN:
-        return []
     few, many = _subsets(rows, size // 2), _subsets(rows, size - size // 2)
     at = slice(0, DIMENSIONS)
     scale = 1 / found.tolerances[at]

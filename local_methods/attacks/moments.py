@@ -7,6 +7,7 @@ the units' product. A released row by itself has any fraction; those of a group 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import comb
 
 import numpy as np
 
@@ -21,6 +22,9 @@ WRITTEN = range(-3, 9)
 
 USEFUL = 0.1
 """A sum that may be off by more says too little about being whole."""
+
+CERTAIN = 30.0
+"""Bits by which a match is better than chance."""
 
 DEVIATIONS = 4.0
 """Of rounding errors, which add up as random ones."""
@@ -40,6 +44,11 @@ class Fractions:
     def bits(self) -> float:
         """How much a sum of random rows would have to match by chance."""
         return float(-np.log2(2 * self.tolerances).sum())
+
+    def tells_apart(self, size: int) -> bool:
+        """Whether a whole sum of so many rows is no chance."""
+        rows = len(self.rows)
+        return rows >= size and self.bits >= np.log2(comb(rows, size)) + CERTAIN
 
     def whole(self, members: Indices) -> Mask:
         """Which sets of rows, sets × rows by position here, add up to whole numbers."""

@@ -6,13 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from mixbayes.local_methods.coordinates import numerics
+from mixbayes.local_methods.domain import Domain, bounds_of, unit_of
 from mixbayes.local_methods.tables import MISSING, Codes, Column, Floats, Indices, Mask, Nominal, Table
-
-FINEST_DIGITS = 9
-"""No unit is looked for below so many decimal places."""
-
-SAME = 1e-6
-"""In units: numbers that are so near to a whole one are written with rounding errors."""
 
 NO_CLASS = 0
 
@@ -24,18 +20,23 @@ class Seen:
     cells: Floats = field(repr=False)
     units: Floats
     """In which each column is recorded; 1 for the places of names. Public: whoever knows the hospital knows it."""
+    bounds: Floats
+    """The lowest and the highest number that each column may have, not-a-number for names. Public as well."""
     nominal: Mask
     classes: Codes = field(repr=False)
     """Of each row; all alike where there is no class."""
 
     @staticmethod
-    def of(released: Table, labels: Nominal | None, units: Floats) -> Seen:
-        """The release with its classes, which come last as one more nominal column."""
+    def of(released: Table, labels: Nominal | None, known: tuple[Floats, Floats]) -> Seen:
+        """The release with its classes, which come last as one more nominal column; `known` as `known_of` has it."""
+        units, bounds = known
         columns: list[Column] = [*released.columns, *([labels] if labels else [])]
         cells = np.column_stack([as_numbers(column) for column in columns])
         nominal = np.array([isinstance(column, Nominal) for column in columns])
         classes = labels.codes if labels else np.full(released.rows, NO_CLASS, np.int64)
-        return Seen(cells, np.append(units, [1.0] * (labels is not None)), nominal, classes)
+        if labels:
+            units, bounds = np.append(units, 1.0), np.vstack([bounds, [np.nan, np.nan]])
+        return Seen(cells, units, bounds, nominal, classes)
 
     @property
     def rows(self) -> int:
@@ -48,9 +49,7 @@ class Seen:
 
     def measurements(self) -> Indices:
         """The columns of numbers that are not the same in every row."""
-        varied = np.array([np.ptp(column[~np.isnan(column)]) > 0 if not np.isnan(column).all() else False
-                           for column in self.cells.T])
-        return np.flatnonzero(~self.nominal & varied)
+        return np.array([at for at in np.flatnonzero(~self.nominal) if _varied(self.cells[:, at])], np.intp)
 
     def complete(self, columns: Indices) -> Mask:
         """The rows that have all of these columns."""
@@ -69,6 +68,11 @@ class Seen:
         return np.rint(self.whole)
 
 
+def _varied(cells: Floats) -> bool:
+    present = cells[~np.isnan(cells)]
+    return len(present) > 0 and bool(np.ptp(present) > 0)
+
+
 def as_numbers(column: Column) -> Floats:
     """Numbers as they are, names by their places, gaps as not-a-number."""
     if isinstance(column, Nominal):
@@ -76,15 +80,12 @@ def as_numbers(column: Column) -> Floats:
     return column.numbers
 
 
-def units_of(table: Table) -> Floats:
-    """The unit of each column of the original: the largest power of ten of which all its numbers are multiples."""
-    return np.array([1.0 if isinstance(column, Nominal) else _unit(column.numbers) for column in table.columns])
-
-
-def _unit(numbers: Floats) -> float:
-    present = numbers[~np.isnan(numbers)]
-    for digits in range(FINEST_DIGITS):
-        scaled = present * 10.0**digits
-        if (np.abs(scaled - np.rint(scaled)) <= SAME).all():
-            return 10.0**-digits
-    return 10.0**-FINEST_DIGITS
+def known_of(table: Table, domain: Domain | None = None) -> tuple[Floats, Floats]:
+    """The unit and the bounds of each column of the original, as they are public."""
+    units, bounds = np.ones(len(table.names)), np.full((len(table.names), 2), np.nan)
+    for at, column in numerics(table):
+        if not column.missing.all():
+            bounds[at] = bounds_of(table.names[at], column, domain)
+            unit = unit_of(column, bounds[at, 0], bounds[at, 1], 1)
+            units[at] = 10.0**unit.exponent if unit and unit.exponent >= 0 else 1 / 10.0**-unit.exponent if unit else 1
+    return units, bounds
