@@ -1,7 +1,8 @@
 """The flat through a group: k rows drawn with a covariance of rank k - 1 span the flat in which the originals lie.
 
-A flat through rows that are not a group meets no point of whole numbers, one through a group meets the group's k. Some
-columns are given every whole number that a group can have there; the others then follow, and must be whole as well.
+A flat through rows that are not a group meets no point of whole numbers, one through a group meets the group's k and
+whole combinations of them, further out. Some columns are given every whole number that a group can have there; the
+others then follow, and must be whole as well.
 """
 
 from __future__ import annotations
@@ -96,8 +97,9 @@ def _points(seen: Seen, columns: Indices, members: Indices) -> Floats:
         return np.empty((0, len(columns)))
     wanted = np.array(list(product(*ranges))) - mean[given]
     found = mean + wanted @ np.linalg.lstsq(away[:, given], away, rcond=None)[0]
-    near = (np.abs(found - np.rint(found)) <= TOLERANCE).all(axis=1)
-    return np.rint(found[near])
+    found = found[(np.abs(found - np.rint(found)) <= TOLERANCE).all(axis=1)]
+    outwards = ((found - mean) @ np.linalg.pinv(away)) ** 2  # in deviations of the group
+    return np.rint(found[np.argsort(outwards.sum(axis=1), kind="stable")[: len(members)]])
 
 
 def _independent(away: Floats, order: Indices, rank: int) -> list[int]:
