@@ -74,8 +74,8 @@ class Aggregating(LocalMethod):
             measured=float(min(counts)) if counts else None,
             holds=min(counts, default=self._least) >= self._least,
             people=f"{self._least}-anonymity of {', '.join(shown)}" if self._jointly or len(at) == 1 else None,
-            not_promised="that single numbers stay hidden: the mean of a group times its size is its sum, and few whole "
-            "numbers can have a given sum; all of a group may have the same number",
+            not_promised="that single numbers stay hidden: the mean of a group times its size is its sum, few whole "
+            "numbers can have a given sum, and all of a group may have the same number",
         )
 
 

@@ -57,8 +57,8 @@ mixbayes protect patients.csv released.parquet --method condensation --set k=20 
 
 
 SEED_IS_KNOWN = (
-    "mixbayes: This release was made with --seed. Whoever knows or guesses the seed repeats what chance did, and may undo "
-    "it. Seeds are for experiments: leave --seed out of a release that others get."
+    "mixbayes: This release was made with --seed. Whoever knows or guesses the seed repeats what chance did, and may "
+    "undo it. Seeds are for experiments: leave --seed out of a release that others get."
 )
 OF_NONE = {"quasi_identifiers": "all columns", "confidential": "all of numbers"}
 """Whatever a parameter is about if nothing is said."""
