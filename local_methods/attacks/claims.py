@@ -17,6 +17,8 @@ CONFIDENCE = 1.959963984540054
 GUESSES = 20
 """How often guessing is repeated, so that its share is known better than that of the attack."""
 
+MOST_GUESSES = 20_000
+
 
 @dataclass(frozen=True, eq=False)
 class Claims:
@@ -73,8 +75,10 @@ class Score:
     """Of the claims, how many are right."""
     guessed: Interval
     """Of guesses of the same kind, how many are."""
-    rows: int
-    """Of the original."""
+    patients: float
+    """Of the original, how many were given back in every cell."""
+    guessed_patients: float
+    """How many as many guesses gave back, on average."""
     cut_off: bool
 
     @property
@@ -86,14 +90,26 @@ class Score:
 def score(claims: Claims, guess: Guess, seen: Seen, original: Floats, seed: int) -> Score:
     """Compare claims and guesses with the original, which is in units as they are."""
     random = np.random.default_rng(seed)
-    right = float(right_claims(claims, original).sum())
-    guessed, made = 0.0, 0
-    for _ in range(GUESSES if len(claims) else 0):
-        guesses = guess(seen, claims, random)
-        guessed, made = guessed + float(right_claims(guesses, original).sum()), made + len(guesses)
+    right, patients = _right(claims, original)
+    times = max(1, min(GUESSES, MOST_GUESSES // max(1, len(claims)))) if len(claims) else 0
+    guesses = np.array([_right(guess(seen, claims, random), original) for _ in range(times)]).reshape(-1, 2)
+    made = times * len(claims)
     return Score(
-        len(claims), right, Interval.of(right, len(claims)), Interval.of(guessed, made), len(original), claims.cut_off
+        len(claims),
+        right,
+        Interval.of(right, len(claims)),
+        Interval.of(float(guesses[:, 0].sum()), made),
+        patients,
+        float(guesses[:, 1].mean()) if times else 0.0,
+        claims.cut_off,
     )
+
+
+def _right(claims: Claims, original: Floats) -> tuple[float, float]:
+    """How many claims are right, and how many of these are of every cell of a patient."""
+    right = right_claims(claims, original)
+    whole = right[~np.isnan(claims.cells).any(axis=1)]
+    return float(right.sum()), float((whole == 1).sum())
 
 
 def right_claims(claims: Claims, original: Floats) -> Floats:

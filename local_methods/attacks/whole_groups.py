@@ -84,7 +84,7 @@ def _by_lattice(seen: Seen, pool: Indices, k: int | None) -> Found:
         groups, cut_off = groups_by_lattice(rows)
         found |= Found([rows.rows[members] for members in groups], cut_off)
         tried += 1
-        if len(part) == len(left):
+        if len(part) == len(left) or not groups:
             return found
         left = found.left(np.setdiff1d(left, part[:1]))
     return found | Found([], len(left) >= (k or SMALLEST) and bool(found.groups))
