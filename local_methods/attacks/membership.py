@@ -1,0 +1,23 @@
+"""Whether somebody was in the table: members stand nearer to released rows than others of their kind.
+
+A person far from everybody is far from released rows too. So the distance to the nearest released row is compared with
+that to the nearest other person of the population, whom an attacker may know as well (Hilprecht and others, 2019, use
+the released rows alone). If the release says nothing about who was in, members and others have the same distances.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mixbayes.local_methods.attacks.people import Measured, People, advantage, nearest
+
+SMALL = 1e-9
+
+
+def membership(people: People) -> Measured:
+    """The advantage over a coin of somebody who bets on members."""
+    members, others, released, _ = people.points()
+    population = np.vstack([members, others])
+    known = nearest(population, population, but_itself=True)
+    scores = np.log(known + SMALL) - np.log(nearest(population, released) + SMALL)
+    return advantage(scores[: len(members)], scores[len(members) :])
