@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.noise.additive import AdditiveNoise
     from mixbayes.local_methods.noise.multiplicative import MultiplicativeNoise
     from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
+    from mixbayes.local_methods.recoding.recoding import Recoding
     from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
     from mixbayes.local_methods.sap.sap import SAP
     from mixbayes.local_methods.svd.decomposition import SVD, SparsifiedSVD
@@ -41,6 +42,7 @@ __all__ = [
     "MultiplicativeNoise",
     "ParameterSearch",
     "PerturbationTree",
+    "Recoding",
     "SampleGeneration",
     "SparsifiedSVD",
     "UnfitTable",
@@ -60,6 +62,7 @@ _HOMES = {
     "PerturbationTree": "perturbation_tree.tree",
     "SAP": "sap.sap",
     "SVD": "svd.decomposition",
+    "Recoding": "recoding.recoding",
     "SampleGeneration": "sample_generation.sampling",
     "SparsifiedSVD": "svd.decomposition",
 }

@@ -15,11 +15,13 @@ from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.generalisation.parameters import Taxonomies
 from mixbayes.local_methods.name_set_check import ListsOfNames
 from mixbayes.local_methods.name_sets import read_name_sets
+from mixbayes.local_methods.recoding.rules import Cuts
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),
     "class-wise-condensation": ("condensation.class_wise", "ClassWiseCondensation"),
     "generalisation": ("generalisation.generalisation", "Generalisation"),
+    "recoding": ("recoding.recoding", "Recoding"),
     "sap": ("sap.sap", "SAP"),
     "dmpd": ("dmpd.decomposition", "DMPD"),
     "perturbation-tree": ("perturbation_tree.tree", "PerturbationTree"),
@@ -96,7 +98,7 @@ def _read(text: str, constraint: Any) -> Any:
         return float(text)
     if isinstance(constraint, ListsOfNames):
         return read_name_sets(text)
-    if isinstance(constraint, Taxonomies):
+    if isinstance(constraint, Taxonomies | Cuts):
         return constraint.read(text)
     if constraint in (list, tuple, "array-like"):
         return [part.strip() for part in text.split(",") if part.strip()]

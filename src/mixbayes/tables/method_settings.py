@@ -13,7 +13,7 @@ from mixbayes.tables.method_table import as_command_error
 if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
 
-IN_FILES = ("taxonomies",)
+IN_FILES = ("taxonomies", "cuts")
 """Parameters that a command names a JSON file for."""
 
 
@@ -32,9 +32,9 @@ def _content(path: Path) -> str:
         text = path.read_text(encoding="utf-8")
         json.loads(text)
     except OSError as error:
-        raise BadData(f"{path} cannot be read: {error.strerror}. Name a file of taxonomies in JSON.") from None
+        raise BadData(f"{path} cannot be read: {error.strerror}. Name a file in JSON.") from None
     except UnicodeDecodeError:
-        raise BadData(f"{path} is no text in UTF-8. Name a file of taxonomies in JSON.") from None
+        raise BadData(f"{path} is no text in UTF-8. Name a file in JSON.") from None
     except json.JSONDecodeError as error:
         raise BadData(f"{path} is no JSON: line {error.lineno}, {error.msg}. Correct it.") from None
     return text
