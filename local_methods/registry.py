@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 
-from mixbayes.local_methods.base import LocalMethod
+from mixbayes.local_methods.base import LocalMethod, RandomState
 from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.generalisation.parameters import Taxonomies
 from mixbayes.local_methods.name_set_check import ListsOfNames
@@ -57,7 +57,7 @@ def required_keys(kind: type[LocalMethod]) -> list[str]:
     return [key for key in keys_of(kind) if parameters[key].default is inspect.Parameter.empty]
 
 
-def configured(name: str, settings: Mapping[str, str], seed: int | None = None) -> LocalMethod:
+def configured(name: str, settings: Mapping[str, str], seed: RandomState = None) -> LocalMethod:
     """The method with these parameters, each read as what the method takes."""
     kind = method_class(name)
     unknown = [key for key in settings if key not in keys_of(kind)]

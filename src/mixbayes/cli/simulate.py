@@ -197,7 +197,6 @@ def simulate(
         recipe=recipe,
         compare=compare or [],
         protocol=protocol.value,
-        protect=protections,
         noise=epsilon is not None,
     )  # what does not go together is refused before any table is read
     if labels:

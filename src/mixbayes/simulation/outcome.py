@@ -24,6 +24,7 @@ from mixbayes.simulation.by_recipe import (
     share_right,
     with_recipe,
 )
+from mixbayes.tables.changed import Changed
 from mixbayes.tables.columns import Columns
 
 Labels = NDArray[np.int64]
@@ -43,6 +44,8 @@ class Hospital:
     """Rows that this left without a class; they are not counted."""
     coarsened: int = 0
     """Cells that count as missing, because the release says less of them than any value of the dictionary."""
+    changed: Changed | None = None
+    """What protection changed of the numbers that it contributes; None without protection."""
 
 
 @dataclass(frozen=True)

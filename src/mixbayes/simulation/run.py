@@ -16,7 +16,6 @@ from mixbayes.agreement.noise import (
     document,
     in_words,
     promised,
-    refuse_protected_and_noisy,
     without_noise,
 )
 from mixbayes.evaluation.document import Evaluation
@@ -56,7 +55,9 @@ from mixbayes.simulation.wishes import PAILLIER, Wishes, wishes
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import NO_LISTS, class_of, common_names, infer, refuse_unlabelled
 from mixbayes.tables.profile import profiled
+from mixbayes.tables.protecting import read_protection
 from mixbayes.tables.tallying import Counted
+from mixbayes.tables.with_noise import refuse_unfit_for_noise
 from mixbayes.transport.errors import CannotServe, RoundFailed, TooEarly
 from mixbayes.transport.meter import Moved
 
@@ -135,8 +136,9 @@ def simulate(
         raise Unsupported(
             "The Paillier protocol is for two hospitals alone: add --two-party, or use --protocol shares."
         )
-    if protect and epsilon is not None:
-        refuse_protected_and_noisy()
+    if epsilon is not None:
+        for text in filter(None, [protect] if isinstance(protect, str) else protect.values()):
+            refuse_unfit_for_noise(read_protection(text), epsilon, delta)
     if protocol == PAILLIER and epsilon is not None:
         raise Unsupported("The Paillier protocol is exact and takes no noise: leave out epsilon, or take shares.")
     wished = wishes(
@@ -146,7 +148,6 @@ def simulate(
         recipe=recipe,
         compare=compare,
         protocol=protocol,
-        protect=protect,
         noise=epsilon is not None,
     )
     _refuse_unfit_tables(tables, class_column)
@@ -247,7 +248,7 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers, privacy: Priv
 
 def _described(name: str, held: Counted) -> Hospital:
     protect, guarantee = held.protection or None, held.guarantee or None
-    return Hospital(name, held.rows, protect, guarantee, held.unlabelled, held.coarsened)
+    return Hospital(name, held.rows, protect, guarantee, held.unlabelled, held.coarsened, held.changed)
 
 
 def _staged(make: Callable[[], AbstractContextManager[Stage]], play: Callable[[Stage], _Answers]) -> _Answers:
@@ -330,7 +331,16 @@ def _start(crew: Crew, set_up: Stage, prepared: Prepared) -> None:
         crew.start(
             name,
             roles.hospital,
-            PartySettings(federation, node, set_up.keys(node), set_up.state(node), vector, patients=patients),
+            PartySettings(
+                federation,
+                node,
+                set_up.keys(node),
+                set_up.state(node),
+                vector,
+                patients=patients,
+                unprotected=prepared.unprotected[name].vector,
+                row_privacy=prepared.held[name].row_privacy,
+            ),
         )
     for role in (*(federation.title(mixer.name) for mixer in federation.mixers), *vectors):
         crew.hear(role)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.method_table import as_command_error
 
@@ -17,7 +19,9 @@ IN_FILES = ("taxonomies", "cuts")
 """Parameters that a command names a JSON file for."""
 
 
-def configured_method(name: str, settings: Mapping[str, str], seed: int | None = None) -> LocalMethod:
+def configured_method(
+    name: str, settings: Mapping[str, str], seed: int | np.random.Generator | None = None
+) -> LocalMethod:
     """The method with these settings; what is wrong with them ends the command."""
     from mixbayes.local_methods.registry import configured  # slow to import
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
 
 Progress = Callable[[str, int, int], None]
+Chance = int | np.random.Generator
+"""The seed of what a method draws, or what it draws from."""
 
 ROWS_AT_ONCE = 1 << 14
 """So many rows are texts in memory at a time while columns are compared."""
@@ -56,6 +58,8 @@ class Protected:
     coarsened: int = 0
     """Cells that the table has and that count as missing, because the release says less of them than any value that
     the dictionary lists."""
+    row_privacy: tuple[float, float] | None = None
+    """The ε and δ that it promises for a row more or less in the table, where it promises some."""
 
 
 def read_protection(text: str) -> Protection:
@@ -74,7 +78,7 @@ def read_protection(text: str) -> Protection:
 
 
 def protect(
-    table: Columns, dictionary: Dictionary, protection: Protection, seed: int, progress: Progress | None = None
+    table: Columns, dictionary: Dictionary, protection: Protection, seed: Chance, progress: Progress | None = None
 ) -> Protected:
     """Apply the method to the columns that are counted; a release that does not keep its promise is refused."""
     method = _configured(protection, seed)
@@ -91,7 +95,13 @@ def protect(
     texts = texts_of(method, counted, released)
     unlabelled = texts.column(dictionary.class_column).where(missing)
     counted_rows = texts.take(np.flatnonzero(~unlabelled)) if unlabelled.any() else texts
-    return Protected(counted_rows, _promise(method), method.guarantee_.privacy, int(unlabelled.sum()), coarsened)
+    promise, rows = _promise(method), int(unlabelled.sum())
+    return Protected(counted_rows, promise, method.guarantee_.privacy, rows, coarsened, method.row_privacy())
+
+
+def row_privacy(protection: Protection) -> tuple[float, float] | None:
+    """The ε and δ that the method promises for a row more or less in the table; None if it promises none."""
+    return _configured(protection).row_privacy()
 
 
 def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
@@ -126,7 +136,7 @@ def _equal(one: Column, other: Column) -> bool:
     return all(np.array_equal(one.texts_in(rows), other.texts_in(rows)) for rows in slices(len(one), ROWS_AT_ONCE))
 
 
-def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
+def _configured(protection: Protection, seed: Chance | None = None) -> LocalMethod:
     return configured_method(protection.method, protection.settings, seed)
 
 

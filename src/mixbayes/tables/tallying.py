@@ -16,6 +16,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import SPELLING
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.tables.cells import Cells, Column
+from mixbayes.tables.changed import Changed
 from mixbayes.tables.columns import Columns, said_of_rows
 from mixbayes.tables.encoding import absent, refuse, shown
 from mixbayes.tables.together import counted_together
@@ -46,6 +47,10 @@ class Counted:
     """What its release was found to keep."""
     coarsened: int = 0
     """Cells that count as missing, because the release says less of them than any value of the dictionary."""
+    changed: Changed | None = None
+    """What protection changed of the vector."""
+    row_privacy: tuple[float, float] | None = None
+    """The ε and δ that its release promises for a row of the table, where it promises some."""
 
 
 class Counting:
