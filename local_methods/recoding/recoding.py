@@ -20,8 +20,8 @@ from mixbayes.local_methods.recoding.rules import AtLevel, Cuts, Suppressed, cut
 from mixbayes.local_methods.tables import Column, Nominal, Table
 
 NOBODY = (
-    "By itself it promises nobody anything: a combination of recoded values may be that of one person alone, and "
-    "whoever knows that person finds the row."
+    "anything about people, by itself: a combination of recoded values may be that of one person alone, and whoever "
+    "knows that person finds the row"
 )
 
 
@@ -129,7 +129,6 @@ class Recoding(LocalMethod):
         ]
         return Guarantee(
             claim=self._claim(),
-            privacy=False,
             measured=float(sum(changed)),
             holds=not any(changed),
             not_promised=NOBODY,
