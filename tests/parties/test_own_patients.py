@@ -67,5 +67,5 @@ def test_of_more_patients_than_are_asked_about_a_sample_is_spread_over_the_table
 def test_without_folds_or_patients_it_says_what_to_do(folds: int) -> None:
     one = own(6, folds=folds)
     nobody = OwnPatients(one.layout, one.vector, one.patients if folds == 1 else None)
-    with pytest.raises(Unsupported, match="policy, folds = 5" if folds == 1 else "without --protect"):
+    with pytest.raises(Unsupported, match="policy, folds = 5" if folds == 1 else "every fold is empty"):
         nobody.refuse_none()

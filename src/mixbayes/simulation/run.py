@@ -218,6 +218,7 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers, privacy: Priv
         agreement, answered = compare_by_recipe(
             layout,
             prepared.counts,
+            prepared.before,
             prepared.codes,
             prepared.questions,
             prepared.parts,
