@@ -15,6 +15,7 @@ from mixbayes.node.rounds.status import Status
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Words
 from mixbayes.tables.folding import Patients
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.meter import Meter
 
 ANYWHERE = "127.0.0.1:0"
@@ -40,8 +41,8 @@ class Settings:
     """What was verified of the protected table."""
     changed: str = ""
     """What protecting changed of the counts, and who has which promise."""
-    row_privacy: tuple[float, float] | None = None
-    """The ε and δ that the release that was counted promises for a row of the table, where it promises some."""
+    own_release: PrivateRelease | None = None
+    """What was counted, where that is a release with a promise of its own."""
     unprotected: Words | None = field(default=None, repr=False)
     """Where a release was counted, the counts of the table as it is, for the hospital's own classifier. They stay in
     this node's memory."""
@@ -53,7 +54,7 @@ class Settings:
     @cached_property
     def own_patients(self) -> OwnPatients:
         """What the hospital has without asking anybody: the same for all who ask for it, with what it has computed."""
-        private = self.row_privacy is not None
+        private = self.own_release is not None
         return OwnPatients(
             self.federation.layout, self.vector, self.patients, self.aside, self.unprotected, hides_rows=private
         )

@@ -172,7 +172,7 @@ def test_nothing_held_out_is_nothing_asked() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"epsilon": 1.0, "protect": {"north": "sap:p=1"}}, "Possible are recoding"),
+        ({"epsilon": 1.0, "protect": {"north": "sap:p=1"}}, "Possible with noise: recoding"),
         ({"evaluate": True, "folds": 1}, "dealt into 2 to 20 folds"),
         ({"recipe": "joint:costs=maybe=3"}, "has a cost for 'maybe'; the classes are no, yes"),
     ],

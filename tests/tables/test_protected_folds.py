@@ -141,7 +141,9 @@ def test_by_chance_a_row_is_dealt_by_its_own_number() -> None:
     sizes = np.bincount(Dealing(5, 0, SECRET, by_chance=True).deal(100).folds).tolist()
     assert layout_of(5).class_counts(found.counted.vector.reshape(5, -1)).sum(axis=1).tolist() == sizes
     assert np.bincount(found.patients.folds).tolist() == sizes
-    assert found.counted.row_privacy == (1.0, 1e-6)
+    release = found.counted.own_release
+    assert release
+    assert (release.epsilon, release.delta, len(release.id)) == (1.0, 1e-6, 32)
 
 
 def test_what_changed_by_hand() -> None:

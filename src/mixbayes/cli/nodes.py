@@ -195,7 +195,7 @@ def party(
         counts.protection,
         counts.guarantee,
         changed=_changed(agreed, counts),
-        row_privacy=counts.row_privacy,
+        own_release=counts.own_release,
         unprotected=found.unprotected,
         patients=found.patients,
         aside=found.aside,
@@ -260,9 +260,9 @@ def _refuse_unchanged(counts: Counted) -> None:
 def _changed(agreed: Federation, counts: Counted) -> str:
     """What protecting changed, and who has which promise, for the hospital's own applications."""
     said = [str(counts.changed)] if counts.changed else []
-    if counts.row_privacy:
+    if counts.own_release:
         noise, aside = agreed.privacy is not None, agreed.joint_test
-        said.append(f"Promised is {for_whom(counts.row_privacy, noise=noise, aside=aside)}")
+        said.append(f"Promised is {for_whom(counts.own_release, noise=noise, aside=aside)}")
     return ". ".join(said)
 
 

@@ -340,7 +340,7 @@ def _start(crew: Crew, set_up: Stage, prepared: Prepared) -> None:
                 vector,
                 patients=patients,
                 unprotected=prepared.unprotected[name].vector,
-                row_privacy=prepared.held[name].row_privacy,
+                own_release=prepared.held[name].own_release,
             ),
         )
     for role in (*(federation.title(mixer.name) for mixer in federation.mixers), *vectors):

@@ -39,10 +39,14 @@ class Changed:
         said = f"{self.differing} of {self.numbers} numbers of the contribution differ from the unprotected ones"
         if self.differing:
             said += (
-                f", half of these by more than {self.median:.2g} of the patients of their class, "
-                f"the most by {self.largest:.2g}"
+                f", half of these by more than {_percent(self.median)} of the patients of their class, "
+                f"the most by {_percent(self.largest)}"
             )
         return f"{said}: {GIVEN_AWAY}" if self.hardly else said
+
+
+def _percent(share: float) -> str:
+    return f"{float(f'{100 * share:.2g}'):g} %"
 
 
 def changed_by(layout: Layout, before: Words, after: Words) -> Changed:

@@ -54,5 +54,4 @@ def protected(
         guarantee=done.guarantee,
         coarsened=done.coarsened,
         changed=changed_by(layout, before.vector, found.vector),
-        row_privacy=done.row_privacy,
     )

@@ -17,10 +17,11 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable
 from dataclasses import replace
+from hashlib import sha256
+from importlib.metadata import version
 
 import numpy as np
 
-from mixbayes import __version__
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.evaluation import MOST_ROWS
@@ -29,6 +30,7 @@ from mixbayes.protocol.errors import BadData
 from mixbayes.tables.changed import changed_by
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.folding import Dealing, Folded, folded
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.tables.protecting import Progress, Protected, Protection, protect, row_privacy
 from mixbayes.tables.tallying import Counted, Counting
 
@@ -49,12 +51,13 @@ def protected_in_folds(
     folds, by_chance = layout.terms.folds, promised is not None
     before = folded(layout, table, test_share=test_share, secret=secret, most=most, by_chance=by_chance)
     dealt = Dealing(folds, test_share, secret, by_chance=by_chance).deal(table.rows).folds
-    releases: dict[int, Protected] = {}
-    for fold in range(folds):
-        part = _named(table.take(np.flatnonzero(dealt == fold)), fold, folds)
-        if part.rows:
-            chance = np.random.default_rng(seed_for(drawn_by, protection, fold, layout.dictionary, part))
-            releases[fold] = _protected(part, layout, protection, chance, progress)
+    parts = [_named(table.take(np.flatnonzero(dealt == fold)), fold, folds) for fold in range(folds)]
+    seeds = [seed_for(drawn_by, protection, fold, layout.dictionary, part) for fold, part in enumerate(parts)]
+    releases = {
+        fold: _protected(part, layout, protection, np.random.default_rng(seeds[fold]), progress)
+        for fold, part in enumerate(parts)
+        if part.rows
+    }
     found = _counted(layout, releases)
     unprotected = before.counted.vector
     about = replace(
@@ -64,7 +67,7 @@ def protected_in_folds(
         guarantee=_in_each(folds, [one.guarantee for one in releases.values()]),
         coarsened=sum(one.coarsened for one in releases.values()),
         changed=changed_by(layout, joint(layout, unprotected), joint(layout, found.vector)),
-        row_privacy=promised,
+        own_release=PrivateRelease(_id_of(seeds), *promised) if promised else None,
     )
     return replace(before, counted=about, unprotected=unprotected)
 
@@ -77,10 +80,14 @@ def seed_for(secret: bytes, protection: Protection, fold: int, dictionary: Dicti
     digest = hmac.new(secret, b"mixbayes protection", "sha256")
     _feed(digest, (str(protection), str(fold)))
     if row_privacy(protection):
-        _feed(digest, (__version__, dictionary.model_dump_json()))
+        _feed(digest, (version("mixbayes"), dictionary.model_dump_json()))
         for name in (*dictionary.names, dictionary.class_column):
             _feed(digest, (name, "\0".join(part.texts(name).tolist())))
     return int.from_bytes(digest.digest(), "little")
+
+
+def _id_of(seeds: Iterable[int]) -> bytes:
+    return sha256(b"".join(seed.to_bytes(32, "little") for seed in seeds)).digest()
 
 
 def _feed(digest: hmac.HMAC, texts: Iterable[str]) -> None:

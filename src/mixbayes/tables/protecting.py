@@ -59,8 +59,6 @@ class Protected:
     coarsened: int = 0
     """Cells that the table has and that count as missing, because the release says less of them than any value that
     the dictionary lists."""
-    row_privacy: tuple[float, float] | None = None
-    """The ε and δ that it promises for a row more or less in the table, where it promises some."""
 
 
 def read_protection(text: str) -> Protection:
@@ -96,8 +94,7 @@ def protect(
     texts = texts_of(method, counted, released)
     unlabelled = texts.column(dictionary.class_column).where(missing)
     counted_rows = texts.take(np.flatnonzero(~unlabelled)) if unlabelled.any() else texts
-    promise, rows = _promise(method), int(unlabelled.sum())
-    return Protected(counted_rows, promise, method.guarantee_.people, rows, coarsened, method.row_privacy())
+    return Protected(counted_rows, _promise(method), method.guarantee_.people, int(unlabelled.sum()), coarsened)
 
 
 def row_privacy(protection: Protection) -> tuple[float, float] | None:

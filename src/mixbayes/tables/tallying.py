@@ -19,6 +19,7 @@ from mixbayes.tables.cells import Cells, Column
 from mixbayes.tables.changed import Changed
 from mixbayes.tables.columns import Columns, said_of_rows
 from mixbayes.tables.encoding import absent, refuse, shown
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.tables.together import counted_together
 
 FEW = 4
@@ -49,8 +50,8 @@ class Counted:
     """Cells that count as missing, because the release says less of them than any value of the dictionary."""
     changed: Changed | None = None
     """What protection changed of the vector."""
-    row_privacy: tuple[float, float] | None = None
-    """The ε and δ that its release promises for a row of the table, where it promises some."""
+    own_release: PrivateRelease | None = None
+    """What was counted, where that is a release with a promise of its own."""
 
 
 class Counting:

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.method_settings import configured_method
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.tables.protecting import Protection
 
 
@@ -27,12 +28,11 @@ def refuse_unfit_for_noise(protection: Protection, epsilon: float, delta: float)
     _refuse_many(protection)
 
 
-def for_whom(row_privacy: tuple[float, float], *, noise: bool, aside: bool = False) -> str:
+def for_whom(release: PrivateRelease, *, noise: bool, aside: bool = False) -> str:
     """Which promise holds for the patients of a hospital that contributes such a release."""
-    epsilon, delta = row_privacy
     said = (
-        f"epsilon {epsilon:g} and delta {delta:g} for a row of this table, added or removed, once for all rounds that "
-        "count this release"
+        f"epsilon {release.epsilon:g} and delta {release.delta:g} for a row of this table, added or removed, once for "
+        "all rounds that count this release"
     )
     if noise:
         said += "; the noise of the rounds promises these patients nothing, and those of other hospitals what is agreed"
@@ -57,9 +57,9 @@ def _refuse_many(protection: Protection) -> NoReturn:
     kinds = {name: method_class(name) for name in METHODS}
     by_row = [name for name, kind in kinds.items() if kind.rows_changed is not LocalMethod.rows_changed]
     private = [name for name, kind in kinds.items() if kind.row_privacy is not LocalMethod.row_privacy]
-    instead = f"Possible are {', '.join(by_row)}"
+    instead = f"Possible with noise: {', '.join(by_row)}"
     if private:
-        instead += f", and with an epsilon and a delta up to the agreed ones {', '.join(private)}"
+        instead += f"; {', '.join(private)}, with an epsilon and a delta not above the agreed ones"
     raise Unsupported(
         f"{protection}: one row of the table changes many rows that are counted, and the agreed noise would hide only "
         f"one of those. {instead}. Or leave out --protect, or agree without noise."
