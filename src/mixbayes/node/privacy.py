@@ -75,7 +75,7 @@ def _used(given: GivenAway, privacy: Privacy) -> str:
     drawn = "1 release" if many == 1 else f"{many} releases"
     whose = "the noise of " if not given.own else ""
     return (
-        f"{whose}{drawn} has used ε = {spent(given, privacy):.3g} of the "
+        f"{whose}{drawn} {'have' if many != 1 and not whose else 'has'} used ε = {spent(given, privacy):.3g} of the "
         f"{privacy.total_epsilon:g} that are agreed for all rounds (δ = {privacy.total_delta:g})"
     )
 

@@ -42,6 +42,7 @@ OPEN_TO_ALL = {
     ("noise", "seed"),
     ("outbox", "id"),
     ("outbox", "message"),
+    ("own_release", "id"),
     ("question", "id"),
     ("round", "run"),
     ("round", "model"),
