@@ -14,7 +14,7 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.identity import Identity
 from mixbayes.node.rounds.status import Status
 from mixbayes.node.tallies import Tallies
-from mixbayes.protocol.privacy.loss import Release
+from mixbayes.privacy.loss import Release
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mixbayes.agreement.agreement import Privacy
-from mixbayes.protocol.privacy.loss import Release, delta_of, epsilon_of, keeps
+from mixbayes.privacy.loss import Release, delta_of, epsilon_of, keeps
 
 
 def spent(releases: Sequence[Release], privacy: Privacy) -> float:

@@ -39,7 +39,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.privacy.coins import Coins
 
 Floats = NDArray[np.float64]
 

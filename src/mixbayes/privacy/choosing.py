@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Self
 
-from mixbayes.protocol.privacy.coins import MOST_COINS, MOST_WEIGHTS, Coins
-from mixbayes.protocol.privacy.loss import Composition, Losses, Release, Tilted, delta_of
+from mixbayes.privacy.coins import MOST_COINS, MOST_WEIGHTS, Coins
+from mixbayes.privacy.loss import Composition, Losses, Release, Tilted, delta_of
 
 DEARER = 1.035
 """So many times the smallest standard deviation is allowed. Every coin costs bytes in every cell, and a few per cent
