@@ -5,14 +5,14 @@ is post-processing of it (Kairouz, Oh and Viswanath 2015).
 
 **The exponential mechanism** draws a candidate with a probability that grows with exp(ε · score/2), where a row changes
 no score by more than one. It promises more than ε: the losses of all candidates lie in an interval of length ε,
-[t − ε, t], since the normalisation is common to them (Durfee and Rogers 2019). Two values with the losses t and t − ε are
-then the worst, for a t that we do not know. The maximum over t of their δ at ε' is, with a = exp(−ε/2),
+[t − ε, t], since the normalisation is common to them (Durfee and Rogers 2019). Two values with the losses t and t − ε
+are then the worst, for a t that we do not know. The maximum over t of their δ at ε' is, with a = exp(−ε/2),
 
     δ(ε') = (1 − a · exp(ε'/2))² / (1 − a²)    for |ε'| ≤ ε.
 
-This is the δ of one pair of laws: under P the loss has the density exp(loss/2) / (4 · sinh(ε/2)) on [−ε, ε]. That pair is
-worse than the mechanism whatever t is, also where later steps depend on what was drawn (Zhu, Dong and Wang 2022). Its
-loss is put on points by connecting the dots of δ, which gives weights in closed form.
+This is the δ of one pair of laws: under P the loss has the density exp(loss/2) / (4 · sinh(ε/2)) on [−ε, ε]. That pair
+is worse than the mechanism whatever t is, also where later steps depend on what was drawn (Zhu, Dong and Wang 2022).
+Its loss is put on points by connecting the dots of δ, which gives weights in closed form.
 """
 
 from __future__ import annotations

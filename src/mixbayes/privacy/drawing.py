@@ -1,7 +1,7 @@
 """Noise and choices that one machine draws by itself, exactly: from random bits, with integers alone.
 
-`random.SystemRandom` draws from the operating system. `random.Random` with a seed draws the same again: whoever knows the
-seed can take the noise off.
+`random.SystemRandom` draws from the operating system. `random.Random` with a seed draws the same again: whoever knows
+the seed can take the noise off.
 """
 
 from __future__ import annotations
