@@ -28,6 +28,7 @@ METHODS: Mapping[str, tuple[str, str]] = {
     "perturbation-tree": ("perturbation_tree.tree", "PerturbationTree"),
     "microaggregation": ("microaggregation.aggregation", "Microaggregation"),
     "sample-generation": ("sample_generation.sampling", "SampleGeneration"),
+    "private-synthesis": ("private_synthesis.synthesis", "PrivateSynthesis"),
     "svd": ("svd.decomposition", "SVD"),
     "sparsified-svd": ("svd.decomposition", "SparsifiedSVD"),
     "additive-noise": ("noise.additive", "AdditiveNoise"),

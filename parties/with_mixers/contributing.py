@@ -24,11 +24,11 @@ from mixbayes.parties.open_question import NoteOfNode, OpenQuestion
 from mixbayes.parties.own_patients import other_counts
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.parties.with_mixers.rounds_at_both import NAMES
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.errors import MixbayesError, OutOfRange
-from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 from mixbayes.protocol.shares import split
 from mixbayes.tables.private_release import PrivateRelease

@@ -14,8 +14,8 @@ from mixbayes.node.disk.datastore import HOSPITAL, ContributionTables, Datastore
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.own_releases import charge_own, own_in_words
 from mixbayes.node.privacy import GivenAway, Loss, loss_of, spent, too_much
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release, delta_of, epsilon_of
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release, delta_of, epsilon_of
 from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.errors import RefusedByPolicy
 from tests.mixers.three_hospitals import Clock

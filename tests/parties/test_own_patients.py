@@ -7,6 +7,7 @@ import pytest
 
 from mixbayes.parties import own_patients
 from mixbayes.parties.own_patients import OwnPatients
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
@@ -15,7 +16,6 @@ from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.evaluation import PADDING
 from mixbayes.protocol.bayes.recipe import JOINT, OWN
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.tables.folding import Patients
 
 FOLDS = 3

@@ -10,12 +10,12 @@ from typing import Any
 
 from mixbayes.agreement.agreement import MOST_EPSILON, Federation, Given, Privacy
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
+from mixbayes.privacy.choosing import coins_for
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.privacy.choosing import coins_for
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release
 
 USUAL_DELTA = 1e-6
 MOST_NAMED = 10

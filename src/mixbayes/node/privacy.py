@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from mixbayes.agreement.agreement import Privacy
-from mixbayes.protocol.privacy.loss import TOLERANCE, Release, delta_of, epsilon_of, keeps
+from mixbayes.privacy.loss import TOLERANCE, Release, delta_of, epsilon_of, keeps
 from mixbayes.tables.private_release import PrivateRelease
 
 

@@ -23,6 +23,7 @@ from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.rounds.state import FAILED, SERVING
 from mixbayes.parties.desk import AtOwnNode
 from mixbayes.parties.settings import Settings as PartySettings
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
@@ -31,7 +32,6 @@ from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import UNSURE
 from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.simulation import roles
 from mixbayes.simulation.applications import all_by_the_first, applications, each_by_recipe, evaluated
 from mixbayes.simulation.by_recipe import Asked, Labels

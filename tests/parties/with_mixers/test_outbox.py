@@ -15,9 +15,9 @@ from mixbayes.node.disk.database import Database, Fault
 from mixbayes.node.disk.datastore import HOSPITAL
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.parties.with_mixers.contributing import Messages, Outbox
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release
 from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.errors import BadState, RefusedByPolicy
 from tests.mixers.misfortune import Fuse, Killed

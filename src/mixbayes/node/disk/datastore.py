@@ -24,8 +24,8 @@ from mixbayes.node.disk.sqlite import looking
 from mixbayes.node.privacy import GivenAway
 from mixbayes.node.rounds.record import LEFT_OUT, Held, Inclusion, Round
 from mixbayes.node.rounds.state import State
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
 from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.errors import BadState
 

@@ -21,9 +21,9 @@ from mixbayes.node.privacy import GivenAway, spent, too_much
 from mixbayes.node.rounds.record import Held, Round
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, status_of
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.errors import DifferentSets, LocalError
-from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES
 from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.errors import AlreadyContributed, RefusedByPolicy, RoundFailed, TooEarly
