@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 from mixbayes.local_methods import DMPD
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.errors import PeerGone
 from mixbayes.protocol.paillier.key import obfuscators
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.research.joining import tables as cutting
 from mixbayes.research.joining.chosen import Situation

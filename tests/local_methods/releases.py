@@ -38,6 +38,7 @@ SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "sap": [{"p": 0.3}, {"p": 0.3, "target": "class"}],
     "dmpd": [SHORT, {**SHORT, "inducer": "tree"}, {**SHORT, "class_in_key": True}, {**SHORT, "l": 2, "coarsen": True}],
     "generalisation": [{"k": 5}, {"k": 3, "split": "best"}, {"k": 20, "l": 2, "missing": "fill"}],
+    "recoding": [{"cuts": {"c0": 0.3}}, {"cuts": {"c0": [0, 1, 2, 400000]}, "suppress": ["c1"], "missing": "drop"}],
     "perturbation-tree": [
         {"leaf_size": 5},
         {"leaf_size": 4, "split": "median", "block_size": 60},

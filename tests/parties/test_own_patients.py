@@ -7,6 +7,7 @@ import pytest
 
 from mixbayes.parties import own_patients
 from mixbayes.parties.own_patients import OwnPatients
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
@@ -15,7 +16,6 @@ from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.evaluation import PADDING
 from mixbayes.protocol.bayes.recipe import JOINT, OWN
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.tables.folding import Patients
 
 FOLDS = 3
@@ -67,5 +67,5 @@ def test_of_more_patients_than_are_asked_about_a_sample_is_spread_over_the_table
 def test_without_folds_or_patients_it_says_what_to_do(folds: int) -> None:
     one = own(6, folds=folds)
     nobody = OwnPatients(one.layout, one.vector, one.patients if folds == 1 else None)
-    with pytest.raises(Unsupported, match="policy, folds = 5" if folds == 1 else "without --protect"):
+    with pytest.raises(Unsupported, match="policy, folds = 5" if folds == 1 else "every fold is empty"):
         nobody.refuse_none()

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
 
 Progress = Callable[[str, int, int], None]
+Chance = int | np.random.Generator
+"""The seed of what a method draws, or what it draws from."""
 
 ROWS_AT_ONCE = 1 << 14
 """So many rows are texts in memory at a time while columns are compared."""
@@ -75,7 +77,7 @@ def read_protection(text: str) -> Protection:
 
 
 def protect(
-    table: Columns, dictionary: Dictionary, protection: Protection, seed: int, progress: Progress | None = None
+    table: Columns, dictionary: Dictionary, protection: Protection, seed: Chance, progress: Progress | None = None
 ) -> Protected:
     """Apply the method to the columns that are counted; a release that does not keep its promise is refused."""
     method = configured_method(protection.method, protection.settings, seed, agreed_domain(dictionary))
@@ -93,6 +95,11 @@ def protect(
     unlabelled = texts.column(dictionary.class_column).where(missing)
     counted_rows = texts.take(np.flatnonzero(~unlabelled)) if unlabelled.any() else texts
     return Protected(counted_rows, _promise(method), method.guarantee_.people, int(unlabelled.sum()), coarsened)
+
+
+def row_privacy(protection: Protection) -> tuple[float, float] | None:
+    """The ε and δ that the method promises for a row more or less in the table; None if it promises none."""
+    return configured_method(protection.method, protection.settings).row_privacy()
 
 
 def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
