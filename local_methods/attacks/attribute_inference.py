@@ -19,14 +19,21 @@ def attribute_inference(people: People) -> tuple[Measured, Measured]:
 
     Numbers are guessed to their tenth, or exactly where there are at most ten.
     """
+    inside, outside = guessed(people)
+    return difference(inside, outside), difference(outside, np.zeros(2))
+
+
+def guessed(people: People) -> tuple[Floats, Floats]:
+    """Of each member and of each of the others, the share of the attributes that is guessed rightly."""
     members, others, released, columns = people.points()
     cuts = cuts_of(people.members)
     of_members, of_others, of_released = (
         codes_of(table, cuts) for table in (people.members, people.others, people.released)
     )
-    inside = _right(members, of_members, released, of_released, columns)
-    outside = _right(others, of_others, released, of_released, columns)
-    return difference(inside, outside), difference(outside, np.zeros(2))
+    return (
+        _right(members, of_members, released, of_released, columns),
+        _right(others, of_others, released, of_released, columns),
+    )
 
 
 def _right(people: Floats, cells: Codes, released: Floats, guesses: Codes, columns: Codes) -> Floats:

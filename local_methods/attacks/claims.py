@@ -107,9 +107,20 @@ def score(claims: Claims, guess: Guess, seen: Seen, original: Floats, seed: int)
 
 def _right(claims: Claims, original: Floats) -> tuple[float, float]:
     """How many claims are right, and how many of these are of every cell of a patient."""
-    right = right_claims(claims, original)
-    whole = right[~np.isnan(claims.cells).any(axis=1)]
-    return float(right.sum()), float((whole == 1).sum())
+    return float(right_claims(claims, original).sum()), float(given_back(claims, original))
+
+
+def given_back(claims: Claims, original: Floats) -> int:
+    """How many patients are claimed in every cell that they have, and in no other. Each is found once."""
+    claimed, cells = _known(claims.cells), _known(original)
+    if claims.places is not None:
+        return int((claimed == cells[claims.places]).all(axis=1).sum())
+    return (Counter(map(bytes, claimed)) & Counter(map(bytes, cells))).total()
+
+
+def _known(cells: Floats) -> Floats:
+    """Gaps as infinity, so that two of them are alike."""
+    return np.where(np.isnan(cells), np.inf, np.rint(cells)) + 0.0
 
 
 def right_claims(claims: Claims, original: Floats) -> Floats:

@@ -10,14 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.local_methods.attacks.people import Measured, People, advantage, nearest
+from mixbayes.local_methods.tables import Floats
 
 SMALL = 1e-9
 
 
 def membership(people: People) -> Measured:
     """The advantage over a coin of somebody who bets on members."""
+    return advantage(*scores(people))
+
+
+def scores(people: People) -> tuple[Floats, Floats]:
+    """How likely each member and each of the others is to have been in the table: the higher, the likelier."""
     members, others, released, _ = people.points()
     population = np.vstack([members, others])
     known = nearest(population, population, but_itself=True)
-    scores = np.log(known + SMALL) - np.log(nearest(population, released) + SMALL)
-    return advantage(scores[: len(members)], scores[len(members) :])
+    found = np.log(known + SMALL) - np.log(nearest(population, released) + SMALL)
+    return found[: len(members)], found[len(members) :]

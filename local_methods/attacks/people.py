@@ -40,9 +40,12 @@ class People:
 
     @staticmethod
     def of(members: Table, others: Table, released: Table, seed: int) -> People:
-        """By the columns that all three have, the class among them."""
+        """By the columns that all three have, the class among them, and that are not empty in the first two."""
         random = np.random.default_rng(seed)
-        names = [name for name in members.names if name in others.names and name in released.names]
+        known = [name for name in members.names if name in others.names and name in released.names]
+        names = [
+            name for name in known if not (members.column(name).missing.all() and others.column(name).missing.all())
+        ]
         return People(*(each.take(_some(each.rows, random)) for each in aligned((members, others, released), names)))
 
     @property
@@ -88,10 +91,16 @@ def advantage(members: Floats, others: Floats) -> Measured:
     It is twice the area under the ROC curve less one (Somers' D); the interval is DeLong's, from the placements of
     each person among those of the other kind.
     """
-    sign = np.sign(members[:, None] - others[None, :])
-    of_members, of_others = sign.mean(axis=1), sign.mean(axis=0)
+    of_members, of_others = placements(members, others)
     variance = of_members.var(ddof=1) / len(members) + of_others.var(ddof=1) / len(others)
-    return within(float(sign.mean()), float(np.sqrt(variance)))
+    return within(float(of_members.mean()), float(np.sqrt(variance)))
+
+
+def placements(members: Floats, others: Floats) -> tuple[Floats, Floats]:
+    """How many more of the others each member is above than below, and how many more members each other is below than
+    above, as shares."""
+    sign = np.sign(members[:, None] - others[None, :])
+    return sign.mean(axis=1), sign.mean(axis=0)
 
 
 def difference(members: Floats, others: Floats) -> Measured:
