@@ -26,7 +26,7 @@ LARGEST = 6
 MOST_POINTS = 4_000
 """In one flat."""
 
-MOST_FLATS = 20_000
+MOST_FLATS = 6_000
 TOLERANCE = 1e-6
 """In units: how near to whole numbers a point must be."""
 
@@ -34,6 +34,7 @@ CERTAIN = 40.0
 """Bits by which the columns that follow tell that a point is no chance."""
 
 SAME = 1e-9
+INDEPENDENT = 1e-5
 
 
 def in_flats(seen: Seen, k: int | None = None) -> Claims:
@@ -87,14 +88,12 @@ def _points(seen: Seen, columns: Indices, members: Indices) -> Floats:
         return np.empty((0, len(columns)))
     away = whole - mean
     given = _independent(away, varied[np.argsort(spread[varied], kind="stable")], len(members) - 1)
-    ranges = [
-        np.arange(np.floor(whole[:, at].min() - spread[at]), np.ceil(whole[:, at].max() + spread[at]) + 1)
-        for at in given
-    ]
-    many = float(np.prod([float(len(each)) for each in ranges]))
-    checks = len(varied) - len(given)
+    low = np.floor((whole.min(axis=0) - spread)[given])
+    counts = np.ceil((whole.max(axis=0) + spread)[given]) + 1 - low
+    many, checks = float(np.prod(counts)), len(varied) - len(given)
     if many > MOST_POINTS or -checks * np.log2(2 * TOLERANCE) < np.log2(many * MOST_FLATS) + CERTAIN:
         return np.empty((0, len(columns)))
+    ranges = [begin + np.arange(count) for begin, count in zip(low, counts, strict=True)]
     wanted = np.array(list(product(*ranges))) - mean[given]
     found = mean + wanted @ np.linalg.lstsq(away[:, given], away, rcond=None)[0]
     found = found[(np.abs(found - np.rint(found)) <= TOLERANCE).all(axis=1)]
@@ -103,11 +102,17 @@ def _points(seen: Seen, columns: Indices, members: Indices) -> Floats:
 
 
 def _independent(away: Floats, order: Indices, rank: int) -> list[int]:
-    """The first columns in this order that are independent."""
+    """The first columns in this order that are independent, by Gram and Schmidt."""
     chosen: list[int] = []
+    basis = np.empty((len(away), 0))
     for at in order.tolist():
-        if len(chosen) < rank and np.linalg.matrix_rank(away[:, [*chosen, at]], tol=1e-6) == len(chosen) + 1:
+        rest = away[:, at] - basis @ (basis.T @ away[:, at])
+        length = np.sqrt(rest @ rest)
+        if length > INDEPENDENT * np.sqrt(away[:, at] @ away[:, at]):
             chosen.append(at)
+            basis = np.column_stack([basis, rest / length])
+        if len(chosen) == rank:
+            break
     return chosen
 
 

@@ -21,14 +21,15 @@ MOST_ROWS = 160
 DIGITS = 30.0
 """Bits of a fraction that are used at most."""
 
-ENOUGH = 6.0
-"""With fewer bits for each row nothing is tried."""
+BITS_A_ROW = (6.0, 10.0)
+"""So many bits for each row tell a group's vector from all others: small groups, and then large ones. With fewer
+nothing is tried, and with more only if the fewer gave a group."""
 
-BITS_A_ROW = 10.0
-"""So many tell a group's vector from all others."""
+COVERED = 4
+"""If groups hold more than one row of so many, the vectors of groups were told from others."""
 
 LOVASZ = 0.98
-MOST_TURNS = 12_000
+MOST_TURNS = 5_000
 AFRESH = 12
 """Turns after which rounding errors are removed, and all of the basis is size-reduced."""
 
@@ -36,21 +37,30 @@ AFRESH = 12
 def groups_by_lattice(found: Fractions) -> tuple[list[Indices], bool]:
     """The groups, by the rows' positions in `found`, and whether the reduction was cut off."""
     rows = len(found.rows)
-    if rows < 2 or rows > MOST_ROWS or found.bits < ENOUGH * rows:
+    if rows < 2 or rows > MOST_ROWS:
         return [], rows > MOST_ROWS
-    basis, ended = reduced(_basis(found))
-    coefficients = basis[:, -rows:]
-    short = coefficients[_short(basis)]
-    vectors = _eliminated(short)
-    groups = [np.flatnonzero(vector) for vector in vectors if np.isin(vector, (0, 1)).all() and vector.sum() > 1]
-    return [members for members in groups if found.whole(members[None])[0]], not ended
+    groups: list[Indices] = []
+    for bits in BITS_A_ROW:
+        if found.bits < bits * rows:
+            break
+        basis, ended = reduced(_basis(found, bits))
+        more = [members for members in _short_sets(basis, rows) if found.whole(members[None])[0]]
+        groups = max(groups, more, key=len)
+        if not groups or not ended or COVERED * sum(map(len, groups)) > rows:
+            return groups, not ended
+    return groups, False
 
 
-def _basis(found: Fractions) -> Floats:
+def _short_sets(basis: Floats, rows: int) -> list[Indices]:
+    vectors = _eliminated(basis[_short(basis), -rows:])
+    return [np.flatnonzero(vector) for vector in vectors if np.isin(vector, (0, 1)).all() and vector.sum() > 1]
+
+
+def _basis(found: Fractions, bits: float) -> Floats:
     """The moduli of the fractions first, then the rows with their fractions."""
-    scales = np.minimum(1 / found.tolerances, 2.0**DIGITS)
-    used = int(np.searchsorted(np.cumsum(np.log2(scales)), BITS_A_ROW * len(found.rows))) + 1
-    scales = np.rint(scales[:used])
+    scales = np.rint(np.minimum(1 / found.tolerances, 2.0**DIGITS))
+    used = int(np.searchsorted(np.cumsum(np.log2(scales)), bits * len(found.rows))) + 1
+    scales = scales[:used]
     used = len(scales)
     basis = np.zeros((used + len(found.rows),) * 2)
     basis[:used, :used] = np.diag(scales)

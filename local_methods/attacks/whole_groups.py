@@ -26,7 +26,7 @@ MORE = 3
 LARGEST = 6
 """Of the groups that are looked for by their fractions."""
 
-MOST_PARTS = 3
+MOST_PARTS = 2
 """Parts of a class that are searched by lattice reduction."""
 
 NEAR = 0.05

@@ -41,6 +41,7 @@ KEYS = [
     "delta_r",
     "detection",
     "quartiles",
+    "attacks",
     "original_risk",
     "sensitive",
     "why_not",
