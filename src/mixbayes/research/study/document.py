@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from mixbayes.research.study import releases_in_words as releases
 from mixbayes.research.study.hospitals import ABSENT, CLASSES, PEOPLE, PRESENT
 from mixbayes.research.study.in_short import in_short
 from mixbayes.research.study.method import head, method
 from mixbayes.research.study.recipes_in_words import section
-from mixbayes.research.study.results import Hospital, Joining, Nodes, Privacy, Protecting, Results, Starting
-from mixbayes.research.study.words import NONE, listed, percent, points, share, signed, table, wrapped
+from mixbayes.research.study.results import Hospital, Joining, Nodes, Results, Starting
+from mixbayes.research.study.words import NONE, listed, percent, points, share, table, wrapped
 
 NAME = "four-hospitals"
 
@@ -23,8 +24,7 @@ def document(results: Results) -> str:
         _joining(results),
         _starting(results.starting),
         section(results.recipes, results.setup.recipe_repeats, results.setup.recipe_folds),
-        _protecting(results),
-        _privacy(results),
+        releases.section(results),
         _running(results),
         method(results),
     ]
@@ -84,7 +84,8 @@ In the row *all four*, every patient is labelled by the classifier of the patien
 three hospitals, and by the joint classifier.
 
 ![Left above: accuracy of each hospital's own classifier and of the joint one. Left below: what joining gains a
-hospital with few patients. Right: what each protection costs, in all hospitals and in one.]({NAME}.svg)
+hospital with few patients. Right: what each protection costs, in all hospitals and in one. Below: the accuracy of each
+protection against what an attacker gets from the released tables.]({NAME}.svg)
 
 The next table says how many percent of the healthy are labelled healthy, and of the sick, sick:
 
@@ -148,172 +149,6 @@ def _start_cell(one: Starting) -> str:
     return f"{percent(one.alone.value)}, {percent(one.joint.value)}: {points(one.gain)}"
 
 
-def _protecting(results: Results) -> str:
-    names = [one.name for one in results.hospitals]
-    joint = results.joining[-1].joint
-    columns = ("protection", "accuracy", "change", "healthy found", "change", "sick found", "change")
-    pairs = ("protection", *(f"{name}: {PEOPLE[label]}" for name in names for label in CLASSES))
-    changes = (
-        (_name(one), *(points(one.cost_at[name]) + "†" * (name in one.refused) for name in names))
-        for one in results.protecting
-    )
-    return f"""
-## What protecting a table costs
-
-A hospital may change its table by one of the local methods before it counts. Without protection, the joint classifier
-labels {share(joint.accuracy)} % of all patients correctly, {percent(joint.recall[ABSENT].value)} % of the healthy and
-{percent(joint.recall[PRESENT].value)} % of the sick. The next table has the same figures if **all four** hospitals
-protect their tables in the same way, in percent, with the change in points:
-
-{table(columns, map(_cost_row, results.protecting))}
-
-The next table has the change of accuracy for the patients of each hospital, in points:
-
-{table(("protection", *names), changes)}
-
-If **only one** hospital protects its table, the accuracy over the patients of all four changes by these points:
-
-{table(("protection", *(f"only {name}" for name in names)), (_one_row(one, names) for one in results.protecting))}
-
-Over the same patients, the shares of the healthy and of the sick who are found change by these points:
-
-{table(pairs, (_one_recall_row(one, names) for one in results.protecting))}
-
-{_refusals(results)}
-"""
-
-
-def _name(one: Protecting) -> str:
-    return f"`{one.setting}`"
-
-
-def _cost_row(one: Protecting) -> tuple[str, ...]:
-    found = ((percent(one.joint.recall[label].value), points(one.cost_of_class[label])) for label in CLASSES)
-    return (
-        _name(one) + "†" * bool(one.refused),
-        percent(one.joint.accuracy.value),
-        points(one.cost),
-        *(cell for pair in found for cell in pair),
-    )
-
-
-def _one_row(one: Protecting, hospitals: Sequence[str]) -> tuple[str, ...]:
-    return (_name(one), *(points(one.in_one[name]) if name in one.in_one else "†" for name in hospitals))
-
-
-def _one_recall_row(one: Protecting, hospitals: Sequence[str]) -> tuple[str, ...]:
-    of = one.in_one_of_class
-    return (
-        _name(one),
-        *(signed(of[name][label].value) if name in of else "†" for name in hospitals for label in CLASSES),
-    )
-
-
-def _refusals(results: Results) -> str:
-    splits = results.setup.repeats * results.setup.folds
-    found = [
-        f"- {_name(one)} at {name}, in {refusal.splits} of {splits} splits: {refusal.why}"
-        for one in results.protecting
-        for name, refusal in one.refused.items()
-    ]
-    if not found:
-        return "Every hospital can use every setting."
-    return "\n".join(["† A hospital cannot always use this setting. It then contributes nothing:", "", *found])
-
-
-def _privacy(results: Results) -> str:
-    weights = {one.name: one.rows for one in results.hospitals}
-    first = results.hospitals[0].name
-    rows = [("none: the unchanged table", *_privacy_cells(results.original, weights), "")]
-    for one in results.protecting:
-        measured = {name: release.privacy for name, release in one.releases.items()}
-        seconds = sum(release.seconds for release in one.releases.values())
-        rows.append((_released(one, weights), *_privacy_cells(measured, weights), f"{seconds:.2f}"))
-    columns = ("protection", "rows unchanged", "smallest group", "S1", "S2", "interval", "VD", "seconds")
-    promises = (
-        (_name(one), one.releases[first].promise if first in one.releases else NONE) for one in results.protecting
-    )
-    return f"""
-## What the released tables give away
-
-In a federation nobody sees these tables: only shares of their counts leave a hospital. The measures say what could be
-learned if a table leaked, or were passed on. They are for one release of each hospital's whole table. The smallest
-group is the smallest of all hospitals, and the other measures are means over rows. Rows whose class a method
-suppressed are left out first, because they are not counted. `{NONE}` means that the remaining rows cannot be compared
-with the table row by row.
-
-{table(columns, rows)}
-
-{_without_some(results.protecting, weights)}
-
-- *Rows unchanged*: the share of released rows that equal a row of the table in every column but the class.
-- *Smallest group*: the smallest number of rows that share a combination of all columns. 1 means that somebody is
-  unique.{_alone(results)}
-- *S1*: somebody knows a few columns of a patient, drawn at random, and looks for them in the release. S1 is the mean
-  of 1 divided by the number of rows that fit, or of 0 if none fits. A missing cell fits every value, so suppressing
-  cells lowers S1. In a newly drawn table, a row that fits belongs to nobody: a low S1 is good, and a high S1 proves
-  nothing.
-- *S2*: the share of the most frequent class among the rows that fit. It says how much the release tells about the
-  diagnosis.
-- *Interval*: the width of the interval around a released number that contains 95 % of the original numbers, as a
-  multiple of the column's range. Suppressed cells are left out.
-- *VD*: the size of the change of the numbers, relative to the numbers. Columns of large numbers dominate it.
-- *Seconds*: the time to protect all these tables, on the machine of this run.
-
-The next table has the promise that each setting makes about its release, as verified at {first}:
-
-{table(("protection", "promise"), promises)}
-
-A promise with *no guarantee of privacy* is a promise about arithmetic. It does not say that nobody can be found.
-"""
-
-
-def _released(one: Protecting, hospitals: Collection[str]) -> str:
-    return _name(one) + "†" * (set(one.releases) != set(hospitals))
-
-
-def _without_some(protecting: Sequence[Protecting], weights: Mapping[str, int]) -> str:
-    """Which releases are not of all hospitals, and over how many patients the row is then."""
-    found = []
-    for one in protecting:
-        if lacking := [name for name in weights if name not in one.releases]:
-            rows = sum(weights[name] for name in one.releases)
-            found.append(f"{_name(one)} without {listed(lacking)}, over {rows} of {sum(weights.values())} patients")
-    return f"† Not for all hospitals: {'; '.join(found)}." if found else ""
-
-
-def _alone(results: Results) -> str:
-    groups = [[release.privacy.k_anonymity or 1 for release in one.releases.values()] for one in results.protecting]
-    if any(min(of_hospitals, default=1) > 1 for of_hospitals in groups):
-        return ""
-    return """
-  It is 1 everywhere, because no setting makes whole rows equal. If a method promises groups, it promises them for
-  some columns, for each of its projections, or for the rows from which a new row was drawn."""
-
-
-def _privacy_cells(by_hospital: Mapping[str, Privacy], weights: Mapping[str, int]) -> tuple[str, ...]:
-    groups = [one.k_anonymity for one in by_hospital.values() if one.k_anonymity is not None]
-    unchanged = _mean({name: one.unchanged_rows for name, one in by_hospital.items()}, weights)
-    measured = (
-        {name: one.reidentification for name, one in by_hospital.items()},
-        {name: one.attribute_disclosure for name, one in by_hospital.items()},
-        {name: one.confidence_interval for name, one in by_hospital.items()},
-        {name: one.vd for name, one in by_hospital.items()},
-    )
-    means = [_mean(values, weights) for values in measured]
-    return (
-        NONE if unchanged is None else f"{percent(unchanged)} %",
-        f"{min(groups)}" if groups else NONE,
-        *(NONE if mean is None else f"{mean:.3f}" for mean in means),
-    )
-
-
-def _mean(values: Mapping[str, float | None], weights: Mapping[str, int]) -> float | None:
-    known = {name: value for name, value in values.items() if value is not None}
-    total = sum(weights[name] for name in known)
-    return sum(weights[name] * value for name, value in known.items()) / total if total else None
-
-
 def _running(results: Results) -> str:
     nodes = results.nodes
     if not nodes:
@@ -331,15 +166,13 @@ def _running(results: Results) -> str:
 ## Time and bytes
 
 The first split also ran on real services: four hospitals and two mixers, each in its own process, with TLS between
-them, all on one machine, which may have done other work too. The mixers do not see the rows that are asked about. The
-first set-up includes the start of Python.
+them, on one machine, which may have done other work too. The mixers do not see the rows that are asked about.
 
 {table(columns, map(_node_row, nodes))}
 
 {"A protection does not change the bytes of contributions and training: they depend only on the dictionary. " * same}The
-bytes of questions are those of one run. Random transfers are made ahead while nobody asks, and all of them are counted,
-used or not. In a slow run the bytes can be nearly twice as many. A protection costs only time at the hospital, before
-anything is sent: {min(seconds):.2f} to {max(seconds):.2f} seconds for all tables.
+bytes of questions include transfers made ahead, used or not; in a slow run they can be nearly twice as many. A protection
+costs only time at the hospital: {min(seconds):.2f} to {max(seconds):.2f} seconds for all tables.
 """
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mixbayes.research.study.arms import Record
+from mixbayes.research.study.exposed import Exposed
 from mixbayes.simulation.outcome import Labels
+from mixbayes.tables.changed import Changed
 
 
 @dataclass(eq=False)
@@ -38,6 +40,13 @@ class Found:
     checked: Tally = field(default_factory=Tally)
     refused: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """By setting and hospital, why it could not be used, split after split."""
+    exposed: dict[str, Exposed] = field(default_factory=dict)
+    """By setting, what its releases tell of patients,"""
+    changed: dict[str, list[Changed]] = field(default_factory=dict)
+    """and what it changes of the contributions."""
+
+    def exposed_by(self, setting: str) -> Exposed:
+        return self.exposed.setdefault(setting, Exposed(self.record.rows))
 
     def add(self, later: Found) -> None:
         """What came of splits after these."""
@@ -48,3 +57,7 @@ class Found:
             own = self.refused.setdefault(setting, {})
             for name, why in hospitals.items():
                 own.setdefault(name, []).extend(why)
+        for setting, exposed in later.exposed.items():
+            self.exposed_by(setting).add(exposed)
+        for setting, changed in later.changed.items():
+            self.changed.setdefault(setting, []).extend(changed)

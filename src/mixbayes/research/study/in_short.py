@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mixbayes.research.study.hospitals import ABSENT, PEOPLE, PRESENT
 from mixbayes.research.study.recipes_in_words import who_still_loses
+from mixbayes.research.study.releases_in_words import in_short as of_releases
 from mixbayes.research.study.results import Agreement, Hospital, Joining, Protecting, Results, Starting
 from mixbayes.research.study.words import listed, percent, points
 
@@ -16,6 +17,7 @@ ONE_SIDED = 0.85
 def in_short(results: Results) -> str:
     """The first section."""
     found = [
+        *of_releases(results.protecting),
         *who_still_loses(results.recipes),
         _same(results.agreement),
         *_gains(results.joining[:-1], results.hospitals),
@@ -92,11 +94,11 @@ def _costs(protecting: Sequence[Protecting]) -> Iterator[str]:
             f"largest loss is that of `{lossy[0].setting}`: {points(lossy[0].cost)} points."
         )
     if rest:
-        private = sum(one.promises_privacy for one in rest)
+        private = sum(one.people is not None for one in rest)
         yield (
             f"**With {len(rest)} of {len(protecting)} settings no loss can be shown.** This alone does not recommend "
             f"them: {private} of them {'promises' if private == 1 else 'promise'} something about people, and "
-            f"{len(rest) - private} nothing about privacy."
+            f"{len(rest) - private} nothing."
         )
 
 

@@ -32,7 +32,12 @@ class Interval:
 
 def share(right: NDArray[np.float64]) -> Interval:
     """Wilson's interval: of use for few patients too, and never beyond 0 or 1."""
-    patients, mean, square = len(right), float(right.mean()), NORMAL**2
+    return share_of(float(right.mean()), len(right))
+
+
+def share_of(mean: float, patients: int) -> Interval:
+    """The same, of so many patients."""
+    square = NORMAL**2
     centre = (mean + square / (2 * patients)) / (1 + square / patients)
     half = NORMAL * sqrt(mean * (1 - mean) / patients + square / (4 * patients**2)) / (1 + square / patients)
     return Interval(mean, max(0.0, centre - half), min(1.0, centre + half))
@@ -49,3 +54,14 @@ def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
     shifted = float(difference.sum()) / patients
     spread = sqrt(max(0.0, float((difference**2).sum()) + 1 - patients * shifted**2)) / patients
     return Interval(float(difference.mean()), max(-1.0, shifted - NORMAL * spread), min(1.0, shifted + NORMAL * spread))
+
+
+def advantage(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> Interval:
+    """Of members over others, from the placements of each patient as a member and as one of the others.
+
+    The advantage is the mean of either. Whom a patient is compared with is chance too, so both contribute to its error
+    (as in DeLong's interval, but the same patients stand on both sides).
+    """
+    both = inside + outside
+    value, reach = float(both.mean()) / 2, NORMAL * float(both.std(ddof=1)) / sqrt(len(both))
+    return Interval(value, max(-1.0, value - reach), min(1.0, value + reach))

@@ -1,73 +1,42 @@
-"""What a hospital's table becomes under a protection, and what the release gives away."""
+"""What a hospital's whole table becomes under a protection, and whom the release gives back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from time import perf_counter
 
-import numpy as np
-
-from mixbayes.local_methods.measures import release as measures
-from mixbayes.local_methods.measures.alignment import aligned
-from mixbayes.local_methods.measures.attacker import Attacker
-from mixbayes.local_methods.measures.disclosure import Unknown
+from mixbayes.local_methods.attacks.reconstruction import Reconstruction, reconstructed
+from mixbayes.local_methods.attacks.view import Seen, known_of
 from mixbayes.local_methods.measures.pair import Pair
-from mixbayes.local_methods.originals import in_original
-from mixbayes.local_methods.registry import method_class
-from mixbayes.local_methods.tables import Table
+from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
-from mixbayes.research.study.results import Privacy, Release
+from mixbayes.research.study.results import Release
+from mixbayes.tables.agreed_domain import agreed_domain
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_table import as_table
-from mixbayes.tables.protecting import protect, read_protection
+from mixbayes.tables.protecting import Protected, protect, read_protection
+
+
+NONE = ""
+"""The setting of a table as it is."""
 
 
 def release(table: Columns, dictionary: Dictionary, setting: str, seed: int) -> Release:
-    """Protect the whole table once, and measure."""
-    protection = read_protection(setting)
+    """Protect the whole table once, and attack the release."""
     begun = perf_counter()
-    done = protect(table, dictionary, protection, seed)
+    done = protect(table, dictionary, read_protection(setting), seed) if setting else Protected(table, NONE, None)
     seconds = perf_counter() - begun
-    in_order = method_class(protection.method).KEEPS_ORDER
-    return Release(
-        done.table.rows,
-        done.unlabelled,
-        done.guarantee,
-        done.people is not None,
-        privacy(table, done.table, dictionary, seed, in_order=in_order),
-        seconds,
-    )
+    found = _reconstruction(table, done.table, dictionary, seed)
+    best = found.scores[found.attack]
+    given_back = (found.attack, best.patients, best.guessed_patients)
+    return Release(table.rows, done.unlabelled, done.guarantee, done.people, *given_back, seconds)
 
 
-def privacy(
-    original: Columns, released: Columns, dictionary: Dictionary, seed: int, *, in_order: bool = True
-) -> Privacy:
-    """Measures of the released table. An attacker may know every column but the class."""
-    numeric = [a.name for a in dictionary.attributes if a.numeric]
-    before, after = as_table(original, numeric), as_table(released, numeric)
-    pair = Pair.of(before, after, dictionary.class_column, None)
-    attacker = Attacker.of(pair, None, Unknown.WILDCARD, seed)
-    paired = in_order and before.rows == after.rows
-    return Privacy(
-        unchanged_rows=float(in_original(*_alike(released, original, numeric, dictionary.names)).mean()),
-        k_anonymity=measures.k_anonymity(pair.released.columns),
-        reidentification=measures.reidentification(attacker.codes[1], attacker.queries, attacker.unknown),
-        attribute_disclosure=_attribute_disclosure(attacker),
-        confidence_interval=_finite(measures.confidence_interval(*pair.numbers())) if paired else None,
-        vd=_finite(measures.vd(*pair.numbers())) if paired else None,
-    )
-
-
-def _attribute_disclosure(attacker: Attacker) -> float:
-    classes = attacker.classes[1] if attacker.classes else np.empty(0, np.int64)
-    return measures.attribute_disclosure(attacker.codes[1], classes, attacker.queries, attacker.unknown)
-
-
-def _alike(released: Columns, original: Columns, numeric: Sequence[str], names: Sequence[str]) -> tuple[Table, Table]:
-    """The attributes of both, with the same lists of values."""
-    one, other = aligned([as_table(released, numeric), as_table(original, numeric)], names)
-    return one, other
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+def _reconstruction(original: Columns, released: Columns, dictionary: Dictionary, seed: int) -> Reconstruction:
+    """By somebody who knows the agreement, and so the bounds of numbers."""
+    numeric = [attribute.name for attribute in dictionary.attributes if attribute.numeric]
+    known_of_any = [name for name in dictionary.names if not original.column(name).where(missing).all()]
+    chosen = (original.chosen([*known_of_any, dictionary.class_column]), released)
+    pair = Pair.of(*(as_table(table, numeric) for table in chosen), dictionary.class_column, None)
+    public = known_of(pair.original, agreed_domain(dictionary))
+    before, after = pair.labels or (None, None)
+    return reconstructed(Seen.of(pair.released, after, public), Seen.of(pair.original, before, public), seed)

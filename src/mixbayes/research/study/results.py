@@ -72,29 +72,58 @@ class Joining:
 
 
 @dataclass(frozen=True)
-class Privacy:
-    """What a table gives away, and how far it is from the one it was made of. None: it has no such measure."""
+class Attacked:
+    """What somebody who gets the released tables learns of the patients in them."""
 
-    unchanged_rows: float
-    """The share of rows that are, in every column, a row of the original."""
-    k_anonymity: int | None
-    reidentification: float
-    attribute_disclosure: float
-    confidence_interval: float | None
-    vd: float | None
+    given_back: Interval
+    """The share of patients who are reconstructed in every cell that they have,"""
+    guessed: float
+    """and the share that as many guesses give back."""
+    membership: Interval
+    """The advantage over a coin of a bet on who was in the table."""
+    attribute_inference: Interval
+    """The share of attributes that are told of members, less"""
+    anybody: float
+    """that of people who were not in the table."""
+
+    @property
+    def successful(self) -> list[str]:
+        """The attacks that get more than the release tells of anybody, by more than chance."""
+        found = {
+            "reconstruction": self.given_back.low > self.guessed,
+            "membership": self.membership.side == 1,
+            "attributes": self.attribute_inference.side == 1,
+        }
+        return [name for name, succeeds in found.items() if succeeds]
 
 
 @dataclass(frozen=True)
 class Release:
     """What one hospital's whole table became."""
 
-    rows: int
+    patients: int
+    """Of the table; the release has as many rows or other ones."""
     unlabelled: int
     promise: str
-    promises_privacy: bool
-    """Whether the promise is about people, and not about arithmetic alone."""
-    privacy: Privacy
+    people: str | None
+    """What the promise says of people; None is nothing."""
+    attack: str
+    """The one that gives most patients back,"""
+    given_back: float
+    """how many,"""
+    guessed: float
+    """and how many as many guesses give back."""
     seconds: float
+
+
+@dataclass(frozen=True)
+class Contributed:
+    """How far the numbers that hospitals contribute differ from those of their tables as they are."""
+
+    differing: float
+    """The share of numbers that differ,"""
+    median: float
+    """and by how much half of these differ at least, as a share of the patients of their class."""
 
 
 @dataclass(frozen=True)
@@ -124,23 +153,27 @@ class Protecting:
     joint: Score
     """Of all patients, if all hospitals protect their tables."""
     cost: Interval
-    """That less the joint classifier without protection, in accuracy,"""
-    cost_of_class: dict[str, Interval]
-    """in recall,"""
-    cost_at: dict[str, Interval]
-    """and by hospital in accuracy."""
+    """That less the joint classifier without protection."""
     in_one: dict[str, Interval]
-    """By hospital: the cost to all patients if this one alone protects its table, in accuracy,"""
-    in_one_of_class: dict[str, dict[str, Interval]]
-    """and in recall. Not of a hospital that was refused."""
+    """By hospital: the cost to all patients if this one alone protects its table. Not of one that was refused."""
+    contributed: Contributed
+    epsilon: float | None
+    """Of the promise to everybody in the table, whatever is computed from the release; None if there is none."""
+    attacked: Attacked
+    """Over the hospitals that could use the setting."""
     releases: dict[str, Release]
     refused: dict[str, Refusal]
     """By hospital that could not always use this setting. It then contributed nothing."""
 
     @property
-    def promises_privacy(self) -> bool:
-        """Whether every hospital's release promises something about people."""
-        return bool(self.releases) and all(release.promises_privacy for release in self.releases.values())
+    def method(self) -> str:
+        return self.setting.partition(":")[0]
+
+    @property
+    def people(self) -> str | None:
+        """What every hospital's release promises people, in the words of the first; None if one promises nothing."""
+        promised = [release.people for release in self.releases.values()]
+        return promised[0] if promised and all(promised) else None
 
 
 @dataclass(frozen=True)
@@ -181,8 +214,8 @@ class Results:
     joining: list[Joining]
     starting: list[Starting]
     recipes: list[Recipes]
-    original: dict[str, Privacy]
-    """By hospital, its table as it is."""
+    original: Attacked
+    """The tables as they are."""
     protecting: list[Protecting]
     agreement: Agreement
     checked: Checked

@@ -36,6 +36,10 @@ SETTINGS = (
     "svd:rank=3",
     "sparsified-svd:rank=3:sparsity=0.1",
     "sparsified-svd:rank=3:sparsity=0.4",
+    "private-synthesis:epsilon=1",
+    "private-synthesis:epsilon=2",
+    "private-synthesis:epsilon=4",
+    "private-synthesis:epsilon=8",
 )
 
 QUICK = ("class-wise-condensation:t=20", "microaggregation:k=10", "sap:p=0.3:target=class")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import mixbayes
+from mixbayes.local_methods.tables import Table
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.cells import missing, positions
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -16,19 +17,21 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData
 from mixbayes.research.joining.nested import Effort
 from mixbayes.research.study.arms import Asked, Classifier, Record, asked, reference, textbook
+from mixbayes.research.study.exposed import Exposed
 from mixbayes.research.study.found import Found
 from mixbayes.research.study.hospitals import CLASS, CLASSES, zeros, zeros_as_missing
-from mixbayes.research.study.intervals import Interval, paired, share
+from mixbayes.research.study.intervals import Interval, paired, share, share_of
 from mixbayes.research.study.over_shares import by_protocol
 from mixbayes.research.study.recipes import BEGUN, JOINED, Recipes, recipes
-from mixbayes.research.study.releases import privacy, release
+from mixbayes.research.study.releases import NONE, release
 from mixbayes.research.study.results import (
     Agreement,
+    Attacked,
     Checked,
+    Contributed,
     Hospital,
     Joining,
     Nodes,
-    Privacy,
     Protecting,
     Refusal,
     Release,
@@ -42,11 +45,13 @@ from mixbayes.research.study.splits import Split, splits
 from mixbayes.research.tasks import in_turn
 from mixbayes.simulation.outcome import Labels
 from mixbayes.simulation.run import simulate
+from mixbayes.tables.changed import Changed, changed_by
 from mixbayes.tables.columns import Columns, stacked
-from mixbayes.tables.counting import counted, protected
+from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.inference import infer
-from mixbayes.tables.protecting import read_protection
+from mixbayes.tables.method_table import as_table
+from mixbayes.tables.protecting import protect, read_protection, row_privacy
 
 Progress = Callable[[str, int, int], None]
 
@@ -85,6 +90,8 @@ class Federation:
     layout: Layout
     codes: Mapping[str, Values]
     truth: Mapping[str, Labels]
+    cells: Mapping[str, Table]
+    """The tables as attacks take them."""
 
     @staticmethod
     def of(tables: Mapping[str, Columns]) -> Federation:
@@ -96,6 +103,7 @@ class Federation:
             Layout(dictionary),
             {name: encode_query(dictionary, table).codes for name, table in tables.items()},
             {name: positions(table.texts(CLASS), CLASSES).astype(np.int64) for name, table in tables.items()},
+            {name: cells_of(table, dictionary) for name, table in tables.items()},
         )
 
     def counts(self, split: Split) -> dict[str, Words]:
@@ -106,6 +114,10 @@ class Federation:
 
     def asked(self, split: Split) -> Asked:
         return asked(self.codes, self.truth, split)
+
+
+def cells_of(table: Columns, dictionary: Dictionary) -> Table:
+    return as_table(table, [attribute.name for attribute in dictionary.attributes if attribute.numeric])
 
 
 def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progress) -> Results:
@@ -121,7 +133,7 @@ def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progre
     for done, of_split in enumerate(in_turn(_of_split, tasks), start=1):
         found.add(of_split)
         progress("splits", done, len(dealt))
-    releases = _releases(federation, plan.settings, seed, progress)
+    releases = _releases(federation, [NONE, *plan.settings], seed, progress)
     effort = replace(plan.recipes, seed=seed)
     return Results(
         Setup(seed, plan.repeats, plan.folds, plan.quick, mixbayes.__version__, effort.repeats, effort.folds),
@@ -129,7 +141,7 @@ def study(tables: Mapping[str, Columns], plan: Plan, seed: int, progress: Progre
         [_joining(found.record, federation, name) for name in (*rows, None)],
         [_starting(found.record, name, own) for name in rows for own in sizes],
         _recipes(federation, effort, progress),
-        _original(federation, seed),
+        _attacked(found.exposed[NONE], releases[NONE]),
         [_protecting(found, federation, setting, releases[setting]) for setting in plan.settings],
         Agreement(found.agreement.labels, found.agreement.equal),
         Checked(found.checked.runs, found.checked.labels, found.checked.equal),
@@ -151,6 +163,8 @@ def _of_split(
     _join(federation, split, found)
     _note(found.record, ZEROS_KEPT, as_they_are, split, reference, list(as_they_are.counts(split).values()))
     _start(federation, split, sizes, seed, found.record)
+    for name, cells in federation.cells.items():
+        found.exposed_by(NONE).note(name, split, cells, cells.take(split.learned[name]))
     for setting in plan.settings:
         _protect(federation, split, setting, seed + number, found)
     return found
@@ -212,8 +226,9 @@ def _start(federation: Federation, split: Split, sizes: Sequence[int], seed: int
 
 def _protect(federation: Federation, split: Split, setting: str, seed: int, found: Found) -> None:
     """One setting in all hospitals, and in one after the other."""
-    hidden = _hidden(federation, split, setting, seed, found)
-    patients, plain, layout = federation.asked(split), federation.counts(split), federation.layout
+    plain = federation.counts(split)
+    hidden = _hidden(federation, split, setting, plain, seed, found)
+    patients, layout = federation.asked(split), federation.layout
     everybody = list(hidden.values())
     labels = (
         _checked(layout, everybody, patients.codes, found)
@@ -225,17 +240,25 @@ def _protect(federation: Federation, split: Split, setting: str, seed: int, foun
         _note(found.record, _arm(setting, name), federation, split, reference, [*(plain | {name: vector}).values()])
 
 
-def _hidden(federation: Federation, split: Split, setting: str, seed: int, found: Found) -> dict[str, Words]:
+def _hidden(
+    federation: Federation, split: Split, setting: str, plain: Mapping[str, Words], seed: int, found: Found
+) -> dict[str, Words]:
     """What each hospital counts of its release; who cannot use the setting contributes nothing."""
     refused = found.refused.setdefault(setting, {})
     vectors, why = {}, ""
     for at, (name, table) in enumerate(federation.tables.items()):
         own = table.take(split.learned[name])
         try:
-            vectors[name] = protected(federation.layout, own, read_protection(setting), 100 * seed + at).vector
+            released = protect(own, federation.dictionary, read_protection(setting), 100 * seed + at).table
         except BadData as error:
             why = str(error).removeprefix(f"{table.source}: ").removeprefix(f"{setting}: ")
             refused.setdefault(name, []).append(why)
+            continue
+        vectors[name] = counted(federation.layout, released).vector
+        changed = changed_by(federation.layout, plain[name], vectors[name])
+        found.changed.setdefault(setting, []).append(changed)
+        released_cells = cells_of(released, federation.dictionary)
+        found.exposed_by(setting).note(name, split, federation.cells[name], released_cells)
     if not vectors:
         raise BadData(f"No hospital can use {setting}: {why} The study needs larger tables.")
     return vectors
@@ -325,22 +348,34 @@ def _protecting(found: Found, federation: Federation, setting: str, releases: di
     refused = found.refused[setting]
     able = [name for name in federation.tables if name not in refused]
     hidden, plain = record.of(_arm(setting)), record.of(JOINT)
-    in_one = {name: record.of(_arm(setting, name)) for name in able}
+    promised = row_privacy(read_protection(setting))
     return Protecting(
         setting,
         _score(hidden, truth),
         paired(hidden, plain),
-        _of_classes(hidden, plain, truth),
-        {name: paired(record.of(_arm(setting), name), record.of(JOINT, name)) for name in federation.tables},
-        {name: paired(one, plain) for name, one in in_one.items()},
-        {name: _of_classes(one, plain, truth) for name, one in in_one.items()},
+        {name: paired(record.of(_arm(setting, name)), plain) for name in able},
+        _contributed(found.changed[setting]),
+        promised and promised[0],
+        _attacked(found.exposed[setting], releases),
         releases,
         {name: Refusal(len(why), why[0]) for name, why in refused.items()},
     )
 
 
-def _original(federation: Federation, seed: int) -> dict[str, Privacy]:
-    return {name: privacy(table, table, federation.dictionary, seed) for name, table in federation.tables.items()}
+def _contributed(changed: Sequence[Changed]) -> Contributed:
+    """Over all hospitals and splits."""
+    differing = sum(one.differing for one in changed) / sum(one.numbers for one in changed)
+    return Contributed(differing, float(np.mean([one.median for one in changed])))
+
+
+def _attacked(exposed: Exposed, releases: Mapping[str, Release]) -> Attacked:
+    """Reconstruction is of one release of every whole table; the other attacks are of the releases of all splits."""
+    patients = sum(one.patients for one in releases.values())
+    given_back, guessed = (
+        sum(values) / patients
+        for values in zip(*((one.given_back, one.guessed) for one in releases.values()), strict=True)
+    )
+    return Attacked(share_of(given_back, patients), guessed, *exposed.attacks())
 
 
 def _releases(

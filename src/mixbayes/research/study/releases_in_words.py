@@ -1,0 +1,180 @@
+"""What protections cost, what their releases give away, and against whom they help, in tables and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mixbayes.research.study.hospitals import ABSENT, CLASSES, PRESENT
+from mixbayes.research.study.intervals import Interval
+from mixbayes.research.study.results import Attacked, Protecting, Results
+from mixbayes.research.study.words import NONE, listed, percent, points, share, table
+
+KEEPING = "class-wise-condensation"
+"""The method that keeps what naive Bayes counts."""
+PRIVATE = "private-synthesis"
+LEAST = 3
+"""Settings that are named."""
+
+
+def in_short(protecting: Sequence[Protecting]) -> Iterator[str]:
+    """The first sentences of the document."""
+    yield from _kept([one for one in protecting if one.method == KEEPING and not one.refused])
+    yield _asked([one for one in protecting if one.epsilon is not None])
+    yield _got(protecting)
+    equal = [one for one in protecting if one.cost.side == 0 and not one.refused]
+    if equal:
+        yield _equally_accurate(equal, len(protecting))
+
+
+def _kept(condensed: Sequence[Protecting]) -> Iterator[str]:
+    """What is true of class-wise condensation as long as no setting of it costs accuracy."""
+    if not condensed:
+        return
+    moved = f"{_tenths([100 * one.contributed.median for one in condensed])} % of the patients of their class"
+    costs = f"accuracy changes by {listed([points(one.cost) for one in condensed])} points"
+    figures = f"With {_settings(condensed)} in all hospitals, {costs}; half of the changed numbers move by at most {moved}."
+    if any(one.cost.side == -1 for one in condensed):
+        yield f"**Class-wise condensation changes what naive Bayes counts.** {figures}"
+        return
+    yield (
+        "**Class-wise condensation keeps what naive Bayes counts; that is why accuracy does not suffer, and why it "
+        f"hides nothing from labels.** {figures}"
+    )
+
+
+def _tenths(values: Sequence[float]) -> str:
+    return listed([f"{value:.1f}" for value in values])
+
+
+def _asked(private: Sequence[Protecting]) -> str:
+    said = (
+        "**Against somebody who asks the joint classifier, only noise helps**: in the counts, or in the release "
+        f"(`{PRIVATE}`). No other method here promises anything about what is computed from its release."
+    )
+    if not private:
+        return said
+    accuracy = ", ".join(f"{percent(one.joint.accuracy.value)} at ε = {one.epsilon:g}" for one in private)
+    return f"{said} If all hospitals release by `{PRIVATE}`, {accuracy} % of the patients are labelled correctly."
+
+
+def _got(protecting: Sequence[Protecting]) -> str:
+    """Who is hidden from somebody who has the released tables."""
+    safe = [one for one in protecting if not one.attacked.successful]
+    succeeds = {
+        name: sum(name in one.attacked.successful for one in protecting)
+        for name in ("reconstruction", "membership", "attributes")
+    }
+    named = f": {_settings(safe)}" if safe else ""
+    return (
+        f"**Against somebody who gets the released tables, {len(safe)} of {len(protecting)} settings help**{named}. "
+        f"Reconstruction gives patients back from the releases of {succeeds['reconstruction']} settings, membership is "
+        f"better than a coin with {succeeds['membership']}, and {succeeds['attributes']} tell more attributes of "
+        "members than of others."
+    )
+
+
+def _equally_accurate(equal: Sequence[Protecting], of: int) -> str:
+    least = sorted(equal, key=lambda one: one.attacked.membership.value)[:LEAST]
+    named = ", ".join(f"`{one.setting}` ({points(one.attacked.membership)})" for one in least)
+    return (
+        f"**At equal accuracy:** with {len(equal)} of {of} settings no loss can be shown. Of these, membership has the "
+        f"smallest advantage, in points, with {named}."
+    )
+
+
+def _settings(ones: Sequence[Protecting]) -> str:
+    return listed([f"`{one.setting}`" for one in ones])
+
+
+def section(results: Results) -> str:
+    """Both sections on protections."""
+    joint = results.joining[-1].joint
+    costs = ("protection", "accuracy", "change", "healthy found", "sick found", "numbers changed", "by")
+    exposed = ("protection", "given back", "by guessing", "membership", "attributes", "of anybody", "succeed", "who asks")
+    return f"""
+## What protecting a table costs
+
+A hospital may change its table by one of the local methods before it counts. Without protection, the joint classifier
+labels {share(joint.accuracy)} % of all patients correctly, {percent(joint.recall[ABSENT].value)} % of the healthy and
+{percent(joint.recall[PRESENT].value)} % of the sick. The table has the same figures if **all four** hospitals protect
+their tables in the same way, in percent, with the change of accuracy in points. *Numbers changed* is the share of the
+contributed numbers that differ from the unprotected ones; half of these differ by more than *by*, in percent of the
+patients of their class.
+
+{table(costs, map(_cost_row, results.protecting))}
+
+The picture above also shows what it costs if only one hospital protects its table.
+
+{_refusals(results)}
+
+## What the released tables give away
+
+In a federation nobody sees these tables: only shares of their counts leave a hospital. This table says what somebody
+would learn who got the released tables, in percent, with the 95 % interval in parentheses.
+
+{table(exposed, [("none: the unchanged table", *_exposed(results.original), "no"), *map(_row, results.protecting)])}
+
+- *Given back*: patients of whom every cell is reconstructed, by the most successful of the attacks of `mixbayes
+  measure` on one release of each whole table. As many guesses give back the share *by guessing*.
+- *Membership*: by how much a bet on who was in the table is better than a coin: 0 is a coin, 100 is certainty. Every
+  release is made of four fifths of the patients; the others were held out.
+- *Attributes*: the share of attributes that the release tells of patients who were in it, less the share that it tells
+  of those who were not (*of anybody*). Only the difference is due to the release of somebody's row.
+- *Succeed*: the attacks that get more than that, by more than chance. None means that the method helped against
+  somebody who gets the table, and tries these attacks.
+- *Who asks*: the promise about anything that is computed from the release, and so about labels. Where there is none,
+  labels say of the patients what the changed numbers say.
+
+{_promises(results)}
+"""
+
+
+def _cost_row(one: Protecting) -> tuple[str, ...]:
+    return (
+        f"`{one.setting}`" + "†" * bool(one.refused),
+        percent(one.joint.accuracy.value),
+        points(one.cost),
+        *(percent(one.joint.recall[label].value) for label in CLASSES),
+        f"{percent(one.contributed.differing)} %",
+        f"{percent(one.contributed.median)} %",
+    )
+
+
+def _row(one: Protecting) -> tuple[str, ...]:
+    asked = "no" if one.epsilon is None else f"ε = {one.epsilon:g}"
+    return f"`{one.setting}`" + "†" * bool(one.refused), *_exposed(one.attacked), asked
+
+
+def _exposed(found: Attacked) -> tuple[str, ...]:
+    return (
+        share(found.given_back),
+        percent(found.guessed),
+        points(found.membership),
+        points(found.attribute_inference),
+        percent(found.anybody),
+        ", ".join(found.successful) or "none",
+    )
+
+
+def _refusals(results: Results) -> str:
+    splits = results.setup.repeats * results.setup.folds
+    found = [
+        f"- `{one.setting}` at {name}, in {refusal.splits} of {splits} splits: {refusal.why}"
+        for one in results.protecting
+        for name, refusal in one.refused.items()
+    ]
+    if not found:
+        return "Every hospital can use every setting."
+    return "\n".join(["† A hospital cannot always use this setting. It then contributes and releases nothing:", "", *found])
+
+
+def _promises(results: Results) -> str:
+    """In the words of the first setting of each method."""
+    first = {one.method: one for one in reversed(results.protecting)}
+    names = list(dict.fromkeys(one.method for one in results.protecting))
+    kept = [f"- `{first[name].setting}`: {first[name].people}" for name in names if first[name].people]
+    silent = listed([f"`{name}`" for name in names if not first[name].people])
+    said = [f"Nothing is promised to people by {silent}: what these promise is about rows and numbers."] if silent else []
+    if kept:
+        said += [f"What a setting promises the people in the table, as verified at {results.hospitals[0].name}:", "", *kept]
+    return "\n".join(said)
