@@ -12,6 +12,9 @@ from mixbayes.local_methods.tables import MISSING, Codes, Column, Floats, Indice
 
 NO_CLASS = 0
 
+LARGEST = 2.0**40
+"""In units: larger numbers leave no digits to a fraction, and their squares none to a sum."""
+
 
 @dataclass(frozen=True, eq=False)
 class Seen:
@@ -48,8 +51,8 @@ class Seen:
         return self.cells / self.units
 
     def measurements(self) -> Indices:
-        """The columns of numbers that are not the same in every row."""
-        return np.array([at for at in np.flatnonzero(~self.nominal) if _varied(self.cells[:, at])], np.intp)
+        """The columns of numbers that are not the same in every row, and not so large that their digits end before."""
+        return np.array([at for at in np.flatnonzero(~self.nominal) if _varied(self.whole[:, at])], np.intp)
 
     def complete(self, columns: Indices) -> Mask:
         """The rows that have all of these columns."""
@@ -68,9 +71,15 @@ class Seen:
         return np.rint(self.whole)
 
 
+def _has_range(numbers: Floats) -> bool:
+    """Whether there are numbers, and the largest less the smallest is one."""
+    present = numbers[~np.isnan(numbers)] / 2
+    return len(present) > 0 and bool(np.ptp(present) < np.finfo(float).max / 2)
+
+
 def _varied(cells: Floats) -> bool:
     present = cells[~np.isnan(cells)]
-    return len(present) > 0 and bool(np.ptp(present) > 0)
+    return len(present) > 0 and bool(np.abs(present).max() < LARGEST and np.ptp(present) > 0)
 
 
 def as_numbers(column: Column) -> Floats:
@@ -84,7 +93,7 @@ def known_of(table: Table, domain: Domain | None = None) -> tuple[Floats, Floats
     """The unit and the bounds of each column of the original, as they are public."""
     units, bounds = np.ones(len(table.names)), np.full((len(table.names), 2), np.nan)
     for at, column in numerics(table):
-        if not column.missing.all():
+        if _has_range(column.numbers):
             bounds[at] = bounds_of(table.names[at], column, domain)
             unit = unit_of(column, bounds[at, 0], bounds[at, 1], 1)
             units[at] = 10.0**unit.exponent if unit and unit.exponent >= 0 else 1 / 10.0**-unit.exponent if unit else 1

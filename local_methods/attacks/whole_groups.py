@@ -107,7 +107,7 @@ def _claimed(seen: Seen, found: Found) -> Claims:
 
 def _solved(seen: Seen, group: Indices) -> Floats | None:
     """The group's rows, in the columns that are numbers, and in others where all its rows say the same."""
-    columns = np.flatnonzero(~seen.nominal)
+    columns = seen.measurements()
     whole = seen.whole[np.ix_(group, columns)]
     shift = np.rint(np.nanmedian(whole, axis=0))
     usable = np.array(list(_usable(whole - shift)), np.intp)
@@ -117,8 +117,8 @@ def _solved(seen: Seen, group: Indices) -> Floats | None:
         return None
     claimed = np.full((len(group), seen.cells.shape[1]), np.nan)
     claimed[:, columns[usable]] = tables[0] + shift[usable]
-    for at in np.flatnonzero(seen.nominal):
-        values = np.unique(seen.cells[group, at])
+    for at in np.setdiff1d(np.arange(seen.cells.shape[1]), columns):
+        values = np.unique(seen.rounded()[group, at])
         claimed[:, at] = values[0] if len(values) == 1 else np.nan
     return claimed
 
