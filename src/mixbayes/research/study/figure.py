@@ -1,4 +1,4 @@
-"""What a hospital gains by joining and what each protection costs, in one picture.
+"""What a hospital gains by joining, what each protection costs, and what it leaves to an attacker, in one picture.
 
 Colours are those that a colour-blind reader can tell apart; shapes say the same on a grey print.
 """
@@ -6,14 +6,14 @@ Colours are those that a colour-blind reader can tell apart; shapes say the same
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mixbayes.report.palette import BLACK, BLUE, GREEN, GREY, PALE, PURPLE, VERMILLION
+from mixbayes.report.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, PURPLE, SKY, VERMILLION
 from mixbayes.research.study.intervals import Interval
-from mixbayes.research.study.results import Protecting, Results
+from mixbayes.research.study.results import Attacked, Protecting, Results
 from mixbayes.research.study.settings import SHORT_SEARCH
 
 LEAST_HEIGHT = 8.0
@@ -29,13 +29,19 @@ STYLE: Any = {
 }
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE)
 MARKS = ("o", "s", "^", "D")
+SHADES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
+SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d", "8")
+BELOW = 5.2
+"""In inches: the height of what attackers get."""
 APART = 0.14
 """Between two marks of one line."""
 LANE = 0.13
 """Between two hospitals on the line of a setting, which is one high."""
 TITLE: Any = {"fontsize": "large", "fontweight": "bold"}
 LEGEND: Any = {"frameon": False, "fontsize": 8, "columnspacing": 1, "handletextpad": 0.2}
-NOTE = "* promises nothing about privacy; no mark: the hospital cannot always use it"
+NOTE = "* promises nothing about people; no mark: the hospital cannot always use it"
+STRENGTHS = 5.0
+"""The mark of a method's weakest setting; each stronger one is larger."""
 
 
 def figure(results: Results) -> bytes:
@@ -44,13 +50,16 @@ def figure(results: Results) -> bytes:
     from matplotlib.figure import Figure
 
     with mpl.rc_context(STYLE):
-        drawn: Any = Figure(figsize=(11, max(LEAST_HEIGHT, 3 + 0.27 * len(results.protecting))), layout="constrained")
-        left, right = drawn.subfigures(1, 2, width_ratios=(1, 1.35))
+        height = max(LEAST_HEIGHT, 3 + 0.27 * len(results.protecting))
+        drawn: Any = Figure(figsize=(11, height + BELOW), layout="constrained")
+        above, below = drawn.subfigures(2, 1, height_ratios=(height, BELOW))
+        left, right = above.subfigures(1, 2, width_ratios=(1, 1.35))
         _joining(left.add_subplot(2, 1, 1), results)
         _starting(left.add_subplot(2, 1, 2), results)
         _protecting(right.add_subplot(), results.protecting)
         right.suptitle("What protecting tables costs: left of zero it costs", x=0.3, **TITLE)
         right.legend(loc="outside lower center", ncols=5, title=NOTE, title_fontsize=8, **LEGEND)
+        _attacked(below, results)
         file = io.BytesIO()
         drawn.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()
@@ -118,7 +127,7 @@ def _protecting(axes: Any, protecting: Sequence[Protecting]) -> None:
     places = np.arange(len(protecting))
     for place in places[1::2]:
         axes.axhspan(place - 0.5, place + 0.5, color=PALE, alpha=0.4, lw=0)
-    for at, name in enumerate(dict.fromkeys(name for one in protecting for name in one.cost_at)):
+    for at, name in enumerate(dict.fromkeys(name for one in protecting for name in one.in_one)):
         able = [number for number, one in enumerate(protecting) if name in one.in_one]
         values = [100 * protecting[number].in_one[name].value for number in able]
         lane = places[able] + LANE * (at - 0.5)
@@ -140,10 +149,52 @@ def _protecting(axes: Any, protecting: Sequence[Protecting]) -> None:
     axes.set_xlabel("change of accuracy over all patients, in points")
 
 
+def _attacked(drawn: Any, results: Results) -> None:
+    """Accuracy against what two attacks get: whoever stands higher and further left is better off."""
+    drawn.suptitle("At equal accuracy, which method gives an attacker least: left and above is better", **TITLE)
+    panels = drawn.subplots(1, 2, sharey=True)
+    for axes, of, label in zip(
+        panels,
+        (_membership, _attributes),
+        ("membership: advantage over a coin, in points", "attributes told of members less of others, in points"),
+        strict=True,
+    ):
+        _against(axes, results.protecting, of)
+        axes.axhline(100 * results.joining[-1].joint.accuracy.value, color=BLACK, lw=0.8, ls=":")
+        axes.plot(100 * of(results.original), 100 * results.joining[-1].joint.accuracy.value, "*", color=BLACK, ms=11)
+        axes.axvline(0, color=BLACK, lw=0.8)
+        axes.set_xlabel(label)
+    panels[0].set_ylabel("joint accuracy, all four protected, in percent")
+    handles, labels = panels[0].get_legend_handles_labels()
+    title = "larger marks are stronger settings; the star is the unchanged table; white: not for every hospital"
+    drawn.legend(handles, labels, loc="outside lower center", ncols=5, title=title, title_fontsize=8, **LEGEND)
+
+
+def _against(axes: Any, protecting: Sequence[Protecting], of: Callable[[Attacked], float]) -> None:
+    """Every method in a colour and shape of its own, its settings joined by a line in their order."""
+    for at, name in enumerate(dict.fromkeys(one.method for one in protecting)):
+        own = [one for one in protecting if one.method == name]
+        places = [(100 * of(one.attacked), 100 * one.joint.accuracy.value) for one in own]
+        colour, mark = SHADES[at % len(SHADES)], SHAPES[at % len(SHAPES)]
+        axes.plot(*zip(*places, strict=True), "-", color=colour, lw=0.7, alpha=0.6)
+        for size, (one, place) in enumerate(zip(own, places, strict=True)):
+            label = {} if size else {"label": name}
+            fill = "white" if one.refused else colour
+            axes.plot(*place, mark, color=colour, mfc=fill, ms=STRENGTHS + 1.2 * size, **label)
+
+
+def _membership(found: Attacked) -> float:
+    return found.membership.value
+
+
+def _attributes(found: Attacked) -> float:
+    return found.attribute_inference.value
+
+
 def _short(one: Protecting) -> str:
     """What fits beside a line; the tables have the whole of it."""
     setting = one.setting.replace(SHORT_SEARCH, "").replace("classifiers=", "")
-    return setting if one.promises_privacy else f"{setting} *"
+    return setting if one.people else f"{setting} *"
 
 
 def _reach(intervals: Sequence[Interval]) -> Any:

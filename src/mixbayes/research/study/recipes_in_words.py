@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from mixbayes.evaluation.recommendation import COMPARED, OWN
 from mixbayes.research.joining.compared import BEST, RECOMMENDED, Compared
 from mixbayes.research.study.hospitals import CLASSES, PEOPLE
-from mixbayes.research.study.recipes import BEGUN, EXACT, FEW, JOINED, NOISY, Recipes, Situation, of_situation
+from mixbayes.research.study.recipes import BEGUN, EXACT, FEW, NOISY, Recipes, Situation, of_situation
 from mixbayes.research.study.words import listed, percent, points, signed, table
 
 JOINT, PRIOR, PERSONAL = COMPARED
+SHOWN = (EXACT, NOISY)
+"""The situations that have a table; the measurements have all of them."""
+BEGINNING = [one for one in BEGUN if one.gaussian]
 BEHIND = 0.01
 """A point."""
 MUCH = 0.1
@@ -83,21 +86,15 @@ rule](joining.md) chooses: *recommended* is a recipe that is better by more than
 *best* is what a node takes if the choice is left to it. The patients in the tables took no part in any of this:
 {folds} folds, {repeats} {"time" if repeats == 1 else "times"}. These folds differ from those above.
 
-{"".join(_joined(all_, situation) for situation in JOINED)}
+{"".join(_joined(all_, situation) for situation in SHOWN)}
 *Best less own* has its 95 % interval over patients. *Taken* says in how many of a hundred evaluations the node took
-own, joint, own prior and personal.
-
-The next table says how many percent of the healthy are labelled healthy, and of the sick, sick, {_noise(EXACT)}:
+own, joint, own prior and personal. The next table says how many percent of the healthy are labelled healthy, and of the
+sick, sick, {_noise(EXACT)}:
 
 {_recalls(of_situation(all_, EXACT))}
 
-The same {_noise(NOISY)}:
-
-{_recalls(of_situation(all_, NOISY))}
-
-The last table is for a hospital that begins with few patients, while the three others have all of theirs. It has the
-accuracy of the own classifier, of the joint one, of the personal one, and of what the node takes, and the gain of the
-last in points.
+The last table is for a hospital that begins with few patients, while the three others have all of theirs, without
+noise:
 
 {_begun(all_)}
 """
@@ -131,16 +128,15 @@ def _recalls(found: Sequence[Compared]) -> str:
 
 def _begun(all_: Sequence[Recipes]) -> str:
     ways = (OWN, JOINT, PERSONAL, BEST)
-    head = ("patients of", "its own", "noise", *(NAMES[way] for way in ways), "best less own")
+    head = ("patients of", "its own", *(NAMES[way] for way in ways), "best less own")
     rows = (
         (
             one.hospital,
             f"{situation.few}",
-            f"ε = {situation.epsilon:g}" if situation.epsilon else "none",
             *(percent(one.accuracy[way].value) for way in ways),
             points(one.gain[BEST]),
         )
-        for situation in BEGUN
+        for situation in BEGINNING
         for one in of_situation(all_, situation)
     )
     return table(head, rows)
