@@ -18,34 +18,61 @@ from mixbayes.local_methods.tables import Floats, Table
 Protect = Callable[[Table], Table]
 """The method with its settings and its seed."""
 
-STEPS = 60
-STILL = 1e-12
+STEPS = 30
+STARTS = 24
+PATIENCE = 3
+"""Steps after which it is clear whether they lead anywhere."""
+
+AWAY = 0.1
+"""Deviations by which another start is off: a release may have been made from several tables."""
+
+WHOLE = 1e-4
+STILL = 1e-10
 """Of the spread of a column: steps that move numbers by less change nothing."""
 
 
 def by_known_seed(released: Table, protect: Protect, seen: Seen) -> Claims:
     """Claim every row, where it stands."""
-    found = undone(released, protect)
+    found = undone(released, protect, seen.units[released.numeric])
     cells = seen.rounded()
     cells[:, released.numeric] = np.rint(found / seen.units[released.numeric])
     return Claims(cells, np.arange(seen.rows))
 
 
-def undone(released: Table, protect: Protect) -> Floats:
-    """The numbers of a table that gives this release, or the guess after the last step."""
+def undone(released: Table, protect: Protect, units: Floats) -> Floats:
+    """The numbers of a table that gives this release: of several, the one whose numbers are multiples of the units."""
+    wanted, random = released.numbers(), np.random.default_rng(0)
+    spread, found = np.nanstd(wanted, axis=0), wanted
+    for start in range(STARTS):
+        away = AWAY * spread * random.standard_normal(wanted.shape) if start else 0.0
+        numbers = _undone(released, protect, wanted + away)
+        if numbers is None:
+            break
+        found = numbers
+        whole = numbers / units
+        if (np.nan_to_num(np.abs(whole - np.rint(whole))) < WHOLE).all():
+            break
+    return found
+
+
+def _undone(released: Table, protect: Protect, numbers: Floats) -> Floats | None:
+    """From this guess on; None if it comes to no end."""
     wanted = released.numbers()
-    numbers, spread = wanted.copy(), np.nanstd(wanted, axis=0)
-    for _ in range(STEPS):
+    still = STILL * np.nanstd(wanted, axis=0)
+    first = np.inf
+    for step in range(STEPS):
         try:
-            given = protect(released.with_numbers(numbers))
+            given = protect(released.with_numbers(numbers)).numbers()
         except MethodError:
-            break
-        if given.rows != released.rows or given.numbers().shape != wanted.shape:
-            break
-        off = given.numbers() - wanted
-        if not np.isfinite(off[~np.isnan(wanted)]).all():
-            break
+            return None
+        if given.shape != wanted.shape:
+            return None
+        off = given - wanted
         numbers = numbers - off
-        if (np.nan_to_num(np.abs(off)) <= STILL * spread).all():
-            break
-    return numbers
+        far = float(np.nansum(off**2))
+        first = far if step == 0 else first
+        if step == PATIENCE and not far < first / 4:
+            return None
+        if (np.nan_to_num(np.abs(off)) <= still).all():
+            return numbers
+    return None

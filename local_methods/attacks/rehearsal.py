@@ -10,13 +10,15 @@ import numpy as np
 from mixbayes.local_methods.attacks.attribute_inference import attribute_inference
 from mixbayes.local_methods.attacks.membership import membership
 from mixbayes.local_methods.attacks.people import Measured, People, pooled
-from mixbayes.local_methods.tables import Nominal, Table
+from mixbayes.local_methods.tables import Codes, Mask, Nominal, Table
 
 Protect = Callable[[Table, Nominal | None], tuple[Table, Nominal | None]]
 """The method with its settings: the released table and its classes."""
 
 TIMES = 4
 """The table is halved so often; either half is protected once."""
+
+CLASS = "class"
 
 
 @dataclass(frozen=True)
@@ -33,28 +35,38 @@ class OfPeople:
         gain, anybody = attribute_inference(people)
         return OfPeople(membership(people), gain, anybody)
 
+    @staticmethod
+    def mean(found: list[OfPeople]) -> OfPeople:
+        names = ("membership", "attribute_inference", "anybody")
+        return OfPeople(*(pooled([getattr(each, name) for each in found]) for name in names))
+
 
 def rehearsed(table: Table, labels: Nominal | None, protect: Protect, seed: int, times: int = TIMES) -> OfPeople:
-    """The mean over halvings of the table, each half protected with the other held out."""
+    """The mean over halvings of the table, each half protected with the other held out.
+
+    A half has fewer rows than the table, so that the method hides its people a little less than those of the table.
+    """
     random, found = np.random.default_rng(seed), []
+    whole = with_class(table, labels)
     for _ in range(times):
-        order = random.permutation(table.rows)
-        for inside, outside in _halves(order):
-            inside.sort()
-            released = with_class(*protect(table.take(inside), labels.take(inside) if labels else None))
-            whole = with_class(table, labels)
-            found.append(OfPeople.of(People.of(whole.take(inside), whole.take(outside), released, seed)))
-    names = ("membership", "attribute_inference", "anybody")
-    return OfPeople(*(pooled([getattr(each, name) for each in found]) for name in names))
+        half = _half(labels.codes if labels else np.zeros(table.rows, np.int64), random)
+        for inside, outside in ((half, ~half), (~half, half)):
+            rows = np.flatnonzero(inside)
+            released = with_class(*protect(table.take(rows), labels.take(rows) if labels else None))
+            found.append(OfPeople.of(People.of(whole.take(rows), whole.take(outside), released, seed)))
+    return OfPeople.mean(found)
 
 
-def _halves(order: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    one, other = order[: len(order) // 2].copy(), order[len(order) // 2 :].copy()
-    return [(one, other), (other.copy(), one.copy())]
+def _half(codes: Codes, random: np.random.Generator) -> Mask:
+    """A random half of the rows, and of every class."""
+    order = np.lexsort((random.random(len(codes)), codes))
+    half: Mask = np.zeros(len(codes), bool)
+    half[order[::2]] = True
+    return half
 
 
 def with_class(table: Table, labels: Nominal | None) -> Table:
     """The class as one more column, if there is one."""
     if labels is None:
         return table
-    return Table((*table.names, "class"), (*table.columns, labels), table.rows)
+    return Table((*table.names, CLASS), (*table.columns, labels), table.rows)
