@@ -20,7 +20,6 @@ MOST = 2_000
 """Members, others and released rows that are looked at; of more, so many are taken at random."""
 
 
-
 @dataclass(frozen=True)
 class Measured:
     """A mean with its 95 % interval."""
@@ -109,5 +108,3 @@ def within(value: float, deviation: float) -> Measured:
 def pooled(found: list[Measured]) -> Measured:
     """The mean of several rehearsals. They share people, so that the interval is the mean of theirs."""
     return Measured(*(float(np.mean([getattr(each, name) for each in found])) for name in ("value", "low", "high")))
-
-
