@@ -1,4 +1,4 @@
-"""Two releases, one of a table with one patient more: where totals are kept exactly, their difference is the patient."""
+"""Two releases, one of a table with a patient more: where totals are kept exactly, their difference is the patient."""
 
 from __future__ import annotations
 

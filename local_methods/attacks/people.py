@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,10 +50,8 @@ class People:
     def points(self) -> tuple[Floats, Floats, Floats, Codes]:
         """Members, others and released rows, and the column of each coordinate."""
         place = Coordinates.of(_both(self.members, self.others))
-        return (
-            *(place.points(table) for table in (self.members, self.others, self.released)),
-            place.columns(self.members),
-        )
+        members, others, released = (place.points(table) for table in (self.members, self.others, self.released))
+        return members, others, released, place.columns(self.members)
 
 
 def _some(rows: int, random: np.random.Generator) -> Indices:
