@@ -1,4 +1,4 @@
-"""What an attacker gets from a release: patients given back, who was in the table, and what is told of those who were."""
+"""What an attacker gets from a release: patients given back, who was in the table, and what is told of them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Attacks:
             asked.why_not["attribute_inference"] = asked.why_not["membership"]
         return Attacks(
             asked("reconstruction", lambda: _reconstructed(pair, seed)),
-            people and people.membership,
-            people and people.attribute_inference,
-            people and people.anybody.value,
+            people.membership if people else None,
+            people.attribute_inference if people else None,
+            people.anybody.value if people else None,
         )
 
 

@@ -146,7 +146,7 @@ def _by_columns(cells: Floats) -> list[tuple[Indices, Indices]]:
 
 
 def drawn(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
-    """Rows whose cells are drawn from the released columns, each by itself, of a class as frequent as in the release."""
+    """Rows whose cells are drawn from the released columns, each by itself, within a class as frequent as released."""
     like = random.integers(seen.rows, size=len(claims))
     rounded = seen.rounded()
     guessed = np.empty_like(claims.cells)

@@ -1,4 +1,4 @@
-"""Two releases, one of a table with one patient more: where totals are kept exactly, their difference is the patient."""
+"""Two releases, one of a table with a patient more: where totals are kept exactly, their difference is the patient."""
 
 from __future__ import annotations
 
@@ -12,20 +12,13 @@ from mixbayes.local_methods.tables import Floats, Indices
 def by_difference(seen: Seen, without: Seen) -> Claims:
     """Claim the patient who is in the first table alone."""
     claim = np.full((1, seen.cells.shape[1]), np.nan)
-    code = _class_that_grew(seen, without)
-    more, fewer = seen.cells[seen.classes == code], without.cells[without.classes == code]
     for column in range(claim.shape[1]):
+        more, fewer = seen.whole[:, column], without.whole[:, column]
         if seen.nominal[column]:
-            claim[0, column] = _value_that_grew(more[:, column], fewer[:, column])
+            claim[0, column] = _value_that_grew(more, fewer)
         else:
-            unit = seen.units[column]
-            claim[0, column] = np.rint((np.nansum(more[:, column]) - np.nansum(fewer[:, column])) / unit)
+            claim[0, column] = np.rint(np.nansum(more) - np.nansum(fewer))
     return Claims(claim)
-
-
-def _class_that_grew(seen: Seen, without: Seen) -> int:
-    counts = [np.bincount(each.classes, minlength=int(seen.classes.max()) + 1) for each in (seen, without)]
-    return int(np.argmax(counts[0] - counts[1]))
 
 
 def _value_that_grew(more: Floats, fewer: Floats) -> float:

@@ -60,7 +60,8 @@ def in_flats(seen: Seen, k: int | None = None) -> Claims:
 def _fine(seen: Seen, columns: Indices) -> bool:
     """Whether released numbers have parts that are finer than the units, without which there is no flat."""
     whole = seen.whole[:, columns]
-    return bool((np.nanmean(np.abs(whole - np.rint(whole)) > TOLERANCE, axis=0) > 0.5).sum() >= 2) if len(columns) else False
+    fine = (np.abs(whole - np.rint(whole)) > TOLERANCE).mean(axis=0) > 0.5
+    return int(fine.sum()) > 1
 
 
 def _neighbours(seen: Seen, columns: Indices, size: int) -> Iterator[Indices]:

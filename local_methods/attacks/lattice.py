@@ -88,10 +88,15 @@ def reduced(basis: Floats) -> tuple[Floats, bool]:
 
 def _afresh(basis: Floats) -> Floats:
     """Size-reduce the basis in its place; R of its QR decomposition, with the vectors as columns."""
-    upper = np.linalg.qr(basis.T, mode="r")
+    upper = _triangle(basis)
     for at in range(len(basis) - 1, 0, -1):
         _reduce_by(basis, upper, at)
-    return np.linalg.qr(basis.T, mode="r")
+    return _triangle(basis)
+
+
+def _triangle(basis: Floats) -> Floats:
+    upper: Floats = np.asarray(np.linalg.qr(basis.T, mode="r"), np.float64)
+    return upper
 
 
 def _reduce_by(basis: Floats, upper: Floats, at: int) -> None:

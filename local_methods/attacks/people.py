@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +17,6 @@ FEWEST = 10
 
 MOST = 2_000
 """Members, others and released rows that are looked at; of more, so many are taken at random."""
-
 
 
 @dataclass(frozen=True)
@@ -55,10 +53,8 @@ class People:
     def points(self) -> tuple[Floats, Floats, Floats, Codes]:
         """Members, others and released rows, and the column of each coordinate."""
         place = Coordinates.of(_both(self.members, self.others))
-        return (
-            *(place.points(table) for table in (self.members, self.others, self.released)),
-            place.columns(self.members),
-        )
+        members, others, released = (place.points(table) for table in (self.members, self.others, self.released))
+        return members, others, released, place.columns(self.members)
 
 
 def _some(rows: int, random: np.random.Generator) -> Indices:
@@ -118,5 +114,3 @@ def within(value: float, deviation: float) -> Measured:
 def pooled(found: list[Measured]) -> Measured:
     """The mean of several rehearsals. They share people, so that the interval is the mean of theirs."""
     return Measured(*(float(np.mean([getattr(each, name) for each in found])) for name in ("value", "low", "high")))
-
-

@@ -78,4 +78,3 @@ def reconstructed(seen: Seen, original: Seen, seed: int) -> Reconstruction:
         if attack not in (by_position, by_group_means) or seen.rows == original.rows
     }
     return Reconstruction.of(scores, len(truth))
-

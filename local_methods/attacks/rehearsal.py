@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from mixbayes.local_methods.attacks.attribute_inference import attribute_inference
 from mixbayes.local_methods.attacks.membership import membership
 from mixbayes.local_methods.attacks.people import Measured, People, pooled
-from mixbayes.local_methods.tables import Codes, Mask, Nominal, Table
+from mixbayes.local_methods.tables import Codes, Indices, Mask, Nominal, Table
 
 Protect = Callable[[Table, Nominal | None], tuple[Table, Nominal | None]]
 """The method with its settings: the released table and its classes."""
@@ -46,15 +46,21 @@ def rehearsed(table: Table, labels: Nominal | None, protect: Protect, seed: int,
 
     A half has fewer rows than the table, so that the method hides its people a little less than those of the table.
     """
-    random, found = np.random.default_rng(seed), []
-    whole = with_class(table, labels)
-    for _ in range(times):
-        half = _half(labels.codes if labels else np.zeros(table.rows, np.int64), random)
-        for inside, outside in ((half, ~half), (~half, half)):
-            rows = np.flatnonzero(inside)
-            released = with_class(*protect(table.take(rows), labels.take(rows) if labels else None))
-            found.append(OfPeople.of(People.of(whole.take(rows), whole.take(outside), released, seed)))
+    found, whole = [], with_class(table, labels)
+    for inside, outside in halves(table.rows, labels, seed, times):
+        released = with_class(*protect(table.take(inside), labels.take(inside) if labels else None))
+        found.append(OfPeople.of(People.of(whole.take(inside), whole.take(outside), released, seed)))
     return OfPeople.mean(found)
+
+
+def halves(rows: int, labels: Nominal | None, seed: int, times: int) -> Iterator[tuple[Indices, Indices]]:
+    """The rows that are protected and those that are held out; each half is both once."""
+    random = np.random.default_rng(seed)
+    for _ in range(times):
+        half = _half(labels.codes if labels else np.zeros(rows, np.int64), random)
+        one, other = np.flatnonzero(half), np.flatnonzero(~half)
+        yield one, other
+        yield other, one
 
 
 def _half(codes: Codes, random: np.random.Generator) -> Mask:

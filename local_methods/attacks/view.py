@@ -56,7 +56,7 @@ class Seen:
 
     def complete(self, columns: Indices) -> Mask:
         """The rows that have all of these columns."""
-        return ~np.isnan(self.cells[:, columns]).any(axis=1)
+        return np.count_nonzero(np.isnan(self.cells[:, columns]), axis=1) == 0
 
     def pools(self) -> list[Indices]:
         """The rows of each class."""

@@ -114,7 +114,7 @@ def _attacked(found: Comparison) -> Iterator[Sequence[str]]:
     for name, value, by_guessing, meaning in people:
         why_not = why.get(name.replace(" ", "_"), meaning)
         interval = between(value) if value else ""
-        yield name, figure(value and value.value), interval, figure(by_guessing if value else None), why_not
+        yield name, figure(value.value if value else None), interval, figure(by_guessing if value else None), why_not
 
 
 def between(value: Interval | Measured) -> str:
@@ -199,7 +199,7 @@ def notes(found: Comparison) -> Iterator[str]:
             "Then l-diversity is 1 as well, and t-closeness large."
         )
     yield (
-        "Attacks: shares of claims about patients that are right. Only the attacks of this table were tried; membership "
+        "Attacks: shares of claims about patients that are right. Only the attacks named here were tried. Membership "
         "and inference are about somebody who gets the release, not about somebody who asks for labels."
     )
     yield f"S1 and S2: {found.queries} queries; a missing cell {match}."

@@ -37,7 +37,7 @@ def attacked(release: Release) -> Section:
 def _words(release: Release) -> Iterator[str]:
     found = release.found.attacks
     yield (
-        "Somebody who gets the release, and nothing else, claims that certain patients were in the original. A claim of "
+        "Somebody who gets the release, and nothing else, claims that certain patients are in the original. A claim of "
         "whole rows is right if a patient has every cell; one of places, as far as cells agree. Guesses are as many "
         "claims by somebody who draws from the released columns instead. Attacks that are not listed were not tried."
     )

@@ -26,7 +26,7 @@ def groups_of_classes(table: Table, labels: Nominal, k: int, random: np.random.G
 def exact_moments(rows: Floats, random: np.random.Generator) -> Floats:
     """Whitened and coloured: mean and covariance are the group's to the last digits."""
     centred = rows - rows.mean(axis=0)
-    axes, lengths, directions = np.linalg.svd(centred, full_matrices=False)
+    _, lengths, directions = np.linalg.svd(centred, full_matrices=False)
     rank = int((lengths > 1e-9 * max(lengths[0], 1)).sum())
     white = random.normal(size=(len(rows), rank))
     orthonormal = np.linalg.qr(white - white.mean(axis=0))[0]
