@@ -42,11 +42,24 @@ def test_hospitals_that_zeros_hardly_change_are_named(committed: Results, kept: 
     assert part in said(replace(committed, joining=[*joining, everybody]))
 
 
-def test_releases_of_some_hospitals_say_over_how_many_patients_they_are(small: Results) -> None:
+def test_settings_that_a_hospital_cannot_use_are_marked(small: Results) -> None:
     text = said(small)
-    released = text[text.index("## What the released tables give away") :]
-    assert f"| `{REFUSED}`† |" in released
-    assert f"† Not for all hospitals: `{REFUSED}` without switzerland, over 216 of 288 patients." in released
-    assert f"| `{QUIET}` | 100.0 %" in released
+    assert text.count(f"| `{REFUSED}`† |") == 2
+    assert f"- `{REFUSED}` at switzerland, in 6 of 6 splits: Every class needs" in text
     able = [one for one in small.protecting if not one.refused]
     assert "†" not in said(replace(small, protecting=able))
+
+
+def test_promises_are_said_in_their_own_words(small: Results) -> None:
+    text = said(small)
+    assert "Nothing is promised to people by `class-wise-condensation` and `sap`:" in text
+    assert "- `microaggregation:k=10`: 10-anonymity of age" in text
+    assert text.count(f"`{QUIET}`: ") == 0
+
+
+def test_who_asks_is_promised_something_by_noise_alone(committed: Results) -> None:
+    rows = [line.strip("| ").split(" | ") for line in document(committed).splitlines() if line.startswith("| `")]
+    asked = {row[0].strip("`†"): row[-1] for row in rows if len(row) == 8}
+    assert len(asked) == len(committed.protecting)
+    promised = {setting: words for setting, words in asked.items() if words != "no"}
+    assert promised == {f"private-synthesis:epsilon={epsilon}": f"ε = {epsilon}" for epsilon in (1, 2, 4, 8)}

@@ -8,7 +8,7 @@ import pytest
 
 from mixbayes.research.study.in_short import in_short
 from mixbayes.research.study.intervals import Interval
-from mixbayes.research.study.results import Agreement, Joining, Release, Results
+from mixbayes.research.study.results import Agreement, Attacked, Joining, Protecting, Release, Results
 
 UP, DOWN, LEVEL = Interval(0.05, 0.01, 0.09), Interval(-0.05, -0.09, -0.01), Interval(0.0, -0.02, 0.02)
 
@@ -122,14 +122,53 @@ def test_all_protections_cost(committed: Results) -> None:
 def test_what_promises_nothing_is_counted(committed: Results) -> None:
     one = replace(committed.protecting[0], cost=LEVEL)
 
-    def promising(*privacy: bool) -> str:
+    def promising(*people: str | None) -> str:
         first: Release = next(iter(one.releases.values()))
-        releases = {f"{at}": replace(first, promises_privacy=promise) for at, promise in enumerate(privacy)}
+        releases = {f"{at}": replace(first, people=promise) for at, promise in enumerate(people)}
         return said(replace(committed, protecting=[replace(one, releases=releases)]), "no loss can be shown")
 
-    assert "1 of them promises something about people, and 0 nothing" in promising(True)
-    for promises in ((), (True, False)):
+    assert "1 of them promises something about people, and 0 nothing" in promising("k-anonymity")
+    for promises in ((), ("k-anonymity", None)):
         assert "0 of them promise something about people, and 1 nothing" in promising(*promises)
+
+
+def of_method(results: Results, method: str) -> Protecting:
+    return next(one for one in results.protecting if one.method == method and not one.refused)
+
+
+def test_class_wise_condensation_keeps_what_is_counted_as_long_as_it_costs_nothing(committed: Results) -> None:
+    one = of_method(committed, "class-wise-condensation")
+    kept = lines(replace(committed, protecting=[replace(one, cost=LEVEL)]))[0]
+    assert kept.startswith("**Class-wise condensation keeps what naive Bayes counts; that is why accuracy does not suffer")
+    changed = lines(replace(committed, protecting=[replace(one, cost=DOWN)]))[0]
+    assert changed.startswith("**Class-wise condensation changes what naive Bayes counts.**")
+    without = replace(committed, protecting=[of_method(committed, "sap")])
+    assert "Class-wise condensation" not in in_short(without)
+
+
+def test_only_noise_helps_against_who_asks(committed: Results) -> None:
+    one = of_method(committed, "private-synthesis")
+    accuracy = f"{100 * one.joint.accuracy.value:.1f} at ε = {one.epsilon:g} %"
+    assert accuracy in said(replace(committed, protecting=[one]), "only noise helps")
+
+
+NOTHING = Attacked(Interval(0, 0, 0.1), 0.05, LEVEL, LEVEL, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("found", "part"),
+    [
+        (NOTHING, "1 of 1 settings help**: `"),
+        (replace(NOTHING, given_back=Interval(0.1, 0.06, 0.2)), "back from the releases of 1 settings"),
+        (replace(NOTHING, membership=UP), "membership is better than a coin with 1"),
+        (replace(NOTHING, attribute_inference=UP), "and 1 tell more attributes"),
+    ],
+)
+def test_against_whom_a_release_helps(committed: Results, found: Attacked, part: str) -> None:
+    protecting = [replace(committed.protecting[0], attacked=found)]
+    line = said(replace(committed, protecting=protecting), "Against somebody who gets")
+    assert part in line
+    assert ("0 of 1 settings help**." in line) == (found is not NOTHING)
 
 
 def test_the_smallest_class_of_any_hospital(committed: Results) -> None:

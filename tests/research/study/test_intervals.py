@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
-from mixbayes.research.study.intervals import Interval, paired, share
+from mixbayes.local_methods.attacks.people import placements
+from mixbayes.research.study.intervals import Interval, advantage, paired, share
 
 
 def patients(right: int, of: int) -> np.ndarray:
@@ -83,3 +84,21 @@ def test_it_stays_within_what_is_possible() -> None:
 @pytest.mark.parametrize(("low", "high", "side"), [(0.1, 0.2, 1), (-0.2, -0.1, -1), (-0.1, 0.1, 0), (0.0, 0.1, 0)])
 def test_the_side_of_zero(low: float, high: float, side: int) -> None:
     assert Interval(0.0, low, high).side == side
+
+
+def test_the_interval_of_an_advantage_covers_it_nineteen_times_in_twenty() -> None:
+    """Five folds, four of which are members; a member's score is higher, and patients differ by themselves."""
+    random, shift, patients, folds = np.random.default_rng(0), 1.0, 60, 5
+    covered = 0
+    for _ in range(200):
+        own = random.normal(size=patients)
+        sums = np.zeros((2, patients))
+        for fold in range(folds):
+            inside = np.arange(patients) % folds != fold
+            scores = own + random.normal(size=patients) + shift * inside
+            of_members, of_others = placements(scores[inside], scores[~inside])
+            sums[0, inside] += of_members / (folds - 1)
+            sums[1, ~inside] += of_others
+        found = advantage(*sums)
+        covered += found.low <= 2 * norm.cdf(shift / 2) - 1 <= found.high
+    assert 180 <= covered <= 199

@@ -12,7 +12,7 @@ from mixbayes.research.joining.compared import BEST, Compared
 from mixbayes.research.study.hospitals import HOSPITALS
 from mixbayes.research.study.intervals import Interval
 from mixbayes.research.study.recipes import BEGUN, EXACT, FEW, JOINED, NOISY, Recipes, Situation, of_situation
-from mixbayes.research.study.recipes_in_words import section, who_still_loses
+from mixbayes.research.study.recipes_in_words import BEGINNING, SHOWN, section, who_still_loses
 from mixbayes.research.study.results import Results
 
 PERSONAL = COMPARED[-1]
@@ -70,11 +70,11 @@ def test_what_accuracy_overlooks(committed: Results, found: float, accuracy: flo
     assert all("finds 90.0 instead of 50.0 % of the healthy" in line for line in lines)
 
 
-def test_all_tables_are_there(committed: Results) -> None:
+def test_the_tables_are_there(committed: Results) -> None:
     text = section(committed.recipes, 1, 3)
     assert "3 folds, 1 time." in text
-    assert text.count("\n| all four |") == len(JOINED) + 2 * 2 + len(BEGUN)
-    for situation in JOINED:
+    assert text.count("\n| all four |") == len(SHOWN) + 2 + len(BEGINNING)
+    for situation in SHOWN:
         hungarian = of_situation(committed.recipes, situation)[1]
         cells = [f"{100 * hungarian.accuracy[way].value:.1f}" for way in (OWN, *COMPARED)]
         assert f"| hungarian | {' | '.join(cells)} |" in text

@@ -87,9 +87,9 @@ def test_a_protection_that_drops_classes_changes_no_label_here(small: Results) -
     one = protecting(small, QUIET)
     assert (one.cost.value, set(one.refused)) == (0.0, set())
     assert {name: cost.value for name, cost in one.in_one.items()} == dict.fromkeys(HOSPITALS, 0.0)
-    assert set(one.in_one_of_class) == set(HOSPITALS)
     assert all(release.unlabelled > 0 for release in one.releases.values())
-    assert not one.promises_privacy
+    assert (one.people, one.epsilon) == (None, None)
+    assert one.contributed.differing > 0.3
 
 
 def test_who_cannot_use_a_setting_contributes_nothing(small: Results) -> None:
@@ -97,8 +97,22 @@ def test_who_cannot_use_a_setting_contributes_nothing(small: Results) -> None:
     assert set(one.refused) == {"switzerland"}
     assert one.refused["switzerland"].splits == SMALL.repeats * SMALL.folds
     assert one.refused["switzerland"].why.startswith("Every class needs at least t = 20 rows; 'absent' has 6.")
-    assert set(one.in_one) == set(one.in_one_of_class) == set(one.releases) == set(HOSPITALS) - {"switzerland"}
-    assert one.promises_privacy
+    assert set(one.in_one) == set(one.releases) == set(HOSPITALS) - {"switzerland"}
+
+
+def test_what_is_unchanged_is_given_back_and_told(small: Results) -> None:
+    """Age is the only column in which people differ by chance."""
+    assert small.original.given_back.value == 1.0
+    assert small.original.membership.low > 0.3
+    assert "membership" in small.original.successful
+
+
+def test_what_is_averaged_tells_less(small: Results) -> None:
+    averaged = protecting(small, "microaggregation:k=10")
+    assert averaged.people == "10-anonymity of age"
+    assert averaged.attacked.given_back.high < 0.3
+    assert averaged.attacked.membership.high < small.original.membership.low / 2
+    assert 0 < averaged.contributed.median < averaged.contributed.differing
 
 
 def test_hospitals_are_described(small: Results) -> None:
@@ -159,13 +173,13 @@ def _otherwise(table: Columns, rows: Any) -> Columns:
 
 def test_protections_see_what_is_learned_from(tables: Mapping[str, Columns], monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Columns] = []
-    real = module.protected
+    real = module.protect
 
-    def noted(layout: Any, table: Columns, *more: Any) -> Any:
+    def noted(table: Columns, *more: Any) -> Any:
         seen.append(table)
-        return real(layout, table, *more)
+        return real(table, *more)
 
-    monkeypatch.setattr(module, "protected", noted)
+    monkeypatch.setattr(module, "protect", noted)
     study(tables, Plan(1, SMALL.folds, (QUIET,), nodes=False), 0, still)
     known = {name: zeros_as_missing(table) for name, table in tables.items()}
     wanted = [known[name].take(split.learned[name]) for split in dealt()[: SMALL.folds] for name in HOSPITALS]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mixbayes.research.study.hospitals import ABSENT, PEOPLE, PRESENT
 from mixbayes.research.study.recipes_in_words import who_still_loses
 from mixbayes.research.study.releases_in_words import in_short as of_releases
-from mixbayes.research.study.results import Agreement, Hospital, Joining, Protecting, Results, Starting
+from mixbayes.research.study.results import Agreement, Hospital, Joining, Results, Starting
 from mixbayes.research.study.words import listed, percent, points
 
 ONE_SIDED = 0.85
@@ -22,7 +22,6 @@ def in_short(results: Results) -> str:
         _same(results.agreement),
         *_gains(results.joining[:-1], results.hospitals),
         *_with_few(results.starting),
-        *_costs(results.protecting),
         _fewest(results.hospitals),
     ]
     return "## In short\n\n" + "\n".join(f"- {one}" for one in found)
@@ -83,23 +82,6 @@ def _with_few(starting: Sequence[Starting]) -> Iterator[str]:
         f"**A hospital with only {least} patients to learn from**, with the plain joint classifier, in points of "
         f"accuracy: {said}."
     )
-
-
-def _costs(protecting: Sequence[Protecting]) -> Iterator[str]:
-    lossy = sorted((one for one in protecting if one.cost.side == -1), key=lambda one: one.cost.value)
-    rest = [one for one in protecting if one.cost.side != -1]
-    if lossy:
-        yield (
-            f"**Protecting all tables first costs accuracy** with {len(lossy)} of {len(protecting)} settings. The "
-            f"largest loss is that of `{lossy[0].setting}`: {points(lossy[0].cost)} points."
-        )
-    if rest:
-        private = sum(one.people is not None for one in rest)
-        yield (
-            f"**With {len(rest)} of {len(protecting)} settings no loss can be shown.** This alone does not recommend "
-            f"them: {private} of them {'promises' if private == 1 else 'promise'} something about people, and "
-            f"{len(rest) - private} nothing."
-        )
 
 
 def _fewest(hospitals: Sequence[Hospital]) -> str:

@@ -21,9 +21,15 @@ def in_short(protecting: Sequence[Protecting]) -> Iterator[str]:
     yield from _kept([one for one in protecting if one.method == KEEPING and not one.refused])
     yield _asked([one for one in protecting if one.epsilon is not None])
     yield _got(protecting)
-    equal = [one for one in protecting if one.cost.side == 0 and not one.refused]
-    if equal:
-        yield _equally_accurate(equal, len(protecting))
+    lossy = sorted((one for one in protecting if one.cost.side == -1), key=lambda one: one.cost.value)
+    if lossy:
+        yield (
+            f"**Protecting all tables first costs accuracy** with {len(lossy)} of {len(protecting)} settings. The "
+            f"largest loss is that of `{lossy[0].setting}`: {points(lossy[0].cost)} points."
+        )
+    rest = [one for one in protecting if one.cost.side != -1]
+    if rest:
+        yield _equally_accurate(rest, len(protecting))
 
 
 def _kept(condensed: Sequence[Protecting]) -> Iterator[str]:
@@ -74,11 +80,18 @@ def _got(protecting: Sequence[Protecting]) -> str:
 
 
 def _equally_accurate(equal: Sequence[Protecting], of: int) -> str:
-    least = sorted(equal, key=lambda one: one.attacked.membership.value)[:LEAST]
-    named = ", ".join(f"`{one.setting}` ({points(one.attacked.membership)})" for one in least)
+    private = sum(one.people is not None for one in equal)
+    told = [
+        f"{what} with {_settings(sorted(equal, key=lambda one: key(one.attacked).value)[:LEAST])}"
+        for what, key in (
+            ("membership", lambda found: found.membership),
+            ("attribute inference", lambda found: found.attribute_inference),
+        )
+    ]
     return (
-        f"**At equal accuracy:** with {len(equal)} of {of} settings no loss can be shown. Of these, membership has the "
-        f"smallest advantage, in points, with {named}."
+        f"**With {len(equal)} of {of} settings no loss can be shown.** This alone does not recommend them: {private} of "
+        f"them {'promises' if private == 1 else 'promise'} something about people, and {len(equal) - private} nothing. "
+        f"Of these {len(equal)}, {' and '.join(told)} get least."
     )
 
 
