@@ -101,7 +101,7 @@ def _tag(layout: Layout, table: Columns, protection: Protection, hidden: Secrets
     dictionary, folds = layout.dictionary, layout.terms.folds
     texts = [str(protection), dictionary.model_dump_json(), str(folds)]
     if folds > 1 or test_share:  # else the dealing changes nothing
-        texts.append(f"{test_share} {hidden.dealing.hex()}")
+        texts.append(f"{float(test_share)!r} {hidden.dealing.hex()}")
     for name in (*dictionary.names, dictionary.class_column):
         texts += [name, "\0".join(table.texts(name).tolist())]
     return _digest(hidden.drawing, "release", texts)
