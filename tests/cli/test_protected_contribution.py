@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mixbayes.cli.kept_releases import KeptReleases
 from mixbayes.tables.changed import GIVEN_AWAY
+from mixbayes.tables.private_release import PrivateRelease
+from mixbayes.tables.tallying import Counted
+from mixbayes.transport.errors import BadState
 from tests.cli.typed import Prompt
 from tests.services.helpers import make_site, write_csv
 from tests.services.test_noise import NOISE
 
 POLICY = {"folds": 2}
+KEY = bytes(range(32))
 
 
 @pytest.mark.parametrize(
@@ -51,3 +58,22 @@ def test_what_would_be_contributed_is_counted_with_what_changed(tmp_path: Path, 
     same = typed("count", tmp_path / "p.csv", "--federation", site.file, "--protect", "generalisation:k=1")
     assert "Warning: " in same.err
     assert GIVEN_AWAY in same.err
+
+
+def test_a_release_that_is_kept_opens_with_the_nodes_key_alone(tmp_path: Path) -> None:
+    own = PrivateRelease(b"i" * 32, 2.0, 1e-6)
+    counts = Counted(
+        np.arange(5, dtype=np.uint64), 40, {"age": 2}, 1, "private-synthesis:epsilon=2", "kept", 3, None, own
+    )
+    kept = KeptReleases(tmp_path / "state", KEY)
+    assert kept.recall(b"tag") is None
+    kept.keep(b"tag", counts)
+    found = KeptReleases(tmp_path / "state", KEY).recall(b"tag")
+    assert found
+    assert found.vector.tolist() == list(range(5))
+    assert replace(found, vector=counts.vector) == counts
+    (file,) = (tmp_path / "state").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    assert b"private-synthesis" not in file.read_bytes()
+    with pytest.raises(BadState):
+        KeptReleases(tmp_path / "state", KEY[::-1]).recall(b"tag")

@@ -11,11 +11,13 @@ from mixbayes.keys.folder import load_keys
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import HOSPITAL, ContributionTables, Datastore
 from mixbayes.node.privacy import GivenAway
+from mixbayes.parties.alone import node as partner_node
 from mixbayes.parties.desk import at_own_node
 from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.tables.protected_folds import Secrets, protected_in_folds
 from mixbayes.tables.protecting import read_protection
 from tests.mixers.three_hospitals import Clock
+from tests.services.couple import NORTH, SOUTH, make_couple
 from tests.services.helpers import Running, Site, make_site, write_csv
 from tests.services.test_noise import NOISE
 
@@ -57,3 +59,13 @@ def drawn_again(site: Site) -> PrivateRelease | None:
     hidden, kept = Secrets(dealt_by(site.federation, secret), secret), KeptReleases(site.state("north"), secret)
     table, protection = site.tables["north"], read_protection(PRIVATE)
     return protected_in_folds(site.federation.layout, table, protection, hidden, kept=kept).counted.own_release
+
+
+def test_of_two_hospitals_alone_one_is_charged_its_release_and_the_other_the_noise(tmp_path: Path) -> None:
+    couple = make_couple(tmp_path, privacy=NOISE)
+    release = PrivateRelease(b"r" * 32, 2.0, 1e-7)
+    settings = couple.settings(NORTH, own_release=release, protection="private-synthesis:epsilon=2")
+    with partner_node.running(settings, couple.site.log(NORTH)), couple.node(SOUTH):
+        couple.serve()
+        assert couple.status(NORTH).epsilon_spent == 2.0
+        assert 2.0 < couple.status(SOUTH).epsilon_spent <= 4.0
