@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
+from mixbayes.protocol.attributes.kind import Integers
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.evaluation import MOST_ROWS
 from mixbayes.protocol.bayes.validity import joint
@@ -72,11 +73,10 @@ def protected_in_folds(
     folds, by_chance = layout.terms.folds, promised is not None
     before = folded(layout, table, test_share=test_share, secret=hidden.dealing, most=most, by_chance=by_chance)
     dealt = Dealing(folds, test_share, hidden.dealing, by_chance=by_chance).deal(table.rows).folds
-    parts = [_named(table.take(np.flatnonzero(dealt == fold)), fold, folds) for fold in range(folds)]
 
     def drawn(*, by_system: bool = False) -> Counted:
         seeds = [None if by_system else seed_for(hidden.drawing, protection, fold) for fold in range(folds)]
-        found = _released(layout, parts, protection, seeds, progress)
+        found = _released(layout, _parts(table, dealt, folds), protection, seeds, progress)
         own = PrivateRelease(secrets.token_bytes(ID_BYTES), *promised) if promised else None
         return replace(found, protection=str(protection), own_release=own)
 
@@ -117,13 +117,13 @@ def _digest(secret: bytes, purpose: str, texts: Iterable[str]) -> bytes:
 
 def _released(
     layout: Layout,
-    parts: Sequence[Columns],
+    parts: Iterable[Columns],
     protection: Protection,
     seeds: Sequence[int | None],
     progress: Progress | None,
 ) -> Counted:
     """All folds together are what must fit the agreement, as many rows as each has."""
-    counting, releases = Counting(layout, len(parts)), []
+    counting, releases = Counting(layout, len(seeds)), []
     for fold, (part, seed) in enumerate(zip(parts, seeds, strict=True)):
         if not part.rows:
             continue
@@ -134,7 +134,7 @@ def _released(
     return replace(
         counting.done(),
         unlabelled=sum(one.unlabelled for one in releases),
-        guarantee=_in_each(len(parts), [one.guarantee for one in releases]),
+        guarantee=_in_each(len(seeds), [one.guarantee for one in releases]),
         coarsened=sum(one.coarsened for one in releases),
     )
 
@@ -153,11 +153,13 @@ def _protected(
         ) from None
 
 
-def _named(part: Columns, fold: int, folds: int) -> Columns:
-    """This fold, of which messages say which one it is."""
-    if folds == 1:
-        return part
-    return replace(part, source=f"{part.source}, fold {fold + 1} of {folds}".removeprefix(", "))
+def _parts(table: Columns, dealt: Integers, folds: int) -> Iterator[Columns]:
+    """The rows of each fold, of which messages say which one it is; one after the other, because they are copies."""
+    for fold in range(folds):
+        rows = np.flatnonzero(dealt == fold)
+        part = table if len(rows) == table.rows else table.take(rows)
+        title = f"{table.source}, fold {fold + 1} of {folds}".removeprefix(", ") if folds > 1 else table.source
+        yield replace(part, source=title)
 
 
 def _in_each(folds: int, guarantees: list[str]) -> str:
