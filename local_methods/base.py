@@ -195,8 +195,8 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
     def rows_changed(self) -> int | None:
         """How many rows of a release one row of the table can change, at most; None for any number.
 
-        One, where a released row depends on its own row and on public parameters alone. Else anything that is learned
-        of the table, such as a mean, a group or a rank, and draws whose order other rows shift, change any number.
+        One, where a released row depends on its own row and on public parameters alone. Whatever else a method learns
+        of the table, such as a mean, a group or a rank, can change any number, and so can draws in the order of rows.
         """
         return None
 

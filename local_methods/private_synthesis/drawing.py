@@ -39,7 +39,8 @@ class Shares:
         rows = len(combinations)
         many = np.bincount(combinations, minlength=len(self.below))
         shuffled = random.permutation(rows)
-        order = shuffled[np.argsort(combinations[shuffled], kind="stable")]
+        short = combinations.astype(np.min_scalar_type(len(self.below)))  # few bits are sorted in no time
+        order = shuffled[np.argsort(short[shuffled], kind="stable")]
         of_row = combinations[order]
         rank = np.arange(rows) - (np.cumsum(many) - many)[of_row]
         first = random.integers(0, ONE, len(self.below))

@@ -30,7 +30,7 @@ from mixbayes.privacy.loss import Release, Step
 
 RARE = 1.5
 """Values with fewer rows than so many deviations of the noise are merged; the paper has three."""
-ENOUGH = 60
+ENOUGH = 200
 """Pairs are chosen where there are so many rows to one deviation of the noise."""
 A_BIN = 4
 """A number is counted in so many bins that, evenly spread, each would have so many deviations of the noise of rows."""

@@ -14,6 +14,8 @@ from mixbayes.privacy.loss import Release, Step, delta_of
 
 FIRST = 0.02
 """The share of the counts of the classes, as variances share: steps of normal noise add up by their inverses."""
+ONE_SIDED = 1e-3
+"""The part of δ that is the probability that all their coins fall to one side, which discloses a row."""
 CHOOSING = 1 / 3
 """The share of the choice of pairs in what is left; the paper's."""
 FINE = 1 << 20
@@ -66,7 +68,8 @@ class Plans:
 def plans(epsilon: float, delta: float, columns: int, classed: bool) -> Plans:
     """For so many columns. Without classes there is only the tree of pairs."""
     unit = normal_deviation(epsilon, delta, 1.0)
-    classes = coins_alone(lambda coins: coins.deviation >= unit / math.sqrt(FIRST))
+    fewest = math.log2(1 / (ONE_SIDED * delta))
+    classes = coins_alone(lambda coins: coins.deviation >= unit / math.sqrt(FIRST) and sum(coins.counts) >= fewest)
     chosen = _choice(unit, columns - 1)
     if not classed or columns == 1:
         return Plans(None, _plan(epsilon, delta, classes, 2 * columns - 1, columns - 1, chosen))

@@ -173,6 +173,9 @@ class PrivateSynthesis(LocalMethod):
         self.domain = domain
         self.random_state = random_state
 
+    def row_privacy(self) -> tuple[float, float]:
+        return float(self.epsilon), float(self.delta)
+
     def fit_resample_parts(
         self, parts: Iterable[tuple[Table, Nominal | None]], *, progress: Progress | None = None
     ) -> Iterator[tuple[Table, Nominal | None]]:

@@ -47,6 +47,7 @@ SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     ],
     "microaggregation": [{"k": 3}, {"k": 10}, {"k": 3, "variant": "univariate"}],
     "sample-generation": [{}, {"classifiers": ["naive-bayes"]}],
+    "private-synthesis": [{"epsilon": 1}, {"epsilon": 1000, "bins": 8}, {"epsilon": 3, "missing": "drop"}],
     "svd": [{"rank": 1}, {"rank": 2}],
     "sparsified-svd": [{"rank": 2, "sparsity": 0.3}],
     "additive-noise": [{}, {"correlated": False}],

@@ -24,6 +24,7 @@ SETTINGS = {
     "recoding": {"cuts": '{"x0": 0.5}'},
     "perturbation-tree": {"leaf_size": "3"},
     "microaggregation": {"k": "3"},
+    "private-synthesis": {"epsilon": "100"},
     "svd": {"rank": "1"},
     "sparsified-svd": {"rank": "1", "sparsity": "0.1"},
 }
@@ -86,6 +87,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "SparsifiedSVD": {**COMMON, "check_samplers_string": NO_NUMBERS, "check_samplers_nan": FILLED},
     "AdditiveNoise": {**COMMON, "check_samplers_string": NO_NUMBERS},
     "MultiplicativeNoise": {**COMMON, "check_samplers_string": NO_NUMBERS},
+    "PrivateSynthesis": {**COMMON},
     "SampleGeneration": {
         **COMMON,
         "check_fit2d_1sample": ROWS,

@@ -18,12 +18,14 @@ from mixbayes.tables.changed import GIVEN_AWAY, changed_by
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted, protected
 from mixbayes.tables.folding import Dealing, folded
-from mixbayes.tables.protected_folds import protected_in_folds, seed_for
+from mixbayes.tables.protected_folds import Secrets, protected_in_folds, seed_for
 from mixbayes.tables.protecting import Protection, read_protection
+from mixbayes.tables.tallying import Counted
 from tests.tables.private_stand_in import private_stand_in
 
 SEX, AGE = Nominal(name="sex", values=("m", "f")), Gaussian(name="age", low=0.0, high=100.0)
 SECRET = b"a secret"
+HIDDEN = Secrets(SECRET, SECRET)
 NOISE = read_protection("additive-noise:scale=0.5")
 GROUPS = read_protection("generalisation:k=3:quasi_identifiers=sex")
 
@@ -43,13 +45,13 @@ def hospital(rows: int = 60) -> Columns:
 @pytest.mark.parametrize("share", [0, 0.25])
 def test_every_fold_is_released_from_its_own_rows_and_the_patients_are_those_of_the_table(share: float) -> None:
     layout, table = layout_of(4), hospital()
-    found = protected_in_folds(layout, table, NOISE, test_share=share, secret=SECRET, drawn_by=SECRET)
+    found = protected_in_folds(layout, table, NOISE, HIDDEN, test_share=share)
     plain = folded(layout, table, test_share=share, secret=SECRET)
     dealt = Dealing(4, share, SECRET).deal(table.rows).folds
     assert (0 < (dealt == 4).sum() < 30) if share else 4 not in dealt
     for fold, vector in enumerate(found.counted.vector.reshape(4, -1)):
         rows = table.take(np.flatnonzero(dealt == fold))
-        chance = np.random.default_rng(seed_for(SECRET, NOISE, fold, layout.dictionary, rows))
+        chance = np.random.default_rng(seed_for(SECRET, NOISE, fold))
         assert vector.tolist() == protected(layout_of(1), rows, NOISE, chance).vector.tolist()
     assert found.unprotected is not None
     assert found.unprotected.tolist() == plain.counted.vector.tolist() != found.counted.vector.tolist()
@@ -68,10 +70,7 @@ def test_where_a_fold_is_without_its_rows_nothing_of_them_is_left() -> None:
     other = table.texts("age").copy()
     other[::3] = "99"
     changed = Columns.of(table.names, (table.texts("sex"), other, table.texts("class")), table.rows, table.source)
-    vectors = [
-        protected_in_folds(layout, one, NOISE, secret=SECRET, drawn_by=SECRET).counted.vector.reshape(3, -1)
-        for one in (table, changed)
-    ]
+    vectors = [protected_in_folds(layout, one, NOISE, HIDDEN).counted.vector.reshape(3, -1) for one in (table, changed)]
     assert vectors[0][0].tolist() != vectors[1][0].tolist()
     assert vectors[0][1:].tolist() == vectors[1][1:].tolist()
 
@@ -79,7 +78,7 @@ def test_where_a_fold_is_without_its_rows_nothing_of_them_is_left() -> None:
 def test_equal_folds_are_drawn_apart_and_a_restart_draws_the_same() -> None:
     layout, once = layout_of(2), hospital(20)
     twice = once.take(np.repeat(np.arange(20), 2))
-    found = [protected_in_folds(layout, twice, NOISE, secret=SECRET, drawn_by=SECRET).counted for _ in range(2)]
+    found = [protected_in_folds(layout, twice, NOISE, HIDDEN).counted for _ in range(2)]
     first, second = found[0].vector.reshape(2, -1)
     assert first.tolist() != second.tolist()
     assert found[0].vector.tolist() == found[1].vector.tolist()
@@ -91,41 +90,71 @@ def test_rows_that_a_method_drops_are_missing_in_their_fold_alone() -> None:
     ages[:8:2] = "?"
     table = Columns.of(table.names, (table.texts("sex"), ages, table.texts("class")), table.rows, table.source)
     dropping = read_protection("additive-noise:missing=drop")
-    found = protected_in_folds(layout, table, dropping, secret=SECRET, drawn_by=SECRET)
+    found = protected_in_folds(layout, table, dropping, HIDDEN)
     assert layout.class_counts(found.counted.vector.reshape(2, -1)).sum(axis=1).tolist() == [8, 12]
     assert (found.counted.rows, found.patients.rows) == (20, 24)
 
 
 def test_a_fold_too_small_for_the_method() -> None:
     with pytest.raises(BadData, match=r"north.csv, fold 1 of 5: k = 3 .* this one has 2 rows.*policy, folds"):
-        protected_in_folds(layout_of(5), hospital(10), GROUPS, secret=SECRET, drawn_by=SECRET)
+        protected_in_folds(layout_of(5), hospital(10), GROUPS, HIDDEN)
     with pytest.raises(BadData, match=r"^north.csv: k = 3[^E]*$"):
-        protected_in_folds(layout_of(1), hospital(2), GROUPS, secret=SECRET, drawn_by=SECRET)
-    assert protected_in_folds(layout_of(5), hospital(4), NOISE, secret=SECRET, drawn_by=SECRET).counted.rows == 4
+        protected_in_folds(layout_of(1), hospital(2), GROUPS, HIDDEN)
+    assert protected_in_folds(layout_of(5), hospital(4), NOISE, HIDDEN).counted.rows == 4
 
 
 def test_one_fold_is_the_whole_table() -> None:
     layout, table = layout_of(1), hospital()
-    found = protected_in_folds(layout, table, GROUPS, secret=SECRET, drawn_by=SECRET)
+    found = protected_in_folds(layout, table, GROUPS, HIDDEN)
     assert replace(found.counted, vector=None) == replace(protected(layout, table, GROUPS, 0), vector=None)  # type: ignore[arg-type]
     assert found.patients.rows == 0
 
 
-def test_the_seed_hangs_on_the_table_only_where_a_row_is_promised_something() -> None:
-    """Else two releases of a table that hardly changed could be averaged; with a promise they must be independent."""
-    tables = hospital(30), hospital(31)
-    dictionaries = layout_of(1).dictionary, layout_of(1, SEX).dictionary
+class Shelf:
+    """In memory."""
 
-    def seeds(protection: Protection) -> list[int]:
-        return [seed_for(SECRET, protection, 0, of, table) for of in dictionaries for table in tables]
+    def __init__(self) -> None:
+        self.there: dict[bytes, Counted] = {}
 
-    assert len(set(seeds(NOISE))) == 1
+    def recall(self, tag: bytes) -> Counted | None:
+        return self.there.get(tag)
+
+    def keep(self, tag: bytes, counts: Counted) -> None:
+        self.there[tag] = counts
+
+
+def test_a_release_with_a_promise_is_drawn_once_for_a_table() -> None:
+    """From the system's randomness: whoever knows the hospital's key can draw it again as little as others."""
+    shelf, layout, more = Shelf(), layout_of(2), hospital(31)
     with private_stand_in() as name:
-        private = read_protection(name)
-        assert len(set(seeds(private))) == 4
-        assert seeds(private) == seeds(private)
-        assert not {*seeds(private)} & {*seeds(read_protection(f"{name}:epsilon=2"))}
-    assert seed_for(b"another", NOISE, 0, dictionaries[0], tables[0]) != seeds(NOISE)[0]
+        one, other = read_protection(name), read_protection(f"{name}:epsilon=2")
+
+        def release(table: Columns, layout: Layout, protection: Protection, hidden: Secrets = HIDDEN) -> bytes:
+            own = protected_in_folds(layout, table, protection, hidden, kept=shelf).counted.own_release
+            assert own
+            return own.id
+
+        first = release(hospital(30), layout, one)
+        assert release(hospital(30), layout, one) == first
+        elsewhere = Secrets(b"another agreement", SECRET)
+        others = [
+            release(more, layout, one),
+            release(hospital(30), layout_of(2, SEX), one),
+            release(hospital(30), layout, other),
+            release(hospital(30), layout, one, elsewhere),
+        ]
+        assert len({first, *others}) == 5 == len(shelf.there)
+        alone = release(hospital(30), layout_of(1), one)
+        assert release(hospital(30), layout_of(1), one, elsewhere) == alone, "nothing is dealt, so nothing differs"
+        vectors = [
+            protected_in_folds(layout, hospital(30), one, HIDDEN, kept=Shelf()).counted.vector.tolist()
+            for _ in range(2)
+        ]
+        assert vectors[0] != vectors[1]
+        seeded = [protected_in_folds(layout, hospital(30), one, HIDDEN).counted.vector.tolist() for _ in range(2)]
+        assert seeded[0] == seeded[1], "as in simulations"
+    protected_in_folds(layout, hospital(30), NOISE, HIDDEN, kept=(unused := Shelf()))
+    assert not unused.there
 
 
 def test_by_chance_a_row_is_dealt_by_its_own_number() -> None:
@@ -137,7 +166,7 @@ def test_by_chance_a_row_is_dealt_by_its_own_number() -> None:
     assert (folds == np.where(aside, 5, numbers % np.uint64(5))).all()
     assert (np.bincount(folds) > 60).all()
     with private_stand_in() as name:
-        found = protected_in_folds(layout_of(5), hospital(100), read_protection(name), secret=SECRET, drawn_by=SECRET)
+        found = protected_in_folds(layout_of(5), hospital(100), read_protection(name), HIDDEN)
     sizes = np.bincount(Dealing(5, 0, SECRET, by_chance=True).deal(100).folds).tolist()
     assert layout_of(5).class_counts(found.counted.vector.reshape(5, -1)).sum(axis=1).tolist() == sizes
     assert np.bincount(found.patients.folds).tolist() == sizes

@@ -21,7 +21,7 @@ from mixbayes.cli.tenths import Tenths
 from mixbayes.node.log import printable
 from mixbayes.protocol.bayes.validity import joint
 from mixbayes.tables.counting import counted
-from mixbayes.tables.protected_folds import protected_in_folds
+from mixbayes.tables.protected_folds import Secrets, protected_in_folds
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import Source
@@ -92,12 +92,10 @@ def _protected(agreed: Federation, address: str, how: How, protection: Protectio
     """The counts of a release that is drawn here and forgotten: the secret of the node's is not at hand."""
     if agreed.privacy:
         refuse_unfit_for_noise(protection, agreed.privacy.epsilon, agreed.privacy.delta)
-    secret, layout = secrets.token_bytes(), agreed.layout
+    hidden, layout = Secrets(secrets.token_bytes(), secrets.token_bytes()), agreed.layout
     with Talk() as talk:
         table, share = read(address, how, talk), agreed.policy.test_share
-        counts = protected_in_folds(
-            layout, table, protection, test_share=share, secret=secret, drawn_by=secret, progress=Tenths(talk)
-        ).counted
+        counts = protected_in_folds(layout, table, protection, hidden, test_share=share, progress=Tenths(talk)).counted
     if counts.changed:
         kind = "Warning: " if counts.changed.hardly else ""
         typer.echo(f"mixbayes: {kind}{printable(table.source)}, {protection}: {counts.changed}.", err=True)

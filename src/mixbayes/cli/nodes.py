@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from threading import Thread
 from types import FrameType
 from typing import Annotated, Protocol, TypeVar
@@ -20,6 +21,7 @@ import typer
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
 from mixbayes.cli import bounded
+from mixbayes.cli.kept_releases import KeptReleases
 from mixbayes.cli.node_options import Agreed, Keys, Name, State
 from mixbayes.cli.page import Listen, TextsFile, refuse_page, with_page
 from mixbayes.cli.progress import Talk
@@ -34,7 +36,7 @@ from mixbayes.node.supervision import supervised, tell_status
 from mixbayes.parties.examination import Patient
 from mixbayes.tables.counting import refuse_empty, refuse_too_few
 from mixbayes.tables.folding import Folded, folded
-from mixbayes.tables.protected_folds import protected_in_folds
+from mixbayes.tables.protected_folds import Secrets, protected_in_folds
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import SourceAway
@@ -175,7 +177,11 @@ def party(
     tell_status("counts the table")
     secret = load_keys(keys, name, datetime.now(UTC)).state_key
     found = _when_it_answers(
-        lambda: _protected(agreed, data, how, secret, protection) if protection else _folded(agreed, data, how, secret)
+        lambda: (
+            _protected(agreed, data, how, secret, protection, state)
+            if protection
+            else _folded(agreed, data, how, secret)
+        )
     )
     counts = found.counted
     log = configure(title)
@@ -231,7 +237,7 @@ def dealt_by(agreed: Federation, secret: bytes) -> bytes:
     return secret + bytes.fromhex(agreed.digest())
 
 
-def _protected(agreed: Federation, data: str, how: How, secret: bytes, protection: Protection) -> Folded:
+def _protected(agreed: Federation, data: str, how: How, secret: bytes, protection: Protection, state: Path) -> Folded:
     layout = agreed.layout
     with Talk() as talk:
         table = read(data, how, talk)
@@ -241,9 +247,9 @@ def _protected(agreed: Federation, data: str, how: How, secret: bytes, protectio
             layout,
             table,
             protection,
+            Secrets(dealt_by(agreed, secret), secret),
             test_share=agreed.policy.test_share,
-            secret=dealt_by(agreed, secret),
-            drawn_by=secret,
+            kept=KeptReleases(state, secret),
             progress=Tenths(talk),
         )
 

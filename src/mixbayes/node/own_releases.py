@@ -4,7 +4,7 @@ A hospital may contribute a function of such a release in place of its table (`t
 then have the ε and δ of the release, and nothing of the noise of the rounds: one of them may change any number of the
 rows that are counted. Nothing that is computed from a release costs them more. So the hospital's ledger is charged
 when the release is contributed for the first time, under whatever agreement, and not again for other rounds that count
-the same one. A changed table, another dictionary or another version of the program is another release.
+the same one. A changed table or another dictionary is another release.
 
 The patients of other hospitals have the noise of every round as before, and their own hospitals' ledgers say so.
 """

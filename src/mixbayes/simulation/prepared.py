@@ -14,7 +14,7 @@ from mixbayes.simulation.plan import Plan
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.folding import Folded, Patients, folded
-from mixbayes.tables.protected_folds import protected_in_folds
+from mixbayes.tables.protected_folds import Secrets, protected_in_folds
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.tallying import Counted
 
@@ -118,10 +118,8 @@ def _protected(
     """What each of these hospitals counts."""
     found = {}
     for number, (name, protection) in enumerate(protections.items(), start=1):
-        secret = _secret(seed, name)
-        found[name] = protected_in_folds(
-            layout, _named(name, training), protection, test_share=test_share, secret=secret, drawn_by=secret
-        )
+        table, hidden = _named(name, training), Secrets(_secret(seed, name), _secret(seed, name))
+        found[name] = protected_in_folds(layout, table, protection, hidden, test_share=test_share)
         progress(f"protected: {name}", number, len(protections))
     return found
 

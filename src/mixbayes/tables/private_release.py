@@ -10,6 +10,6 @@ class PrivateRelease:
     """What a hospital contributes a function of: one draw, with the (ε, δ) of a row more or less in its table."""
 
     id: bytes
-    """Of the draw: the same seeds have the same, and nobody can guess it."""
+    """Of the draw: every one has its own."""
     epsilon: float
     delta: float

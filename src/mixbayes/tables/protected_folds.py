@@ -6,23 +6,22 @@ of the table, not what was released of them. The rows that are kept aside are ch
 
 **A release with a promise to a row.** Where a method promises every row an ε and a δ, the rows are dealt by chance, so
 that a row more or less is one row more or less in one fold (`Dealing`). It then changes one of the releases, and has
-the promise of that one. The seed hangs on the table, so that the same table has the same release for ever, after a
-restart too, and another table has an independent one. A newer version of the program may draw otherwise from a seed:
-two releases would be of one randomness. So the seed hangs on the version too. The hospital's ledger counts every
-release that it contributes (`node/own_releases.py`).
+the promise of that one. A hospital's node draws such a release once, from the system's randomness, and keeps it: the
+same table is the same release after a restart, and another table, drawn from chance that is independent, is another
+one. The ledger counts every release that is contributed (`node/own_releases.py`).
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
-from dataclasses import replace
-from hashlib import sha256
-from importlib.metadata import version
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
-from mixbayes.protocol.attributes.dictionary import Dictionary
+from mixbayes.protocol.attributes.kind import Integers
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.evaluation import MOST_ROWS
 from mixbayes.protocol.bayes.validity import joint
@@ -31,73 +30,117 @@ from mixbayes.tables.changed import changed_by
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.folding import Dealing, Folded, folded
 from mixbayes.tables.private_release import PrivateRelease
-from mixbayes.tables.protecting import Progress, Protected, Protection, protect, row_privacy
+from mixbayes.tables.protecting import Chance, Progress, Protected, Protection, protect, row_privacy
 from mixbayes.tables.tallying import Counted, Counting
+
+ID_BYTES = 32
+
+
+class Kept(Protocol):
+    """Where the counts of a release lie that is drawn once."""
+
+    def recall(self, tag: bytes) -> Counted | None: ...
+
+    def keep(self, tag: bytes, counts: Counted) -> None: ...
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What a hospital's dealing and drawing hang on."""
+
+    dealing: bytes = field(repr=False)
+    """Under every agreement another one."""
+    drawing: bytes = field(repr=False)
+    """For ever the same."""
 
 
 def protected_in_folds(
     layout: Layout,
     table: Columns,
     protection: Protection,
+    hidden: Secrets,
     *,
     test_share: float = 0,
-    secret: bytes,
-    drawn_by: bytes,
     most: int = MOST_ROWS,
+    kept: Kept | None = None,
     progress: Progress | None = None,
 ) -> Folded:
-    """The counts of every fold as the method releases it. `secret` deals the rows, and `drawn_by` decides the draws."""
+    """The counts of every fold as the method releases it, and the patients of the table as it is.
+
+    With `kept`, a release that promises a row something is drawn once, from the system's randomness.
+    """
     promised = row_privacy(protection)
     folds, by_chance = layout.terms.folds, promised is not None
-    before = folded(layout, table, test_share=test_share, secret=secret, most=most, by_chance=by_chance)
-    dealt = Dealing(folds, test_share, secret, by_chance=by_chance).deal(table.rows).folds
-    parts = [_named(table.take(np.flatnonzero(dealt == fold)), fold, folds) for fold in range(folds)]
-    seeds = [seed_for(drawn_by, protection, fold, layout.dictionary, part) for fold, part in enumerate(parts)]
-    releases = {
-        fold: _protected(part, layout, protection, np.random.default_rng(seeds[fold]), progress)
-        for fold, part in enumerate(parts)
-        if part.rows
-    }
-    found = _counted(layout, releases)
-    unprotected = before.counted.vector
-    about = replace(
-        found,
-        unlabelled=sum(one.unlabelled for one in releases.values()),
-        protection=str(protection),
-        guarantee=_in_each(folds, [one.guarantee for one in releases.values()]),
-        coarsened=sum(one.coarsened for one in releases.values()),
-        changed=changed_by(layout, joint(layout, unprotected), joint(layout, found.vector)),
-        own_release=PrivateRelease(_id_of(seeds), *promised) if promised else None,
-    )
-    return replace(before, counted=about, unprotected=unprotected)
+    before = folded(layout, table, test_share=test_share, secret=hidden.dealing, most=most, by_chance=by_chance)
+    dealt = Dealing(folds, test_share, hidden.dealing, by_chance=by_chance).deal(table.rows).folds
+
+    def drawn(*, by_system: bool = False) -> Counted:
+        seeds = [None if by_system else seed_for(hidden.drawing, protection, fold) for fold in range(folds)]
+        found = _released(layout, _parts(table, dealt, folds), protection, seeds, progress)
+        own = PrivateRelease(secrets.token_bytes(ID_BYTES), *promised) if promised else None
+        return replace(found, protection=str(protection), own_release=own)
+
+    if kept and promised:
+        tag = _tag(layout, table, protection, hidden, test_share)
+        if (found := kept.recall(tag)) is None:
+            kept.keep(tag, found := drawn(by_system=True))
+    else:
+        found = drawn()
+    as_it_is = before.counted.vector
+    changed = changed_by(layout, joint(layout, as_it_is), joint(layout, found.vector))
+    return replace(before, counted=replace(found, changed=changed), unprotected=as_it_is)
 
 
-def seed_for(secret: bytes, protection: Protection, fold: int, dictionary: Dictionary, part: Columns) -> int:
-    """The same for the same hospital, method and fold, for ever: several releases of one table could be averaged.
-
-    Where the method promises a row something, another table, dictionary or version has another seed.
-    """
-    digest = hmac.new(secret, b"mixbayes protection", "sha256")
-    _feed(digest, (str(protection), str(fold)))
-    if row_privacy(protection):
-        _feed(digest, (version("mixbayes"), dictionary.model_dump_json()))
-        for name in (*dictionary.names, dictionary.class_column):
-            _feed(digest, (name, "\0".join(part.texts(name).tolist())))
-    return int.from_bytes(digest.digest(), "little")
+def seed_for(secret: bytes, protection: Protection, fold: int) -> int:
+    """The same for the same hospital, method and fold, for ever: several releases of one table could be averaged."""
+    return int.from_bytes(_digest(secret, "seed", [str(protection), str(fold)]), "little")
 
 
-def _id_of(seeds: Iterable[int]) -> bytes:
-    return sha256(b"".join(seed.to_bytes(32, "little") for seed in seeds)).digest()
+def _tag(layout: Layout, table: Columns, protection: Protection, hidden: Secrets, test_share: float) -> bytes:
+    """The same for the same release: of this table, by this method, counted by this dictionary in these folds."""
+    dictionary, folds = layout.dictionary, layout.terms.folds
+    texts = [str(protection), dictionary.model_dump_json(), str(folds)]
+    if folds > 1 or test_share:  # else the dealing changes nothing
+        texts.append(f"{float(test_share)!r} {hidden.dealing.hex()}")
+    for name in (*dictionary.names, dictionary.class_column):
+        texts += [name, "\0".join(table.texts(name).tolist())]
+    return _digest(hidden.drawing, "release", texts)
 
 
-def _feed(digest: hmac.HMAC, texts: Iterable[str]) -> None:
+def _digest(secret: bytes, purpose: str, texts: Iterable[str]) -> bytes:
+    found = hmac.new(secret, f"mixbayes protection {purpose}".encode(), "sha256")
     for text in texts:
         raw = text.encode(errors="surrogatepass")
-        digest.update(len(raw).to_bytes(8, "little") + raw)
+        found.update(len(raw).to_bytes(8, "little") + raw)
+    return found.digest()
+
+
+def _released(
+    layout: Layout,
+    parts: Iterable[Columns],
+    protection: Protection,
+    seeds: Sequence[int | None],
+    progress: Progress | None,
+) -> Counted:
+    """All folds together are what must fit the agreement, as many rows as each has."""
+    counting, releases = Counting(layout, len(seeds)), []
+    for fold, (part, seed) in enumerate(zip(parts, seeds, strict=True)):
+        if not part.rows:
+            continue
+        one = _protected(part, layout, protection, None if seed is None else np.random.default_rng(seed), progress)
+        columns = one.table.chosen(counting.columns_of(one.table.names))
+        counting.add(columns, np.full(columns.rows, fold))
+        releases.append(one)
+    return replace(
+        counting.done(),
+        unlabelled=sum(one.unlabelled for one in releases),
+        guarantee=_in_each(len(seeds), [one.guarantee for one in releases]),
+        coarsened=sum(one.coarsened for one in releases),
+    )
 
 
 def _protected(
-    part: Columns, layout: Layout, protection: Protection, chance: np.random.Generator, progress: Progress | None
+    part: Columns, layout: Layout, protection: Protection, chance: Chance, progress: Progress | None
 ) -> Protected:
     try:
         return protect(part, layout.dictionary, protection, chance, progress)
@@ -110,20 +153,13 @@ def _protected(
         ) from None
 
 
-def _named(part: Columns, fold: int, folds: int) -> Columns:
-    """This fold, of which messages say which one it is."""
-    if folds == 1:
-        return part
-    return replace(part, source=f"{part.source}, fold {fold + 1} of {folds}".removeprefix(", "))
-
-
-def _counted(layout: Layout, releases: dict[int, Protected]) -> Counted:
-    """All folds together are what must fit the agreement, as many rows as each has."""
-    counting = Counting(layout, layout.terms.folds)
-    for fold, one in releases.items():
-        columns = one.table.chosen(counting.columns_of(one.table.names))
-        counting.add(columns, np.full(columns.rows, fold))
-    return counting.done()
+def _parts(table: Columns, dealt: Integers, folds: int) -> Iterator[Columns]:
+    """The rows of each fold, of which messages say which one it is; one after the other, because they are copies."""
+    for fold in range(folds):
+        rows = np.flatnonzero(dealt == fold)
+        part = table if len(rows) == table.rows else table.take(rows)
+        title = f"{table.source}, fold {fold + 1} of {folds}".removeprefix(", ") if folds > 1 else table.source
+        yield replace(part, source=title)
 
 
 def _in_each(folds: int, guarantees: list[str]) -> str:
