@@ -10,14 +10,21 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.local_methods.attacks.people import Measured, People, advantage, nearest
+from mixbayes.local_methods.tables import Floats
 
 SMALL = 1e-9
 
 
-def membership(people: People) -> Measured:
-    """The advantage over a coin of somebody who bets on members."""
+def membership(*releases: People) -> Measured:
+    """The advantage over a coin of somebody who bets on members, from one release or several of the same table."""
+    scores = np.sum([_scores(people) for people in releases], axis=0)
+    members = releases[0].members.rows
+    return advantage(scores[:members], scores[members:])
+
+
+def _scores(people: People) -> Floats:
+    """Of members and of others: how much nearer the release is than the population."""
     members, others, released, _ = people.points()
     population = np.vstack([members, others])
     known = nearest(population, population, but_itself=True)
-    scores = np.log(known + SMALL) - np.log(nearest(population, released) + SMALL)
-    return advantage(scores[: len(members)], scores[len(members) :])
+    return np.log(known + SMALL) - np.log(nearest(population, released) + SMALL)
