@@ -112,8 +112,8 @@ class Patients:
     def attacked(self, setting: Setting) -> Iterator[tuple[str, Score]]:
         """All attacks on one release, and those that need more than it."""
         released, labels = setting.released(self.table, self.labels, self.seed)
-        known = known_of(self.table)
         columns = aligned([self.table, released], self.table.names)
+        known = known_of(columns[0])
         classes = same_values([self.labels, labels])
         original, seen = (Seen.of(table, label, known) for table, label in zip(columns, classes, strict=True))
         truth = original.rounded()
