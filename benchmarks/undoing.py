@@ -4,8 +4,8 @@ FOLDER holds the public tables as CSV files with a column `class`. Every method 
 on every table. The first lines of a table say what was claimed: how many claims are right, with the 95 % interval of
 their share, and the share of as many guesses. Its last lines compare the methods on one half of the table with the
 other held out: the accuracy of naive Bayes that learned from the release, the advantage over a coin of who bets on
-members, and how many more attributes are told of members than of others. A star stands where no other release has the
-accuracy and gives an attacker less.
+members, from one release and from several, and how many more attributes are told of members than of others. A star
+stands where no other release has the accuracy and gives an attacker less.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from mixbayes.local_methods.attacks.averaging import by_averaging
 from mixbayes.local_methods.attacks.claims import Claims, Score, of_their_class, score
 from mixbayes.local_methods.attacks.difference import by_difference
 from mixbayes.local_methods.attacks.known_seed import by_known_seed
-from mixbayes.local_methods.attacks.people import People
+from mixbayes.local_methods.attacks.membership import membership
+from mixbayes.local_methods.attacks.people import Measured, People, pooled
 from mixbayes.local_methods.attacks.reconstruction import ATTACKS
 from mixbayes.local_methods.attacks.rehearsal import OfPeople, halves, with_class
 from mixbayes.local_methods.attacks.view import Seen, known_of
@@ -85,6 +86,16 @@ def settings(sizes: Sequence[int]) -> Iterator[Setting]:
             yield from (Setting(method, each) for each in ONCE.get(method, [{}]))
 
 
+@dataclass(frozen=True)
+class Judged:
+    """What a release is good for, and what it tells about people."""
+
+    accuracy: float
+    people: OfPeople
+    several: Measured
+    """Membership, by several releases with different seeds."""
+
+
 @dataclass(frozen=True, eq=False)
 class Patients:
     """A table with its classes."""
@@ -101,8 +112,8 @@ class Patients:
     def attacked(self, setting: Setting) -> Iterator[tuple[str, Score]]:
         """All attacks on one release, and those that need more than it."""
         released, labels = setting.released(self.table, self.labels, self.seed)
-        known = known_of(self.table)
         columns = aligned([self.table, released], self.table.names)
+        known = known_of(columns[0])
         classes = same_values([self.labels, labels])
         original, seen = (Seen.of(table, label, known) for table, label in zip(columns, classes, strict=True))
         truth = original.rounded()
@@ -130,16 +141,19 @@ class Patients:
         fewer = setting.released(self.table.take(rest), self.labels.take(rest), self.seed + 1)
         return by_difference(seen, Seen.of(*fewer, known_of(self.table)))
 
-    def judged(self, setting: Setting) -> tuple[float, OfPeople]:
+    def judged(self, setting: Setting) -> Judged:
         """Naive Bayes on those held out, and what is told of those who were not."""
-        found, right = [], []
+        found, right, several = [], [], []
         whole = with_class(self.table, self.labels)
         for inside, outside in halves(self.table.rows, self.labels, self.seed, 1):
-            released, labels = setting.released(self.table.take(inside), self.labels.take(inside), self.seed)
-            people = People.of(whole.take(inside), whole.take(outside), with_class(released, labels), self.seed)
-            found.append(OfPeople.of(people))
-            right.append(_accuracy(released, labels, self.table.take(outside), self.labels.take(outside)))
-        return float(np.mean(right)), OfPeople.mean(found)
+            seeds = range(self.seed, self.seed + RELEASES)
+            made = [setting.released(self.table.take(inside), self.labels.take(inside), seed) for seed in seeds]
+            members, others = whole.take(inside), whole.take(outside)
+            people = [People.of(members, others, with_class(*each), self.seed) for each in made]
+            found.append(OfPeople.of(people[0]))
+            several.append(membership(*people))
+            right.append(_accuracy(*made[0], self.table.take(outside), self.labels.take(outside)))
+        return Judged(float(np.mean(right)), OfPeople.mean(found), pooled(several))
 
 
 def _alike(table: Table, released: Table) -> bool:
@@ -164,19 +178,23 @@ def print_attacks(name: str, setting: Setting, patients: Patients) -> None:
             )
 
 
-def print_front(name: str, judged: Mapping[str, tuple[float, OfPeople]]) -> None:
+def print_front(name: str, judged: Mapping[str, Judged]) -> None:
     """The most accurate first."""
-    print(f"\n{'table':14} {'setting':38} accuracy  membership             inference")
-    for setting, (accuracy, found) in sorted(judged.items(), key=lambda item: -item[1][0]):
-        member, told = found.membership, found.attribute_inference
-        beaten = any(
-            other >= accuracy and each.membership.value < member.value and each.attribute_inference.value < told.value
-            for other, each in judged.values()
-        )
-        print(
-            f"{name:14} {setting:38} {accuracy:8.3f}  {member.value:6.3f} ({member.low:6.3f} to {member.high:6.3f})"
-            f" {told.value:6.3f} ({told.low:6.3f} to {told.high:6.3f}) {'' if beaten else '*'}".rstrip()
-        )
+    print(f"\n{'table':14} {'setting':38} accuracy  membership          of {RELEASES} releases        inference")
+    for setting, found in sorted(judged.items(), key=lambda item: -item[1].accuracy):
+        shown = (found.people.membership, found.several, found.people.attribute_inference)
+        figures = " ".join(f"{each.value:6.3f} ({each.low:5.2f} to {each.high:4.2f})" for each in shown)
+        beaten = any(_less(other, found) for other in judged.values())
+        print(f"{name:14} {setting:38} {found.accuracy:8.3f}  {figures} {'' if beaten else '*'}".rstrip())
+
+
+def _less(one: Judged, other: Judged) -> bool:
+    """Whether one gives an attacker less than the other, and is as accurate."""
+    mine, theirs = (
+        (each.people.membership.value, each.several.value, each.people.attribute_inference.value)
+        for each in (one, other)
+    )
+    return one.accuracy >= other.accuracy and all(a < b for a, b in zip(mine, theirs, strict=True))
 
 
 def main(folder: Path, tables: Sequence[str] = TABLES, sizes: Sequence[int] = SIZES, seed: int = 0) -> None:

@@ -10,7 +10,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from mixbayes.local_methods.attacks.moments import Fractions
 from mixbayes.local_methods.tables import Floats, Indices
@@ -35,7 +35,7 @@ def groups_by_fractions(found: Fractions, size: int) -> list[Indices]:
     few, many = _subsets(rows, size // 2), _subsets(rows, size - size // 2)
     at = slice(0, DIMENSIONS)
     scale = 1 / found.tolerances[at]
-    tree = cKDTree(_on_circle(_sums(found.values[:, at], many)) * scale, boxsize=scale)
+    tree = KDTree(_on_circle(_sums(found.values[:, at], many)) * scale, boxsize=scale)
     hits = tree.query_ball_point(_on_circle(-_sums(found.values[:, at], few)) * scale, 1.0, p=np.inf)
     pairs = [np.concatenate([few[here], many[there]]) for here, hit in enumerate(hits) for there in hit]
     sets = np.array(pairs, np.intp).reshape(-1, size)

@@ -25,8 +25,8 @@ BITS_A_ROW = (6.0, 10.0)
 """So many bits for each row tell a group's vector from all others: small groups, and then large ones. With fewer
 nothing is tried, and with more only if the fewer gave a group."""
 
-COVERED = 4
-"""If groups hold more than one row of so many, the vectors of groups were told from others."""
+COVERED = 2
+"""If groups hold one row of so many, their vectors were told from all others."""
 
 LOVASZ = 0.98
 MOST_TURNS = 5_000

@@ -15,15 +15,16 @@ from mixbayes.local_methods.tables import Floats
 SMALL = 1e-9
 
 
-def membership(people: People) -> Measured:
-    """The advantage over a coin of somebody who bets on members."""
-    return advantage(*scores(people))
+def membership(*releases: People) -> Measured:
+    """The advantage over a coin of somebody who bets on members, from one release or several of the same table."""
+    scores = np.sum([scores_of(people) for people in releases], axis=0)
+    members = releases[0].members.rows
+    return advantage(scores[:members], scores[members:])
 
 
-def scores(people: People) -> tuple[Floats, Floats]:
-    """How likely each member and each of the others is to have been in the table: the higher, the likelier."""
+def scores_of(people: People) -> Floats:
+    """Of members and of others: how much nearer the release is than the population."""
     members, others, released, _ = people.points()
     population = np.vstack([members, others])
     known = nearest(population, population, but_itself=True)
-    found = np.log(known + SMALL) - np.log(nearest(population, released) + SMALL)
-    return found[: len(members)], found[len(members) :]
+    return np.log(known + SMALL) - np.log(nearest(population, released) + SMALL)

@@ -52,6 +52,7 @@ def _rehearsed(method: LocalMethod, original: Table, label: str | None) -> OfPeo
     labels = original.column(label) if label else None
 
     def protect(table: Table, classes: Nominal | None) -> tuple[Table, Nominal | None]:
-        return clone(method).fit_resample(table, classes)
+        again: Any = clone(method)
+        return again.fit_resample(table, classes)
 
     return rehearsed(attributes, labels if isinstance(labels, Nominal) else None, protect, SEED)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mixbayes.local_methods import ClassWiseCondensation
+from mixbayes.local_methods.attacks.membership import membership
 from mixbayes.local_methods.attacks.people import People, advantage
 from mixbayes.local_methods.attacks.rehearsal import OfPeople, rehearsed, with_class
 from mixbayes.local_methods.measures.comparison import compare
@@ -59,6 +60,16 @@ def test_larger_groups_tell_less_than_small_ones_of_exact_moments() -> None:
     small, large = (rehearsed(TABLE, LABELS, method, 0, 2) for method in (former, today))
     assert small.membership.low > large.membership.high
     assert small.attribute_inference.low > large.attribute_inference.high
+
+
+def test_several_releases_tell_more_than_one() -> None:
+    half = np.arange(TABLE.rows) % 4 < 2
+    members, labels, others = TABLE.take(half), LABELS.take(half), with_class(TABLE.take(~half), LABELS.take(~half))
+    found = []
+    for seed in range(8):
+        released = with_class(*ClassWiseCondensation(k=8, random_state=seed).fit_resample(members, labels))
+        found.append(People.of(with_class(members, labels), others, released, 0))
+    assert membership(*found).value > np.mean([membership(each).value for each in found])
 
 
 def test_a_comparison_needs_people_who_were_not_in_the_table() -> None:

@@ -152,22 +152,23 @@ def test_only_noise_helps_against_who_asks(committed: Results) -> None:
     assert accuracy in said(replace(committed, protecting=[one]), "only noise helps")
 
 
-NOTHING = Attacked(Interval(0, 0, 0.1), 0.05, LEVEL, LEVEL, 0.5)
+NOTHING = Attacked(Interval(0.1, 0, 0.2), 0.05, LEVEL, LEVEL, 0.5)
 
 
 @pytest.mark.parametrize(
     ("found", "part"),
     [
-        (NOTHING, "1 of 1 settings help**: `"),
-        (replace(NOTHING, given_back=Interval(0.1, 0.06, 0.2)), "back from the releases of 1 settings"),
-        (replace(NOTHING, membership=UP), "membership is better than a coin with 1"),
-        (replace(NOTHING, attribute_inference=UP), "and 1 tell more attributes"),
+        (NOTHING, "reconstruction with 0, membership with 0 and attributes with 0 settings"),
+        (replace(NOTHING, given_back=Interval(0.2, 0.1, 0.3)), "reconstruction with 1, membership with 0"),
+        (replace(NOTHING, membership=Interval(0.1, 0.0, 0.2)), "membership with 1 and attributes with 0"),
+        (replace(NOTHING, attribute_inference=Interval(0.1, 0.0, 0.2)), "attributes with 1 settings"),
     ],
 )
 def test_against_whom_a_release_helps(committed: Results, found: Attacked, part: str) -> None:
     protecting = [replace(committed.protecting[0], attacked=found)]
     line = said(replace(committed, protecting=protecting), "Against somebody who gets")
     assert part in line
+    assert ("1 of 1 settings help**: `" in line) == (found is NOTHING)
     assert ("0 of 1 settings help**." in line) == (found is not NOTHING)
 
 

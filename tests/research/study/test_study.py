@@ -104,7 +104,7 @@ def test_what_is_unchanged_is_given_back_and_told(small: Results) -> None:
     """Age is the only column in which people differ by chance."""
     assert small.original.given_back.value == 1.0
     assert small.original.membership.low > 0.3
-    assert "membership" in small.original.successful
+    assert "membership" in small.original.succeeding(small.original)
 
 
 def test_what_is_averaged_tells_less(small: Results) -> None:

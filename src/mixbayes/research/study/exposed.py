@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.local_methods.attacks.attribute_inference import guessed
-from mixbayes.local_methods.attacks.membership import scores
+from mixbayes.local_methods.attacks.membership import scores_of
 from mixbayes.local_methods.attacks.people import People, placements
 from mixbayes.local_methods.tables import Table
 from mixbayes.research.study.intervals import Interval, advantage, paired
@@ -34,7 +34,8 @@ class Exposed:
         """One release of the hospital's rows that are learned from."""
         inside, outside = split.learned[hospital], split.asked[hospital]
         people = People.of(table.take(inside), table.take(outside), released, split.fold)
-        measured = zip(placements(*scores(people)), guessed(people), strict=True)
+        scores = np.split(scores_of(people), [len(inside)])
+        measured = zip(placements(*scores), guessed(people), strict=True)
         sums = self._sums.setdefault(hospital, np.zeros((3, 2, self.rows[hospital])))
         for kind, (rows, (placed, told)) in enumerate(zip((inside, outside), measured, strict=True)):
             sums[:, kind, rows] += np.stack([np.ones(len(rows)), placed, told])

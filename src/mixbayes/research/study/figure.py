@@ -6,6 +6,7 @@ Colours are those that a colour-blind reader can tell apart; shapes say the same
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,7 +41,7 @@ LANE = 0.13
 TITLE: Any = {"fontsize": "large", "fontweight": "bold"}
 LEGEND: Any = {"frameon": False, "fontsize": 8, "columnspacing": 1, "handletextpad": 0.2}
 NOTE = "* promises nothing about people; no mark: the hospital cannot always use it"
-STRENGTHS = 5.0
+WEAKEST = 4.5
 """The mark of a method's weakest setting; each stronger one is larger."""
 
 
@@ -171,16 +172,28 @@ def _attacked(drawn: Any, results: Results) -> None:
 
 
 def _against(axes: Any, protecting: Sequence[Protecting], of: Callable[[Attacked], float]) -> None:
-    """Every method in a colour and shape of its own, its settings joined by a line in their order."""
-    for at, name in enumerate(dict.fromkeys(one.method for one in protecting)):
-        own = [one for one in protecting if one.method == name]
+    """Every method in a colour and shape of its own; strengths of the same settings are joined by a line."""
+    methods = list(dict.fromkeys(one.method for one in protecting))
+    series = list(dict.fromkeys(_but_strength(one) for one in protecting))
+    for name in series:
+        own = [one for one in protecting if _but_strength(one) == name]
+        at = methods.index(own[0].method)
         places = [(100 * of(one.attacked), 100 * one.joint.accuracy.value) for one in own]
         colour, mark = SHADES[at % len(SHADES)], SHAPES[at % len(SHAPES)]
         axes.plot(*zip(*places, strict=True), "-", color=colour, lw=0.7, alpha=0.6)
         for size, (one, place) in enumerate(zip(own, places, strict=True)):
-            label = {} if size else {"label": name}
+            label = {} if size or name != _but_strength(_first(protecting, one.method)) else {"label": one.method}
             fill = "white" if one.refused else colour
-            axes.plot(*place, mark, color=colour, mfc=fill, ms=STRENGTHS + 1.2 * size, **label)
+            axes.plot(*place, mark, color=colour, mfc=fill, ms=WEAKEST + 1.4 * size, **label)
+
+
+def _first(protecting: Sequence[Protecting], method: str) -> Protecting:
+    return next(one for one in protecting if one.method == method)
+
+
+def _but_strength(one: Protecting) -> str:
+    """The setting without its numbers."""
+    return re.sub(r":\w+=[\d.]+", "", one.setting)
 
 
 def _membership(found: Attacked) -> float:

@@ -17,7 +17,7 @@ ONE_SIDED = 0.85
 def in_short(results: Results) -> str:
     """The first section."""
     found = [
-        *of_releases(results.protecting),
+        *of_releases(results),
         *who_still_loses(results.recipes),
         _same(results.agreement),
         *_gains(results.joining[:-1], results.hospitals),

@@ -16,11 +16,12 @@ LEAST = 3
 """Settings that are named."""
 
 
-def in_short(protecting: Sequence[Protecting]) -> Iterator[str]:
+def in_short(results: Results) -> Iterator[str]:
     """The first sentences of the document."""
+    protecting = results.protecting
     yield from _kept([one for one in protecting if one.method == KEEPING and not one.refused])
     yield _asked([one for one in protecting if one.epsilon is not None])
-    yield _got(protecting)
+    yield _got(protecting, results.original)
     lossy = sorted((one for one in protecting if one.cost.side == -1), key=lambda one: one.cost.value)
     if lossy:
         yield (
@@ -63,19 +64,16 @@ def _asked(private: Sequence[Protecting]) -> str:
     return f"{said} If all hospitals release by `{PRIVATE}`, {accuracy} % of the patients are labelled correctly."
 
 
-def _got(protecting: Sequence[Protecting]) -> str:
+def _got(protecting: Sequence[Protecting], original: Attacked) -> str:
     """Who is hidden from somebody who has the released tables."""
-    safe = [one for one in protecting if not one.attacked.successful]
-    succeeds = {
-        name: sum(name in one.attacked.successful for one in protecting)
-        for name in ("reconstruction", "membership", "attributes")
-    }
+    found = [one.attacked.succeeding(original) for one in protecting]
+    safe = [one for one, succeeding in zip(protecting, found, strict=True) if not succeeding]
     named = f": {_settings(safe)}" if safe else ""
+    times = [f"{name} with {sum(name in succeeding for succeeding in found)}" for name in original.gains()]
     return (
         f"**Against somebody who gets the released tables, {len(safe)} of {len(protecting)} settings help**{named}. "
-        f"Reconstruction gives patients back from the releases of {succeeds['reconstruction']} settings, membership is "
-        f"better than a coin with {succeeds['membership']}, and {succeeds['attributes']} tell more attributes of "
-        "members than of others."
+        f"Every attack gets less than a tenth there of what it gets from the unchanged tables. Elsewhere {listed(times)} "
+        "settings gets more."
     )
 
 
@@ -125,7 +123,7 @@ The picture above also shows what it costs if only one hospital protects its tab
 In a federation nobody sees these tables: only shares of their counts leave a hospital. This table says what somebody
 would learn who got the released tables, in percent, with the 95 % interval in parentheses.
 
-{table(exposed, [("none: the unchanged table", *_exposed(results.original), "no"), *map(_row, results.protecting)])}
+{table(exposed, _rows(results))}
 
 - *Given back*: patients of whom every cell is reconstructed, by the most successful of the attacks of `mixbayes
   measure` on one release of each whole table. As many guesses give back the share *by guessing*.
@@ -133,8 +131,8 @@ would learn who got the released tables, in percent, with the 95 % interval in p
   release is made of four fifths of the patients; the others were held out.
 - *Attributes*: the share of attributes that the release tells of patients who were in it, less the share that it tells
   of those who were not (*of anybody*). Only the difference is due to the release of somebody's row.
-- *Succeed*: the attacks that get more than that, by more than chance. None means that the method helped against
-  somebody who gets the table, and tries these attacks.
+- *Succeed*: the attacks that get a tenth or more of what they get from the unchanged tables. Where none does, the method
+  helps against somebody who gets the table and tries these attacks. It is no promise against others.
 - *Who asks*: the promise about anything that is computed from the release, and so about labels. Where there is none,
   labels say of the patients what the changed numbers say.
 
@@ -153,19 +151,22 @@ def _cost_row(one: Protecting) -> tuple[str, ...]:
     )
 
 
-def _row(one: Protecting) -> tuple[str, ...]:
-    asked = "no" if one.epsilon is None else f"ε = {one.epsilon:g}"
-    return f"`{one.setting}`" + "†" * bool(one.refused), *_exposed(one.attacked), asked
+def _rows(results: Results) -> Iterator[tuple[str, ...]]:
+    original = results.original
+    yield "none: the unchanged table", *_exposed(original, original), "no"
+    for one in results.protecting:
+        asked = "no" if one.epsilon is None else f"ε = {one.epsilon:g}"
+        yield f"`{one.setting}`" + "†" * bool(one.refused), *_exposed(one.attacked, original), asked
 
 
-def _exposed(found: Attacked) -> tuple[str, ...]:
+def _exposed(found: Attacked, original: Attacked) -> tuple[str, ...]:
     return (
         share(found.given_back),
         percent(found.guessed),
         points(found.membership),
         points(found.attribute_inference),
         percent(found.anybody),
-        ", ".join(found.successful) or "none",
+        ", ".join(found.succeeding(original)) or "none",
     )
 
 

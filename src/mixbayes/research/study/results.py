@@ -12,6 +12,10 @@ from mixbayes.research.study.recipes import Recipes
 from mixbayes.simulation.outcome import Rounds, Seconds, Volumes
 
 
+TENTH = 0.1
+"""What is less is taken for no success of an attack."""
+
+
 @dataclass(frozen=True)
 class Setup:
     """What makes the study the same again."""
@@ -86,15 +90,18 @@ class Attacked:
     anybody: float
     """that of people who were not in the table."""
 
-    @property
-    def successful(self) -> list[str]:
-        """The attacks that get more than the release tells of anybody, by more than chance."""
-        found = {
-            "reconstruction": self.given_back.low > self.guessed,
-            "membership": self.membership.side == 1,
-            "attributes": self.attribute_inference.side == 1,
+    def gains(self) -> dict[str, float]:
+        """By attack, what it gets beyond guessing."""
+        return {
+            "reconstruction": self.given_back.value - self.guessed,
+            "membership": self.membership.value,
+            "attributes": self.attribute_inference.value,
         }
-        return [name for name, succeeds in found.items() if succeeds]
+
+    def succeeding(self, unprotected: Attacked) -> list[str]:
+        """The attacks that get a tenth or more of what they get from the unchanged tables."""
+        most = unprotected.gains()
+        return [name for name, gain in self.gains().items() if gain >= TENTH * most[name]]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The local methods and the strengths at which the study tries them."""
+"""The local methods and the strengths at which the study tries them, the weaker before the stronger."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SETTINGS = (
     "multiplicative-noise:scale=0.5",
     "sample-generation:classifiers=tree,nearest-neighbour",
     "sample-generation:classifiers=naive-bayes",
-    "svd:rank=1",
     "svd:rank=3",
+    "svd:rank=1",
     "sparsified-svd:rank=3:sparsity=0.1",
     "sparsified-svd:rank=3:sparsity=0.4",
-    "private-synthesis:epsilon=1",
-    "private-synthesis:epsilon=2",
-    "private-synthesis:epsilon=4",
     "private-synthesis:epsilon=8",
+    "private-synthesis:epsilon=4",
+    "private-synthesis:epsilon=2",
+    "private-synthesis:epsilon=1",
 )
 
 QUICK = ("class-wise-condensation:t=20", "microaggregation:k=10", "sap:p=0.3:target=class")
