@@ -116,6 +116,7 @@ class SVD(LocalMethod):
     ((150, 4), 2)
     """
 
+    BEARS_ROUNDING: ClassVar[bool] = True
     LEARNED: ClassVar[tuple[str, ...]] = ("kept_variation",)
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         **COMMON_CONSTRAINTS,

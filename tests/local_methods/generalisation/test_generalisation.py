@@ -44,9 +44,10 @@ def test_the_promise_counted_by_hand(trees: dict[str, Any] | None, split: str, g
     assert method.guarantee_ == Guarantee(
         "every combination of quasi-identifiers (all columns) stands for at least 6 rows, which may all be of one "
         "class",
-        True,
         float(rarest(released, list(table.names))),
         True,
+        f"6-anonymity of {', '.join(table.names)}",
+        "that what all rows of a combination have in common, such as their class, is hidden",
     )
     assert method.anonymity_ == rarest(released, list(table.names)) >= 6
     assert released_labels.codes.tolist() == labels.codes.tolist()
