@@ -113,17 +113,25 @@ def test_of_a_sample_in_the_callers_type_all_classifiers_still_agree() -> None:
 
 
 @pytest.mark.parametrize("method", CONDENSING, ids=lambda method: type(method).__name__)
-@pytest.mark.parametrize(("bounds", "expected"), [((0, 0.5), np.float16), ((0, 0.1), np.float64)])
+@pytest.mark.parametrize(("bounds", "expected"), [((0, 8), np.float16), ((0, 0.3), np.float64)])
 def test_the_callers_type_is_left_where_it_has_no_number_at_a_bound(
     method: LocalMethod, bounds: tuple[float, float], expected: type[np.floating[Any]]
 ) -> None:
-    """Of 0.1, the nearest number of float16 lies below it, and that of 0 and of 0.5 upon it."""
+    """The nearest number of float16 to 0.3 is larger."""
     rows = np.tile([0.0, bounds[1]], 100).astype(np.float16).reshape(-1, 1)
     released, _ = method.set_params(domain={"x0": bounds}).fit_resample(rows, np.arange(200) // 100)
     assert released.dtype == expected
     assert released.min() >= bounds[0]
     assert released.max() <= bounds[1]
     assert method.guarantee_.holds
+
+
+@pytest.mark.parametrize("method", DRAWING, ids=lambda method: type(method).__name__)
+def test_numbers_are_drawn_between_bounds_that_are_further_apart_than_any_number_is_large(method: LocalMethod) -> None:
+    rows = np.random.default_rng(0).uniform(-1.7e308, 1.7e308, (100, 1))
+    released, _ = method.fit_resample(rows, np.arange(100) % 2)
+    assert np.isfinite(released).all()
+    assert np.abs(released).max() > 1.5e308
 
 
 def test_new_rows_come_in_the_type_that_the_release_came_in() -> None:
