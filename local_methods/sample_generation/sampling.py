@@ -214,7 +214,7 @@ class SampleGeneration(LocalMethod):
         alike, label = agreement(released.table, self._trained)
         wrong = int((~alike | (label != released.classes.codes)).sum())
         promise = Guarantee(
-            claim="All classifiers that learned from the original agree on every released row.",
+            claim="All classifiers that learned from the original agree on every released row",
             measured=float(wrong),
             holds=not wrong and released.table.rows == work.table.rows,
             not_promised="anything about people: where the nearest neighbour changes its label, original rows are near",

@@ -455,7 +455,7 @@ def test_nobody_stands_out_by_a_spelling(
     rows = [[wage, day] for wage, day in zip(wages, ["01", "", "?", "4.0"] * 2, strict=True)]
     source, target = write(tmp_path / "in.csv", ["wage", "day"], rows), tmp_path / "out.csv"
     done = protect(source, target, "--method", "microaggregation", "--set", "k=4", "--set", "confidential=wage")
-    assert "shared by at least 4 rows. - kept" in " ".join(done.out.split())
+    assert "shared by at least 4 rows - kept" in " ".join(done.out.split())
     assert read(target)[1] == [[wage, day] for wage, (_, day) in zip(released, rows, strict=True)]
 
 

@@ -118,7 +118,7 @@ def protect(
 ) -> None:
     """Make a table that may be shown out of one that may not, and check that it keeps its promise."""
     agreed = read_federation(federation).dictionary if federation else None
-    chosen = configured_method(method, settings_in(settings or []), seed, agreed and agreed_domain(agreed))
+    chosen = configured_method(method, settings_in(settings or []), seed, agreed_domain(agreed) if agreed else None)
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     with Talk() as talk:
