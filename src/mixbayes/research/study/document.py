@@ -264,7 +264,7 @@ The next table has the promise that each setting makes about its release, as ver
 
 {table(("protection", "promise"), promises)}
 
-A promise that says *nothing* to the people in the table is one about arithmetic: they can be found.
+Only what a promise says of the people in the table protects them. The rest is arithmetic.
 """
 
 
