@@ -120,12 +120,12 @@ def test_the_callers_type_is_left_where_it_has_no_number_at_a_bound(
 ) -> None:
     """The nearest number of float16 to 0.3 is larger."""
     rows = np.tile([0.0, bounds[1]], 100).astype(np.float16).reshape(-1, 1)
-    method = clone(method).set_params(domain={"x0": bounds})
-    released, _ = method.fit_resample(rows, np.arange(200) // 100)
+    agreed: Any = clone(method)
+    released, _ = agreed.set_params(domain={"x0": bounds}).fit_resample(rows, np.arange(200) // 100)
     assert released.dtype == expected
     assert released.min() >= bounds[0]
     assert released.max() <= bounds[1]
-    assert method.guarantee_.holds
+    assert agreed.guarantee_.holds
 
 
 @pytest.mark.parametrize("method", DRAWING, ids=lambda method: type(method).__name__)
