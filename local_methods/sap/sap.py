@@ -65,7 +65,8 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
     ----------
     critical_values_ : dict
         For each attribute the critical value by class, the bounds (low, high) of a bin for numbers, None where a class
-        has no value; empty for S2 and for the code of the appendix. They are no part of the release: they say what its gaps held.
+        has no value; empty for S2 and for the code of the appendix. They are no part of the release: they say what its
+        gaps held.
     suppressed_cells_ : int
         How many cells are suppressed, of attributes or of the class.
     suppressed_share_ : float

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from mixbayes.local_methods.measures.disclosure import Unknown
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.sap.sap import CLASS
 from mixbayes.local_methods.tables import Nominal, Numeric, Table
@@ -16,7 +17,6 @@ from mixbayes.research.reproduction.peters_class_noise import after_noise, noisy
 from mixbayes.research.reproduction.peters_example import AFTER, BEFORE, certainties
 from mixbayes.research.reproduction.peters_score import averaged
 from mixbayes.research.reproduction.public_tables import VOTE
-from mixbayes.local_methods.measures.disclosure import Unknown
 
 
 @pytest.fixture

@@ -23,7 +23,10 @@ from mixbayes.research.reproduction import (
     peters_example,
     peters_score,
     roy,
+    roy_geometric,
     roy_noise,
+    roy_oblique,
+    roy_relations,
     roy_risk,
 )
 from mixbayes.research.reproduction.experiment import Experiment
@@ -35,8 +38,11 @@ EXPERIMENTS = (
     *kim_class_weight.EXPERIMENTS,
     *kim_parameters.EXPERIMENTS,
     *roy.EXPERIMENTS,
+    *roy_geometric.EXPERIMENTS,
     *roy_noise.EXPERIMENTS,
     *roy_risk.EXPERIMENTS,
+    *roy_relations.EXPERIMENTS,
+    *roy_oblique.EXPERIMENTS,
     *li_xi.EXPERIMENTS,
     *peters_example.EXPERIMENTS,
     *peters.EXPERIMENTS,
