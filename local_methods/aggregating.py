@@ -71,9 +71,11 @@ class Aggregating(LocalMethod):
         what = "combination" if self._jointly and len(at) > 1 else "value"
         return Guarantee(
             claim=f"Every released {what} of {', '.join(shown)} is shared by at least {self._least} rows.",
-            privacy=self._jointly or len(at) == 1,
             measured=float(min(counts)) if counts else None,
             holds=min(counts, default=self._least) >= self._least,
+            people=f"{self._least}-anonymity of {', '.join(shown)}" if self._jointly or len(at) == 1 else None,
+            not_promised="that single numbers stay hidden: the mean of a group times its size is its sum, few whole "
+            "numbers can have a given sum, and all of a group may have the same number",
         )
 
 

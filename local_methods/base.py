@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import InvalidParameterError, StrOptions
 
 from mixbayes.local_methods.containers import Kept, ManyColumns, OneColumn, read_columns, read_labels
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
-from mixbayes.local_methods.guarantee import Guarantee
+from mixbayes.local_methods.guarantee import Guarantee, left_in_clear
 from mixbayes.local_methods.missing import MissingCells, filled
 from mixbayes.local_methods.tables import Nominal, Table
 
@@ -143,7 +143,8 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
 
     NEEDS_CLASS: ClassVar[bool] = False
     KEEPS_ORDER: ClassVar[bool] = True
-    """Whether row i of a release of as many rows stands where row i of the table stood."""
+    """Whether row i of a release of as many rows stands where row i of the table stood. Where not, `places_` may say, to
+    the owner alone, in whose place a released row stands: a position in `kept_rows_`."""
     ONLY_SUPPRESSES: ClassVar[bool] = False
     """Whether every cell of a release is the table's own, or missing."""
     RELEASES_PROJECTIONS: ClassVar[bool] = False
@@ -157,6 +158,8 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
 
     missing: str
     random_state: RandomState
+    kept_rows_: NDArray[np.intp]
+    places_: NDArray[np.intp]
     _parameter_constraints: ClassVar[Mapping[str, Any]]
 
     @abstractmethod
@@ -184,10 +187,15 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         unchanged = self._unchanged(work, released)
         released, guarantee = self._checked(work, released, give_columns.rounded(released.table))
         self._remember(X, table, work, kept)
-        self.guarantee_, self.kept_columns_ = guarantee, unchanged
+        self.guarantee_, self.kept_columns_ = _with_clear(guarantee, unchanged), unchanged
         whole = _with_empty(released.table, table, empty)
         columns = give_columns(whole, Kept(frozenset(table.positions(unchanged)), kept))
         return columns, None if released.labels is None else give_labels(released.labels)
+
+    @property
+    def stood_for_(self) -> NDArray[np.intp]:
+        """The row in whose place each released row stands, of a release of as many rows: known to the owner alone."""
+        return self.kept_rows_[self.places_] if hasattr(self, "places_") else self.kept_rows_
 
     def learned(self) -> dict[str, Any]:
         """The learned parameters by name, for a report."""
@@ -210,7 +218,7 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _bears_rounding(self, promise: Guarantee) -> bool:
         """Whether a promise is one of arithmetic alone, as of a rank, which no release keeps to the last digit."""
-        return not promise.privacy
+        return promise.people is None
 
     def _refuse_parameters(self) -> None:
         """Refuse parameters that are out of range, or that do not go together."""
@@ -259,6 +267,10 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         target.required = self.NEEDS_CLASS
         inputs = MethodInputTags(categorical=True, string=True, allow_nan=True)
         return MethodTags(estimator_type="sampler", target_tags=target, input_tags=inputs)
+
+
+def _with_clear(guarantee: Guarantee, unchanged: list[str]) -> Guarantee:
+    return guarantee.also_not_promised(left_in_clear(unchanged)) if unchanged else guarantee
 
 
 def _with_empty(released: Table, original: Table, empty: list[int]) -> Table:

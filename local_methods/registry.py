@@ -11,6 +11,7 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 
 from mixbayes.local_methods.base import LocalMethod
+from mixbayes.local_methods.domain import Domain
 from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.generalisation.parameters import Taxonomies
 from mixbayes.local_methods.name_set_check import ListsOfNames
@@ -32,7 +33,7 @@ METHODS: Mapping[str, tuple[str, str]] = {
 }
 """The module and the class of each, imported when it is asked for."""
 
-SET_ELSEWHERE = ("random_state", "n_jobs")
+SET_ELSEWHERE = ("random_state", "n_jobs", "domain")
 """Parameters that are no setting of the method."""
 
 
@@ -55,8 +56,10 @@ def required_keys(kind: type[LocalMethod]) -> list[str]:
     return [key for key in keys_of(kind) if parameters[key].default is inspect.Parameter.empty]
 
 
-def configured(name: str, settings: Mapping[str, str], seed: int | None = None) -> LocalMethod:
-    """The method with these parameters, each read as what the method takes."""
+def configured(
+    name: str, settings: Mapping[str, str], seed: int | None = None, domain: Domain | None = None
+) -> LocalMethod:
+    """The method with these parameters, each read as what the method takes; `domain` is for those that need it."""
     kind = method_class(name)
     unknown = [key for key in settings if key not in keys_of(kind)]
     if unknown:
@@ -65,7 +68,8 @@ def configured(name: str, settings: Mapping[str, str], seed: int | None = None) 
     if lacking:
         raise BadParameter(f"{name} needs {' and '.join(lacking)}. Say {' '.join(f'{key}=...' for key in lacking)}.")
     read = {key: read_value(name, key, text, kind._parameter_constraints[key]) for key, text in settings.items()}
-    return kind(**read, **{"random_state": seed})
+    public = {"domain": domain} if "domain" in inspect.signature(kind).parameters else {}
+    return kind(**read, **public, **{"random_state": seed})
 
 
 def read_value(method: str, key: str, text: str, constraints: Sequence[Any]) -> Any:

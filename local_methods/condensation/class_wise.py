@@ -13,6 +13,7 @@ from mixbayes.local_methods.base import RandomState, Work
 from mixbayes.local_methods.condensation.condensing import CONDENSING_CONSTRAINTS, LEAST_ROWS, Condensing, advance
 from mixbayes.local_methods.condensation.group_size import approximate_gcd, sensitivity, steady_threshold
 from mixbayes.local_methods.coordinates import weighted_points
+from mixbayes.local_methods.domain import Domain
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.grouping import Groups, groups_by_kmeans
 from mixbayes.local_methods.tables import Codes, Nominal
@@ -109,12 +110,14 @@ class ClassWiseCondensation(Condensing):
         k: int | None = None,
         distribution: str = "gaussian",
         missing: str = "keep",
+        domain: Domain | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.t = t
         self.k = k
         self.distribution = distribution
         self.missing = missing
+        self.domain = domain
         self.random_state = random_state
 
     def _grouped(self, work: Work) -> tuple[Groups, int]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations_with_replacement
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,39 +13,44 @@ from threadpoolctl import threadpool_limits
 
 from mixbayes.local_methods.arithmetic.scaling import largest_exponents
 from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Progress, Records, Released, Work
-from mixbayes.local_methods.condensation.resynthesis import resynthesised
+from mixbayes.local_methods.condensation.resynthesis import Grouped, Measured, resynthesised
 from mixbayes.local_methods.condensation.synthesis import DISTRIBUTIONS
 from mixbayes.local_methods.coordinates import nominals, numerics
+from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, bounds_of, undeclared, unit_of
 from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.originals import in_original, without_originals
-from mixbayes.local_methods.tables import Codes, Floats, Mask, Nominal, Numeric, Table
+from mixbayes.local_methods.tables import Codes, Floats, Nominal, Numeric, Table
 
 LEAST_ROWS = 3
-"""The smallest group: two rows with a given mean and covariance are the two rows themselves."""
+"""The smallest group: the rows drawn from two rows lie between and beside these two."""
 
 GROUPINGS = {"random": groups_by_seeds, "kmeans": groups_by_kmeans}
 
-ROUNDING = 1e-6
-"""In standard deviations of a column: how far rounding may move the mean of a group, or its (co)variance."""
+NOT_HIDDEN = (
+    "that nobody can be recognised or guessed: released rows lie near the rows of their group, and what all of a group "
+    "have in common is released; a second release of the same table tells more"
+)
 
 CONDENSING_CONSTRAINTS: Mapping[str, Any] = {
     **KEEPING_CONSTRAINTS,
+    **DOMAIN_CONSTRAINTS,
     "distribution": [StrOptions(set(DISTRIBUTIONS))],
 }
 
 
 class Condensing(LocalMethod):
-    """Groups of at least `group_size_` rows, each drawn anew with its own statistics.
+    """Groups of at least `group_size_` rows, each drawn anew with its own statistics, and then shuffled.
 
-    A subclass says how the rows are grouped. A released row stands where a row of its group stood, in no order within
-    the group.
+    A subclass says how the rows are grouped. `places_` says in whose place a released row stands, which is known to
+    the owner alone.
     """
 
+    KEEPS_ORDER = False
     LEARNED: ClassVar[tuple[str, ...]] = ("group_size", "groups_formed", "suppressed_cells")
     NOT_PROMISED: ClassVar[str] = ""
 
     distribution: str
+    domain: Domain | None
 
     @abstractmethod
     def _grouped(self, work: Work) -> tuple[Groups, int]:
@@ -59,108 +63,85 @@ class Condensing(LocalMethod):
     def _release(self, work: Work) -> Released:
         # One thread: several add up in an order of their own, and the last digit of a mean could move a row. Besides,
         # the matrices of a group are so small that threads would spend their time on waiting for each other.
-        exponents = _exponents(work.table)
         with threadpool_limits(1):
-            released = self._condensed(replace(work, table=_scaled(work.table, -exponents)))
-        return replace(released, table=_scaled(released.table, exponents))
-
-    def _condensed(self, work: Work) -> Released:
-        groups, size = self._grouped(work)
-        pools = self._pools(work)
-        draw = DISTRIBUTIONS[self.distribution]
-        drawn = resynthesised(_labelled(work), groups, pools, size, work.random, draw, work.progress)
-        table, labels = _unlabelled(drawn, work)
-        table = without_originals(table, work.table, groups, work.random)
-        self.suppressed_cells_ = table.missing_cells() - work.table.missing_cells()
+            groups, size = self._grouped(replace(work, table=_near_one(work.table)))
+            drawn, suppressed = self._drawn(work, Grouped(groups, size, self._pools(work)))
+        self.places_ = work.random.permutation(work.table.rows)
+        self.suppressed_cells_ = suppressed
         self.groups_, self.group_size_, self.groups_formed_ = groups, size, int(groups.max()) + 1
-        return Released(table, labels)
+        return Released(*_unlabelled(drawn.take(self.places_), work))
+
+    def _drawn(self, work: Work, grouped: Grouped) -> tuple[Table, int]:
+        """Row by row in the places of the old ones, and how many cells were suppressed."""
+        known = self._measured(work.table, grouped.k)
+        draw = DISTRIBUTIONS[self.distribution]
+        return resynthesised(_labelled(work), grouped, known, work.random, draw, work.progress)
+
+    def _measured(self, table: Table, least: int) -> list[Measured]:
+        """What is public of the numeric columns."""
+        bounds = [bounds_of(table.names[at], column, self.domain) for at, column in numerics(table)]
+        columns = (column for _, column in numerics(table))
+        return [
+            Measured(low, high, unit_of(one, low, high, least))
+            for one, (low, high) in zip(columns, bounds, strict=True)
+        ]
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
-        smallest = int(np.bincount(self.groups_).min())
-        originals = in_original(released.table, work.table).any()
-        exponents = _exponents(work.table)
-        before, after = (_scaled(_labelled(records), -exponents) for records in (work, released))
-        return Guarantee(
-            claim=f"every released row is drawn from the statistics of a group of at least {self.group_size_} rows, "
-            "and none is a row of the original",
-            privacy=True,
-            measured=smallest,
-            holds=bool(
-                smallest >= self.group_size_
-                and not originals
-                and groups_stand_for(before, after, self.groups_, self.group_size_)
-            ),
-            not_promised=self.NOT_PROMISED,
+        sizes = np.bincount(self.groups_[self.places_])
+        taken = undeclared(work.table.select(work.table.numeric), self.domain)
+        promise = Guarantee(
+            claim=f"every released row is drawn from the statistics of a group of at least {self.group_size_} rows",
+            measured=int(sizes.min()),
+            holds=bool(sizes.min() >= self.group_size_) and self._is_drawn(work, released),
+            not_promised=NOT_HIDDEN,
+        )
+        for more in filter(None, [self.NOT_PROMISED, _not_agreed(taken)]):
+            promise = promise.also_not_promised(more)
+        return promise
+
+    def _is_drawn(self, work: Work, released: Released) -> bool:
+        """Whether every number lies between its bounds, and every value is one of its group."""
+        before, after = _labelled(work), _labelled(released)
+        known = self._measured(work.table, self.group_size_)
+        numbers = zip(numerics(after), known, strict=True)
+        values = zip(nominals(before), nominals(after), strict=True)
+        return all(_within(column, bounds) for (_, column), bounds in numbers) and all(
+            _of_group(old, self.groups_, new, self.groups_[self.places_]) for (_, old), (_, new) in values
         )
 
 
-def groups_stand_for(original: Table, released: Table, groups: Groups, k: int) -> bool:
-    """Whether every group of the release has the moments of its original, where k rows had the number and still have.
-
-    And no value more often: suppression may have made it rarer.
-    """
-    numbers = zip(numerics(original), numerics(released), strict=True)
-    values = zip(nominals(original), nominals(released), strict=True)
-    return _same_moments(
-        [_Moments(before.numbers, after.numbers, groups, k) for (_, before), (_, after) in numbers], groups
-    ) and all(_no_value_gained(before, after, groups) for (_, before), (_, after) in values)
-
-
-class _Moments:
-    """A numeric column before and after, and in which groups its moments are to be equal."""
-
-    def __init__(self, before: Floats, after: Floats, groups: Groups, k: int) -> None:
-        present = _present(before, groups)
-        self.complete = (present == _present(after, groups)) & (present >= k)
-        self.whole = self.complete & (present == np.bincount(groups))
-        self.spread = np.nanstd(before) + np.abs(np.nanmean(before)) * np.sqrt(np.finfo(float).eps)
-        means = _means(before, groups), _means(after, groups)
-        self.moved = np.abs(means[0] - means[1])
-        self.before, self.after = before - means[0][groups], after - means[1][groups]
-
-
-def _same_moments(columns: Sequence[_Moments], groups: Groups) -> bool:
-    """Means and variances; and covariances, where a group has all numbers of both columns."""
-    return all((one.moved[one.complete] <= ROUNDING * one.spread).all() for one in columns) and all(
-        _same_covariance(one, other, one.complete if one is other else one.whole & other.whole, groups)
-        for one, other in combinations_with_replacement(columns, 2)
+def _not_agreed(names: list[str]) -> str:
+    return (
+        f"that the bounds of {', '.join(names)} tell nothing: they are the table's own, rounded outwards"
+        if names
+        else ""
     )
 
 
-def _same_covariance(one: _Moments, other: _Moments, where: Mask, groups: Groups) -> bool:
-    moved = np.abs(_means(one.before * other.before, groups) - _means(one.after * other.after, groups))
-    return bool((moved[where] <= ROUNDING * one.spread * other.spread).all())
+def _within(column: Numeric, known: Measured) -> bool:
+    present = column.numbers[~column.missing]
+    room = ROUNDING * max(abs(known.low), abs(known.high))
+    return bool((known.low - room <= present).all() and (present <= known.high + room).all())
 
 
-def _no_value_gained(before: Nominal, after: Nominal, groups: Groups) -> bool:
-    (old, had), (new, has) = (_counted(column, groups) for column in (before, after))
-    at = np.searchsorted(old, new)
-    return bool(np.isin(new, old).all() and (has <= had[at]).all())
+def _of_group(old: Nominal, groups: Groups, new: Nominal, of_new: Groups) -> bool:
+    """Whether every value, and every gap, is one that a row of its group had."""
+    width = len(old.values) + 1
+    return bool(np.isin(of_new * width + new.codes, groups * width + old.codes).all())
 
 
-def _counted(column: Nominal, groups: Groups) -> tuple[Codes, Codes]:
-    """The values in each group, as numbers in their order, and how often they are there."""
-    keys = groups.astype(np.int64) * (len(column.values) + 1) + column.codes
-    return np.unique(keys[~column.missing], return_counts=True)
+ROUNDING = 1e-6
+"""Of a bound: how far a release in the caller's own type, such as float32, may lie beyond it."""
 
 
-def _present(numbers: Floats, groups: Groups) -> Codes:
-    return np.bincount(groups[~np.isnan(numbers)], minlength=int(groups.max()) + 1)
+def _near_one(table: Table) -> Table:
+    """Each numeric column times the power of two that brings it between -1 and 1, so that no square overflows."""
+    columns = {at: Numeric(_divided(column.numbers)) for at, column in numerics(table)}
+    return table.with_columns(dict(columns))
 
 
-def _means(numbers: Floats, groups: Groups) -> Floats:
-    return np.bincount(groups, np.nan_to_num(numbers)) / np.maximum(_present(numbers, groups), 1)
-
-
-def _exponents(table: Table) -> Codes:
-    """By which powers of two the numeric columns have to be divided to lie between -1 and 1."""
-    return np.array([largest_exponents(column.numbers[:, None])[0] for _, column in numerics(table)], np.int64)
-
-
-def _scaled(table: Table, exponents: Codes) -> Table:
-    """Each numeric column times a power of two, which rounds nothing."""
-    scaled = zip(numerics(table), exponents, strict=True)
-    return table.with_columns({at: Numeric(np.ldexp(column.numbers, power)) for (at, column), power in scaled})
+def _divided(numbers: Floats) -> Floats:
+    return np.ldexp(numbers, -largest_exponents(numbers[:, None])[0])
 
 
 def _labelled(records: Records) -> Table:

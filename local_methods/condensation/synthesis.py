@@ -1,8 +1,8 @@
-"""Synthetic rows with the moments of a group, exactly.
+"""Synthetic rows with the mean and the covariance of a group, in expectation (Kim, Figure 3).
 
-Kim's Figure 3 draws along the principal axes of a group with the eigenvalues as variances, so that mean and covariance
-are the group's in expectation. Here the drawn sample is whitened first - centred, and made orthonormal - and then
-coloured with the group's covariance: its mean and covariance are the group's to the last digits.
+A sample is drawn along the principal axes of the group, with the eigenvalues as variances. Nothing centres or whitens
+the sample: a release with the exact moments of a group of whole numbers tells their exact sums, from which the rows can
+be computed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mixbayes.local_methods.arithmetic.axes import at_right_angles, factor, orthonormal
+from mixbayes.local_methods.arithmetic.axes import at_right_angles, factor
 from mixbayes.local_methods.arithmetic.exact_products import gram, product
-from mixbayes.local_methods.tables import Codes, Floats
+from mixbayes.local_methods.tables import Floats
 
-Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
+Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
+"""Independent numbers of mean zero and variance one."""
 
 FINEST = 2.0**-20
 """Normal numbers are drawn in multiples of it: beyond three and a half deviations they come from a logarithm of the C
@@ -27,22 +28,20 @@ def normal(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return np.rint(random.standard_normal(shape) / FINEST) * FINEST
 
 
-def uniform(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Numbers between -1 and 1."""
-    return random.uniform(-1, 1, shape)
+def uniform(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Numbers between -√3 and √3."""
+    return np.sqrt(3.0) * random.uniform(-1, 1, shape)
 
 
 DISTRIBUTIONS: dict[str, Draw] = {"gaussian": normal, "uniform": uniform}
 
 
-def recoloured(rows: Floats, random: np.random.Generator, draw: Draw = normal) -> Floats:
-    """As many new rows with the same mean and the same covariance."""
-    new = np.tile(rows.mean(axis=0), (len(rows), 1))
-    centred = rows - new
+def deviations_like(centred: Floats, random: np.random.Generator, draw: Draw) -> Floats:
+    """As many new rows, of mean zero and with the covariance of these rows, whose mean is zero: in expectation."""
+    new = np.zeros_like(centred)
     varied = np.flatnonzero(centred.any(axis=0))
     axes = _axes(centred[:, varied], draw)
-    white = draw(random, (len(rows), len(axes)))
-    new[:, varied] += product(orthonormal(white - white.mean(axis=0)), axes)
+    new[:, varied] = product(draw(random, (len(centred), len(axes))), axes) / np.sqrt(len(centred))
     return new
 
 
@@ -53,25 +52,3 @@ def _axes(centred: Floats, draw: Draw) -> Floats:
     """
     axes = factor(gram(centred), len(centred) - 1)
     return axes if draw is normal else at_right_angles(axes, axes.shape[1])
-
-
-def dealt(scores: Floats, indicator: Codes, values: Codes, random: np.random.Generator) -> Codes:
-    """The values of a group dealt out to its new rows: each value as often as before, where its score is highest.
-
-    `values` are the old cells, `indicator` says which column of the scores stands for which value. Rare values choose
-    first. Values that share an indicator, and rows with equal scores, are dealt at random.
-    """
-    shuffled = random.permutation(values)
-    chosen = indicator[shuffled]
-    counts = np.bincount(chosen, minlength=scores.shape[1])
-    order = [int(i) for i in np.argsort(counts, kind="stable") if counts[i]]
-    if len(order) == 1:
-        return shuffled
-    new = np.empty_like(values)
-    left = random.permutation(len(values))
-    for i in order:
-        best = np.zeros(len(left), bool)
-        best[np.argsort(-scores[left, i], kind="stable")[: counts[i]]] = True
-        new[left[best]] = shuffled[chosen == i]
-        left = left[~best]
-    return new

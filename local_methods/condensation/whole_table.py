@@ -17,6 +17,7 @@ from mixbayes.local_methods.condensation.condensing import (
     advance,
 )
 from mixbayes.local_methods.coordinates import weighted_points
+from mixbayes.local_methods.domain import Domain
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.grouping import Groups
 
@@ -112,6 +113,7 @@ class Condensation(Condensing):
         outcomes: Sequence[str] | None = None,
         distribution: str = "gaussian",
         missing: str = "keep",
+        domain: Domain | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.k = k
@@ -120,6 +122,7 @@ class Condensation(Condensing):
         self.outcomes = outcomes
         self.distribution = distribution
         self.missing = missing
+        self.domain = domain
         self.random_state = random_state
 
     def _grouped(self, work: Work) -> tuple[Groups, int]:

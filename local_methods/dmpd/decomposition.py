@@ -280,10 +280,16 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         counted = _same_counts(*before, released.table, labels)
         return Guarantee(
             claim=self._claim(),
-            privacy=self.k > 1,
             measured=level,
             holds=level >= self.k and counted,
+            people=self._people(),
+            not_promised="that the class is hidden, or that projections rejoined by their class are as anonymous",
         )
+
+    def _people(self) -> str | None:
+        if self.k == 1 or not self._groups:
+            return None
+        return f"{self.k}-anonymity of the quasi-identifiers in each projection by itself"
 
     def _claim(self) -> str:
         if not self._groups:

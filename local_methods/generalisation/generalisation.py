@@ -197,10 +197,15 @@ class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # sc
         requirement = Requirement(self.k, self.l)
         return Guarantee(
             claim=self._claim(),
-            privacy=self.k > 1,
             measured=float(min(int(each.sum(axis=1).min()) for each in counts)),
             holds=all(requirement.met_by(each).all() for each in counts),
+            people=self._people(),
+            not_promised="that what all rows of a combination have in common, such as their class, is hidden",
         )
+
+    def _people(self) -> str | None:
+        sets = "; ".join(", ".join(names) for names in self.quasi_identifiers_)
+        return f"{self.k}-anonymity of {sets}" if self.k > 1 else None
 
     def _claim(self) -> str:
         sets = "; ".join(", ".join(names) for names in self.quasi_identifiers_)

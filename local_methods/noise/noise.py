@@ -68,9 +68,10 @@ class Noise(LocalMethod):
         kept = (before == after) & ~self._unchangeable(before)
         return Guarantee(
             claim=self._claim([released.table.names[p] for p in at]),
-            privacy=False,
             measured=float(kept.sum()),
             holds=not kept.any(),
+            not_promised="anything about people: the mean of several releases comes close to the original, and who "
+            "knows the seed has it",
         )
 
     def _bears_rounding(self, promise: Guarantee) -> bool:

@@ -197,9 +197,9 @@ class SampleGeneration(LocalMethod):
         agreed = bool(alike.all()) and released.labels is not None and np.array_equal(label, released.labels.codes)
         return Guarantee(
             claim="No original row is released, and all classifiers that learned from the original agree on every row.",
-            privacy=False,
             measured=float(copies),
             holds=agreed and not copies and released.table.rows == work.table.rows,
+            not_promised="anything about people: where the nearest neighbour changes its label, original rows are near",
         )
 
     def _bears_rounding(self, promise: Guarantee) -> bool:

@@ -189,9 +189,9 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
         return Guarantee(
             claim=f"In every class, {what} is suppressed in a share of {self.p} of {whom}, rounded up to whole rows, "
             "and no other cell is changed.",
-            privacy=False,
             measured=float(shares.min()) if len(shares) else None,
             holds=all(column.kept for column in found),
+            not_promised="that a suppressed cell is unknown: it mostly held the commonest value of its class",
         )
 
     def _read_labels(self, y: OneColumn, table: Table) -> tuple[Nominal | None, Callable[[Nominal], OneColumn]]:

@@ -147,9 +147,9 @@ class SVD(LocalMethod):
         rank = rank_of(released.table.numbers())
         return Guarantee(
             claim=f"The released numbers have a rank of at most {self.rank}; nominal columns are released as they are.",
-            privacy=False,
             measured=float(rank),
             holds=rank <= self.rank,
+            not_promised="anything about people: a number far from all others stays far from them",
         )
 
 

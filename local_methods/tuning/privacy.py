@@ -43,7 +43,7 @@ class Interval(Measure):
     original: Labelled
 
     def __call__(self, method: Any, released: Labelled) -> float:
-        before = self.original.table.take(method.kept_rows_)
+        before = self.original.table.take(method.stood_for_)
         return confidence_interval(before.numbers(), released.table.numbers()) if before.numeric else nan
 
 

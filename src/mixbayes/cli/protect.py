@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table as Shown
 from rich.text import Text
 
+from mixbayes.agreement.files import read_federation
 from mixbayes.cli.doubts import tell_doubts, tell_identities
 from mixbayes.cli.measure_text import DISTORTION, RISK, figure
 from mixbayes.cli.options import names_in, settings_in
@@ -26,6 +27,7 @@ from mixbayes.cli.table_output import projection_files, refuse_other_folder, tab
 from mixbayes.cli.tenths import Tenths
 from mixbayes.local_methods.tables import Nominal, Table
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.agreed_domain import agreed_domain
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names, sensitive_column
@@ -50,10 +52,14 @@ mixbayes protect patients.csv projections --method dmpd --set l=2 --set quasi_id
 
 mixbayes protect patients.csv released.csv --method generalisation --set k=10 --set taxonomies=trees.json
 
-mixbayes protect patients.csv released.parquet --method condensation --set k=20 --set seeds=kmeans --seed 7 --json
+mixbayes protect patients.csv released.parquet --method condensation --set k=20 --federation federation.toml --json
 """
 
 
+SEED_IS_KNOWN = (
+    "mixbayes: This release was made with --seed. Whoever knows or guesses the seed repeats what chance did, and may "
+    "undo it. Seeds are for experiments: leave --seed out of a release that others get."
+)
 OF_NONE = {"quasi_identifiers": "all columns", "confidential": "all of numbers"}
 """Whatever a parameter is about if nothing is said."""
 MEANINGS = {
@@ -99,12 +105,18 @@ def protect(
         str, typer.Option(metavar="A,B", help="Columns of numbers that are names, not measurements.")
     ] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same release.")] = 0,
+    federation: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An agreement, for the bounds and values of the columns.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="For experiments: the same seed gives the same release.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     how: How = USUAL,
 ) -> None:
     """Make a table that may be shown out of one that may not, and check that it keeps its promise."""
-    chosen = configured_method(method, settings_in(settings or []), seed)
+    domain = agreed_domain(read_federation(federation).dictionary) if federation else None
+    chosen = configured_method(method, settings_in(settings or []), seed, domain)
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     with Talk() as talk:
@@ -116,6 +128,8 @@ def protect(
     done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
     document = _document(method, chosen, columns, done, sensitive_column(columns, sensitive, done.label))
     _write(target, done)
+    if seed is not None:
+        typer.echo(SEED_IS_KNOWN, err=True)
     tell_identities(columns, done.unchanged)
     if as_json:
         typer.echo(json.dumps(document, indent=2))
@@ -261,13 +275,13 @@ def _show(target: Path, document: dict[str, Any]) -> None:
     console.print(table)
     guarantee = document["guarantee"]
     held = "kept" if guarantee["holds"] else "NOT KEPT"
-    console.print(Text(f"Promise, checked on the release: {guarantee['claim']} - {held}."))
+    people = guarantee["people"] or "nothing: the method protects nobody by a promise"
+    console.print(Text(f"Promised to the people in the table: {people}."))
+    console.print(Text(f"Promised of the output, and checked: {guarantee['claim']} - {held}."))
     if guarantee["not_promised"]:
         console.print(Text(f"Not promised: {guarantee['not_promised']}."))
     if document["unchanged"]:
         console.print(Text(f"Released as they were: {', '.join(document['unchanged'])}."))
-    if not guarantee["privacy"]:
-        console.print(Text("This promise protects nobody in the table."))
 
 
 def _setting(key: str, value: Any) -> str:

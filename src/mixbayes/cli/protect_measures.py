@@ -29,6 +29,10 @@ class Before:
     label: str | None
     sensitive: str | None
 
+    def in_places_of(self, method: LocalMethod) -> Table:
+        """The rows in whose places the released ones stand, for a release of as many rows."""
+        return self.table.take(method.places_) if hasattr(method, "places_") else self.table
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -41,7 +45,7 @@ class Measured:
 def measured(
     method: LocalMethod, before: Before, released: Table, projections: Sequence[Projection] | None
 ) -> Measured:
-    """Row i of the release stands for row i of those that took part."""
+    """Where rows are paired, each released one with the one in whose place it stands."""
     alike = (
         _of_release(method, before, released) if projections is None else _of_projections(method, before, projections)
     )
@@ -50,7 +54,7 @@ def measured(
         "l_diversity": alike.distinct_l,
         "entropy_l_diversity": alike.entropy_l,
         "t_closeness": alike.t,
-        **({} if projections is not None else _distortion(before.table, released)),
+        **({} if projections is not None else _distortion(before.in_places_of(method), released)),
     }
     found["groups"] = _groups(method, before)
     why_not = {name: _why_not(name, before) for name, value in found.items() if value is None}

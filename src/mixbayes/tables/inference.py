@@ -12,6 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from mixbayes.local_methods.arithmetic.rounding import grid as grid_cuts
+from mixbayes.local_methods.arithmetic.rounding import outwards, rounded
 from mixbayes.protocol.attributes.cells import in_order
 from mixbayes.protocol.attributes.dictionary import Dictionary, dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
@@ -21,8 +23,6 @@ from mixbayes.tables.code_lists import listed_values
 from mixbayes.tables.columns import Columns, named_in_errors, said_of_rows
 from mixbayes.tables.profile import MOST_DISTINCT, ColumnProfile, Profile, merged, profiled
 from mixbayes.tables.quantiles import quantiles
-from mixbayes.tables.rounding import grid as grid_cuts
-from mixbayes.tables.rounding import outwards, rounded
 
 NUMERIC_ABOVE = 20
 """A column of numbers with more different ones than this is numeric."""

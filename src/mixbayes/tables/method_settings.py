@@ -12,18 +12,21 @@ from mixbayes.tables.method_table import as_command_error
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
+    from mixbayes.local_methods.domain import Domain
 
 IN_FILES = ("taxonomies",)
 """Parameters that a command names a JSON file for."""
 
 
-def configured_method(name: str, settings: Mapping[str, str], seed: int | None = None) -> LocalMethod:
-    """The method with these settings; what is wrong with them ends the command."""
+def configured_method(
+    name: str, settings: Mapping[str, str], seed: int | None = None, domain: Domain | None = None
+) -> LocalMethod:
+    """The method with these settings, and what is public of its columns; what is wrong ends the command."""
     from mixbayes.local_methods.registry import configured  # slow to import
 
     read = {key: _content(Path(text)) if key in IN_FILES else text for key, text in settings.items()}
     with as_command_error():
-        return configured(name, read, seed)
+        return configured(name, read, seed, domain)
 
 
 def _content(path: Path) -> str:

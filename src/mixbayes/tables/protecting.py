@@ -15,6 +15,7 @@ from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.errors import BadData, Unsupported
+from mixbayes.tables.agreed_domain import agreed_domain
 from mixbayes.tables.cells import Cells, Column
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_settings import configured_method
@@ -49,8 +50,8 @@ class Protected:
     table: Columns
     guarantee: str
     """What the release was found to keep, in words."""
-    privacy: bool
-    """Whether that is about people, and not about arithmetic alone."""
+    people: str | None
+    """What that promises about people; None is nothing."""
     unlabelled: int = 0
     """Rows that the method left without a class: they are not counted."""
     coarsened: int = 0
@@ -69,7 +70,7 @@ def read_protection(text: str) -> Protection:
     if len(settings) < len(parts):
         raise Unsupported(f"--protect {text}: a key is given twice. Say it once.")
     protection = Protection(method, settings)
-    _configured(protection)
+    configured_method(protection.method, protection.settings)
     return protection
 
 
@@ -77,7 +78,7 @@ def protect(
     table: Columns, dictionary: Dictionary, protection: Protection, seed: int, progress: Progress | None = None
 ) -> Protected:
     """Apply the method to the columns that are counted; a release that does not keep its promise is refused."""
-    method = _configured(protection, seed)
+    method = configured_method(protection.method, protection.settings, seed, agreed_domain(dictionary))
     counted = _counted(table, dictionary)
     with table.named_in_errors():
         refuse_too_large(method, counted.rows, len(counted.names))
@@ -91,7 +92,7 @@ def protect(
     texts = texts_of(method, counted, released)
     unlabelled = texts.column(dictionary.class_column).where(missing)
     counted_rows = texts.take(np.flatnonzero(~unlabelled)) if unlabelled.any() else texts
-    return Protected(counted_rows, _promise(method), method.guarantee_.privacy, int(unlabelled.sum()), coarsened)
+    return Protected(counted_rows, _promise(method), method.guarantee_.people, int(unlabelled.sum()), coarsened)
 
 
 def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
@@ -124,10 +125,6 @@ def _equal(one: Column, other: Column) -> bool:
         return np.array_equal(places[:many][one.codes], places[many:][other.codes])
     # Most columns that differ do so in the first rows.
     return all(np.array_equal(one.texts_in(rows), other.texts_in(rows)) for rows in slices(len(one), ROWS_AT_ONCE))
-
-
-def _configured(protection: Protection, seed: int | None = None) -> LocalMethod:
-    return configured_method(protection.method, protection.settings, seed)
 
 
 def _counted(table: Columns, dictionary: Dictionary) -> Columns:
@@ -191,4 +188,4 @@ def _refuse_nothing_to_count(released: Table, dictionary: Dictionary, protection
 
 def _promise(method: LocalMethod) -> str:
     promise = method.guarantee_
-    return f"{promise.claim} ({'verified' if promise.privacy else 'verified, and no guarantee of privacy'})"
+    return f"{promise.claim} (verified). It promises the people in the table {promise.people or 'nothing'}"

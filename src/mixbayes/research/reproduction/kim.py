@@ -219,7 +219,7 @@ def judged(method: Any, rows: Labelled, split: int) -> Judged:
     scaled = right(place.points(released), classes, place.points(test.table), test.labels)
     unscaled = right(released.numbers(), classes, test.table.numbers(), test.labels)
     first, second = (float(scaled[test.labels.codes == code].mean()) for code in (0, 1))
-    privacy = confidence_interval(training.table.numbers(), released.numbers())
+    privacy = confidence_interval(training.table.take(method.stood_for_).numbers(), released.numbers())
     return Judged(float(scaled.mean()), float(unscaled.mean()), (first, second), privacy)
 
 

@@ -77,7 +77,7 @@ def judged(method: Condensing, rows: Labelled, split: int) -> Judged:
     training, test = (rows.take(np.sort(part)) for part in parts)
     method.set_params(random_state=split)
     released, classes = method.fit_resample(training.table, training.labels)
-    numbers = training.table.numbers(), released.numbers()
+    numbers = training.table.take(method.stood_for_).numbers(), released.numbers()
     mean, pure = diversity(method.groups_, training.labels.codes)
     return Judged(
         accuracy(NEAREST_NEIGHBOUR, released, classes, test, split),

@@ -33,7 +33,7 @@ def release(table: Columns, dictionary: Dictionary, setting: str, seed: int) -> 
         done.table.rows,
         done.unlabelled,
         done.guarantee,
-        done.privacy,
+        done.people is not None,
         privacy(table, done.table, dictionary, seed, in_order=in_order),
         seconds,
     )

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mixbayes.local_methods.arithmetic.rounding import grid, outwards, rounded
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.profile import profiled
 from mixbayes.tables.quantiles import quantiles
-from mixbayes.tables.rounding import grid, outwards, rounded
 
 numbers = st.floats(-1e12, 1e12, allow_subnormal=False)
 

@@ -1,0 +1,99 @@
+"""What is public of a column, whoever the patients are: the bounds of a number, the values of a name, the unit.
+
+In a federation it is agreed. Where nothing is said of a column it is taken from the table: bounds are rounded outwards,
+so that they are not the cells of the two most extreme patients, and a unit is a power of ten that several cells need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mixbayes.local_methods.arithmetic.rounding import outwards
+from mixbayes.local_methods.errors import BadParameter
+from mixbayes.local_methods.tables import Floats, Nominal, Numeric, Table
+
+Domain = Mapping[str, Sequence[Any]]
+"""By the names of columns: the lowest and the highest number, or the values of a nominal column."""
+
+DOMAIN_CONSTRAINTS: Mapping[str, Any] = {"domain": [dict, None]}
+
+DIGITS = 6
+"""No unit is finer than the power of ten that has so many digits of a column's range."""
+SAME = 1e-9
+"""A number that is so near to a multiple of a unit, in units, is one: the rest is how doubles write decimals."""
+SMALLEST = 1e-290
+"""Ranges below it have no unit: its powers of ten are no doubles any more."""
+
+
+def bounds_of(name: str, column: Numeric, domain: Domain | None) -> tuple[float, float]:
+    """The public bounds of a numeric column that has a number."""
+    if domain is None or name not in domain:
+        return outwards(float(np.nanmin(column.numbers)), float(np.nanmax(column.numbers)))
+    try:
+        low, high = map(float, domain[name])
+    except (TypeError, ValueError):
+        raise BadParameter(f"The domain of column {name!r} must be its lowest and its highest number.") from None
+    if not (np.isfinite([low, high]).all() and low <= high):
+        raise BadParameter(f"The domain of column {name!r} must be two numbers, the lower one first.")
+    return low, high
+
+
+def values_of(name: str, column: Nominal, domain: Domain | None) -> Sequence[Any]:
+    """The public values of a nominal column: the agreed ones, or those that the table has."""
+    if domain is None or name not in domain:
+        return column.values.tolist()
+    return list(domain[name])
+
+
+def undeclared(table: Table, domain: Domain | None) -> list[str]:
+    """The columns of which nothing public was said."""
+    return [name for name in table.names if domain is None or name not in domain]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A power of ten: 10^exponent."""
+
+    exponent: int
+
+    def rounded(self, numbers: Floats) -> Floats:
+        """The nearest multiples, each the double nearest to its decimals."""
+        if self.exponent >= 0:
+            return np.rint(numbers / 10.0**self.exponent) * 10.0**self.exponent + 0.0
+        return np.rint(numbers * 10.0**-self.exponent) / 10.0**-self.exponent + 0.0
+
+    def within(self, low: float, high: float) -> tuple[float, float]:
+        """The lowest and the highest multiple between these bounds; the bounds themselves, if there is none."""
+        size = 10.0 ** abs(self.exponent)
+        scaled = np.array([low, high]) / size if self.exponent >= 0 else np.array([low, high]) * size
+        least, most = np.ceil(scaled[0] - SAME), np.floor(scaled[1] + SAME)
+        if least > most:
+            return low, high
+        ends = self.rounded(np.array([least, most]) * size if self.exponent >= 0 else np.array([least, most]) / size)
+        return max(float(ends[0]), low), min(float(ends[1]), high)
+
+
+def unit_of(column: Numeric, low: float, high: float, least: int) -> Unit | None:
+    """The unit in which a column is recorded: the finest power of ten that at least so many of its cells need.
+
+    A single cell with more digits than the others does not decide. None for a range that is too small to have a unit.
+    """
+    numbers = column.numbers[~column.missing]
+    largest = max(abs(low), abs(high), SMALLEST)
+    width = high - low if high > low else largest
+    if width < SMALLEST or largest > 1 / SMALLEST:
+        return None
+    coarsest = int(f"{width:e}".partition("e")[2])
+    finest = coarsest - DIGITS
+    enough = (Unit(exponent) for exponent in range(coarsest, finest, -1) if _finer(numbers, exponent) < least)
+    return next(enough, Unit(finest))
+
+
+def _finer(numbers: Floats, exponent: int) -> int:
+    """How many of the numbers are no multiples of this power of ten."""
+    scaled = numbers / 10.0**exponent if exponent >= 0 else numbers * 10.0**-exponent
+    return int(np.count_nonzero(np.abs(scaled - np.rint(scaled)) > SAME * np.maximum(1.0, np.abs(scaled))))
