@@ -21,7 +21,7 @@ class Relations:
     deviation: float
     """The standard deviation of a changed column, in those of the original: the mean over these columns."""
     strength: float
-    """By how much the absolute correlation of a changed column with another one has grown: the mean over these pairs."""
+    """By how much the absolute correlation of a changed column with another has grown: the mean over these pairs."""
     change: float
     """By how much such a correlation differs, whatever its direction: the mean over these pairs."""
 

@@ -13,7 +13,7 @@ from mixbayes.local_methods.tables import Nominal, Numeric, Table
 from mixbayes.research.reproduction.experiment import Laboratory
 from mixbayes.research.reproduction.kim import CASES
 from mixbayes.research.reproduction.kim_accuracy import readings
-from mixbayes.research.reproduction.kim_thresholds import thresholds
+from mixbayes.research.reproduction.kim_thresholds import searches, thresholds
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,9 @@ def test_every_threshold_is_tried(tmp_path: Path) -> None:
     assert [row.what for row in rows][:2] == ["t = 3, 5%", "t = 4, 10%"]
     assert [row.measured["group size"] for row in rows[-2:]] == [40, 45]
     assert [bool(row.published) for row in rows] == [False] * 4 + [True, False]
+    found = list(searches(case, Laboratory(tmp_path, quick=True)))
+    assert [row.what for row in found] == [row.what for row in rows][:-1]
+    assert all(int(row.measured["group size"]) >= int(row.what.split()[2].rstrip(",")) for row in found)
 
 
 def test_only_a_class_among_the_columns_tells_classes_without_a_difference_apart() -> None:

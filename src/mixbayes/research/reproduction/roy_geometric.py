@@ -1,4 +1,4 @@
-"""Roy, Table 5.4: TDP, SDP, RDP and HDP of Oliveira and Zaïane (Privacy preserving clustering by data transformation, 2003).
+"""Roy, Table 5.4: TDP, SDP, RDP and HDP of Oliveira and Zaïane, Privacy preserving clustering by data transformation.
 
 They are no measures but four ways to change confidential attributes: all cells of an attribute are moved by one
 constant (translation), multiplied by one constant (scaling), two attributes are rotated by one angle (rotation), or one
