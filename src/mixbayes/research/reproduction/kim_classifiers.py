@@ -80,11 +80,7 @@ EXPERIMENTS = (
         "kim-classifiers",
         "1-NN, linear SVM and naive Bayes on original, modified and class-wise condensation",
         PAPER,
-        [
-            Part(name, [table], partial(classifiers, table))
-            for name, table in TABLES.items()
-            if name not in LARGE
-        ],
+        [Part(name, [table], partial(classifiers, table)) for name, table in TABLES.items() if name not in LARGE],
         "the paper has no such figures: it runs 1-NN alone, and refers to another paper for the original condensation",
         DEVIATIONS,
         "two splits",
