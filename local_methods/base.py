@@ -143,7 +143,7 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
 
     NEEDS_CLASS: ClassVar[bool] = False
     KEEPS_ORDER: ClassVar[bool] = True
-    """Whether row i of a release of as many rows stands where row i of the table stood. Where not, `places_` may say, to
+    """Whether row i of a release of as many rows stands where row i of the table stood. If not, `places_` may say, to
     the owner alone, in whose place a released row stands: a position in `kept_rows_`."""
     ONLY_SUPPRESSES: ClassVar[bool] = False
     """Whether every cell of a release is the table's own, or missing."""

@@ -77,6 +77,36 @@ class Unit:
         return max(float(ends[0]), low), min(float(ends[1]), high)
 
 
+@dataclass(frozen=True)
+class Range:
+    """What is public of a numeric column: its bounds, and the unit in which it is recorded."""
+
+    low: float
+    high: float
+    unit: Unit | None
+
+    def fraction(self, numbers: Floats) -> Floats:
+        """How far between the bounds they are, from 0 to 1; what lies beyond a bound is at it."""
+        width = self.high - self.low
+        return np.clip((numbers - self.low) / (width if width > 0 else 1.0), 0, 1)
+
+    def number(self, fractions: Floats) -> Floats:
+        """The numbers there, in the unit."""
+        return self.nearest(self.low + (self.high - self.low) * fractions)
+
+    def nearest(self, numbers: Floats) -> Floats:
+        """The nearest numbers of the column: multiples of its unit between its bounds."""
+        if self.unit is None:
+            return np.clip(numbers, self.low, self.high)
+        return np.clip(self.unit.rounded(numbers), *self.unit.within(self.low, self.high))
+
+
+def range_of(name: str, column: Numeric, domain: Domain | None, least: int) -> Range:
+    """The public range of a column that has a number. At least so many cells decide about its unit."""
+    low, high = bounds_of(name, column, domain)
+    return Range(low, high, unit_of(column, low, high, least))
+
+
 def unit_of(column: Numeric, low: float, high: float, least: int) -> Unit | None:
     """The unit in which a column is recorded: the finest power of ten that at least so many of its cells need.
 

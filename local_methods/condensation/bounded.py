@@ -17,6 +17,8 @@ SMALLEST = 1e-12
 """No determinant is taken to be nearer to zero."""
 FAR = 4.0
 """Deviations from a bound beyond which it makes no difference."""
+LEAST = 1e-9
+"""A deviation below it is none."""
 STEPS = 40
 MOST_VARIANCE = 0.97
 """Of m(1 - m), the variance of numbers that are all at one of the bounds: no bounded numbers have more."""
@@ -28,7 +30,7 @@ def parameters(mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
     """Mean and deviation of the normal numbers that, cut off at 0 and 1, have this mean and this variance."""
     variance = np.clip(variance, 0, MOST_VARIANCE * mean * (1 - mean))
     deviation = np.sqrt(variance)
-    near: Mask = (variance > 0) & (np.minimum(mean, 1 - mean) < FAR * deviation)
+    near: Mask = (deviation > LEAST) & (np.minimum(mean, 1 - mean) < FAR * deviation)
     centre = mean.copy()
     centre[near], deviation[near] = _solved(mean[near], variance[near])
     return centre, deviation

@@ -13,10 +13,10 @@ from threadpoolctl import threadpool_limits
 
 from mixbayes.local_methods.arithmetic.scaling import largest_exponents
 from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Progress, Records, Released, Work
-from mixbayes.local_methods.condensation.resynthesis import Grouped, Measured, resynthesised
+from mixbayes.local_methods.condensation.resynthesis import Grouped, resynthesised
 from mixbayes.local_methods.condensation.synthesis import DISTRIBUTIONS
 from mixbayes.local_methods.coordinates import nominals, numerics
-from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, bounds_of, undeclared, unit_of
+from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, Range, range_of, undeclared
 from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.tables import Codes, Floats, Nominal, Numeric, Table
@@ -73,18 +73,15 @@ class Condensing(LocalMethod):
 
     def _drawn(self, work: Work, grouped: Grouped) -> tuple[Table, int]:
         """Row by row in the places of the old ones, and how many cells were suppressed."""
-        known = self._measured(work.table, grouped.k)
-        draw = DISTRIBUTIONS[self.distribution]
-        return resynthesised(_labelled(work), grouped, known, work.random, draw, work.progress)
+        ranges = self._ranges(work.table, grouped.k)
+        whole, draw = _labelled(work), DISTRIBUTIONS[self.distribution]
+        drawn, suppressed = resynthesised(_fractions(whole, ranges), grouped, work.random, draw, work.progress)
+        numbers = zip(numerics(drawn), ranges, strict=True)
+        return drawn.with_columns({at: Numeric(one.number(new.numbers)) for (at, new), one in numbers}), suppressed
 
-    def _measured(self, table: Table, least: int) -> list[Measured]:
+    def _ranges(self, table: Table, least: int) -> list[Range]:
         """What is public of the numeric columns."""
-        bounds = [bounds_of(table.names[at], column, self.domain) for at, column in numerics(table)]
-        columns = (column for _, column in numerics(table))
-        return [
-            Measured(low, high, unit_of(one, low, high, least))
-            for one, (low, high) in zip(columns, bounds, strict=True)
-        ]
+        return [range_of(table.names[at], column, self.domain, least) for at, column in numerics(table)]
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
         sizes = np.bincount(self.groups_[self.places_])
@@ -100,12 +97,11 @@ class Condensing(LocalMethod):
         return promise
 
     def _is_drawn(self, work: Work, released: Released) -> bool:
-        """Whether every number lies between its bounds, and every value is one of its group."""
+        """Whether every number is one that can be drawn, and every value is one of its group."""
         before, after = _labelled(work), _labelled(released)
-        known = self._measured(work.table, self.group_size_)
-        numbers = zip(numerics(after), known, strict=True)
+        numbers = zip(numerics(after), self._ranges(work.table, self.group_size_), strict=True)
         values = zip(nominals(before), nominals(after), strict=True)
-        return all(_within(column, bounds) for (_, column), bounds in numbers) and all(
+        return all(_can_be_drawn(column, one) for (_, column), one in numbers) and all(
             _of_group(old, self.groups_, new, self.groups_[self.places_]) for (_, old), (_, new) in values
         )
 
@@ -118,10 +114,11 @@ def _not_agreed(names: list[str]) -> str:
     )
 
 
-def _within(column: Numeric, known: Measured) -> bool:
+def _can_be_drawn(column: Numeric, public: Range) -> bool:
+    """Whether every number lies between the bounds, and is a multiple of the unit."""
     present = column.numbers[~column.missing]
-    room = ROUNDING * max(abs(known.low), abs(known.high))
-    return bool((known.low - room <= present).all() and (present <= known.high + room).all())
+    room = ROUNDING * max(abs(public.low), abs(public.high))
+    return bool((np.abs(public.nearest(present) - present) <= room).all())
 
 
 def _of_group(old: Nominal, groups: Groups, new: Nominal, of_new: Groups) -> bool:
@@ -132,6 +129,12 @@ def _of_group(old: Nominal, groups: Groups, new: Nominal, of_new: Groups) -> boo
 
 ROUNDING = 1e-6
 """Of a bound: how far a release in the caller's own type, such as float32, may lie beyond it."""
+
+
+def _fractions(table: Table, ranges: list[Range]) -> Table:
+    """Each number as the fraction of the way between its bounds."""
+    numbers = zip(numerics(table), ranges, strict=True)
+    return table.with_columns({at: Numeric(one.fraction(column.numbers)) for (at, column), one in numbers})
 
 
 def _near_one(table: Table) -> Table:

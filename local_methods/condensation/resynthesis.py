@@ -6,7 +6,7 @@ and for every gap. From these, columns are made by themselves.
 - A number has the mean and the variance of its group. The covariance is first shrunk towards a diagonal one that is
   public: a group of few rows has no spread at all in most directions, and rows drawn from it would lie in the flat
   through the original ones. Numbers are then cut off at public bounds and rounded to the unit of their column.
-- A nominal value is drawn as often as the group has it, more often where its score is high. So is a gap.
+- A nominal value is drawn as often as the group has it, and where its score is high. So is a gap.
 - If fewer than k rows of a group have a number, the groups of which that holds are taken together within their pool.
   If even these have fewer than k numbers, none of them is released.
 """
@@ -24,7 +24,6 @@ from mixbayes.local_methods.base import Progress
 from mixbayes.local_methods.condensation.bounded import parameters
 from mixbayes.local_methods.condensation.synthesis import Draw, deviations_like, normal
 from mixbayes.local_methods.coordinates import APART, Coordinates, columns_of, nominals, numerics
-from mixbayes.local_methods.domain import Unit
 from mixbayes.local_methods.grouping import Groups
 from mixbayes.local_methods.tables import Codes, Column, Floats, Mask, Numeric, Table
 
@@ -36,22 +35,6 @@ FLAT = 1e-9
 """A deviation below it, in deviations of the column, is a rounding error."""
 AT_ONCE = 1 << 12
 """Rows that are drawn at a time, or one group."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What is public of a numeric column."""
-
-    low: float
-    high: float
-    unit: Unit | None
-    """In which its cells are recorded."""
-
-    def cut_off(self, numbers: Floats) -> Floats:
-        """The numbers in the column's unit, between its bounds."""
-        if self.unit is None:
-            return np.clip(numbers, self.low, self.high)
-        return np.clip(self.unit.rounded(numbers), *self.unit.within(self.low, self.high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +65,12 @@ class Grouped:
 
 
 def resynthesised(
-    table: Table,
-    grouped: Grouped,
-    measured: list[Measured],
-    random: np.random.Generator,
-    draw: Draw,
-    progress: Progress,
+    table: Table, grouped: Grouped, random: np.random.Generator, draw: Draw, progress: Progress
 ) -> tuple[Table, int]:
-    """A new table of the same groups, row for row in their places, and how many cells were suppressed."""
+    """A new table of the same groups, row for row in their places, and how many cells were suppressed.
+
+    Numbers are fractions of the way between the public bounds of their columns.
+    """
     plan = _Plan.of(table)
     scores = np.empty((table.rows, len(plan.numbers)))
     gone = np.zeros((table.rows, len(plan.numbers)), bool)
@@ -97,19 +78,21 @@ def resynthesised(
     done = 0
     for part in grouped.parts:
         rows = np.concatenate(part)
-        drawn, likely = map(np.concatenate, zip(*(plan.drawn(each, random, draw) for each in part), strict=True))
-        scores[rows], heights = drawn[:, plan.parts[0]], ndtr(drawn)
+        drawn, shares, spread = map(
+            np.concatenate, zip(*(plan.drawn(each, random, draw) for each in part), strict=True)
+        )
+        scores[rows] = drawn[:, plan.parts[0]] / spread[:, plan.parts[0]]
         for into, coded, span in zip(codes, plan.nominal, plan.parts[1:-1], strict=True):
-            chosen = _chosen(heights[:, span], likely[:, span])
+            chosen = _chosen(drawn[:, span] / APART, shares[:, span])
             into[rows] = _member(coded, chosen, grouped.groups[rows], rows, random)
         span = plan.parts[-1]
-        gone[np.ix_(rows, plan.gaps)] = heights[:, span] > 1 - likely[:, span]
+        gone[np.ix_(rows, plan.gaps)] = ndtr(drawn[:, span] / spread[:, span]) > 1 - shares[:, span]
         done += len(part)
         progress("drawing the groups", done, len(grouped.sizes))
     moments = [_Moments.of(column, grouped) for column in plan.numbers]
     columns: dict[int, Column] = {
-        at: Numeric(_numbers(one, known, scores[:, j], gone[:, j], grouped, random))
-        for j, (at, one, known) in enumerate(zip(table.numeric, moments, measured, strict=True))
+        at: Numeric(np.where(gone[:, j], np.nan, _numbers(moments[j], scores[:, j], grouped, random)))
+        for j, at in enumerate(table.numeric)
     }
     for new, (at, column) in zip(codes, nominals(table), strict=True):
         columns[at] = column.with_codes(new)
@@ -148,15 +131,16 @@ class _Plan:
         widths = [len(numbers), *(int(place.indicators[at].max()) + 1 for at, _ in nominals(table)), len(gaps)]
         return cls(numbers, scaled, nominal, columns_of(widths), gaps)
 
-    def drawn(self, members: Members, random: np.random.Generator, draw: Draw) -> tuple[Floats, Floats]:
-        """For each row of a group, standard normal numbers with the correlations of the group, and for each of them
-        the share of the rows that have the nominal value or the gap that it stands for."""
+    def drawn(self, members: Members, random: np.random.Generator, draw: Draw) -> tuple[Floats, Floats, Floats]:
+        """For each row of a group scores with the covariance of the group; and, the same for all of its rows, the share
+        of the rows that have the nominal value or the gap that a score stands for, and the deviation of the scores."""
         rows = self._matrix(members)
-        shares = rows.mean(axis=0)
-        scores, spread = deviations_like(rows - shares, random, draw), rows.std(axis=0)
-        flat = spread < FLAT
-        scores[:, flat] = normal(random, (len(rows), int(flat.sum())))
-        return scores / np.where(flat, 1.0, spread), np.broadcast_to(shares / APART, rows.shape)
+        mean, spread = rows.mean(axis=0), rows.std(axis=0)
+        scores, flat = deviations_like(rows - mean, random, draw), spread < FLAT
+        alone = np.flatnonzero(flat[self.parts[0]])
+        scores[:, alone] = normal(random, (len(rows), len(alone)))
+        shares = np.broadcast_to(mean / APART, rows.shape)
+        return scores, shares, np.broadcast_to(np.where(flat, 1.0, spread), rows.shape)
 
     def _matrix(self, members: Members) -> Floats:
         """Rows × coordinates: what their covariance is taken of."""
@@ -173,16 +157,25 @@ class _Plan:
         return matrix
 
 
-def _chosen(heights: Floats, likely: Floats) -> Codes:
-    """For every row one of the indicators, each with its share, the rarest of the table first.
+def _chosen(scores: Floats, shares: Floats) -> Codes:
+    """For every row one of the indicators, each with the probability that is its share, and where its score is high.
 
-    `heights` are uniform between 0 and 1. An indicator is chosen where it is high enough, of the share that is left.
+    The rarest of the table is asked first, and each is chosen with its share of what is left. Its score is made
+    independent of the scores before it. Their covariance is that of shares, so this is a sum: with a share of r left,
+    X_v + (p_v / r) ΣX has no covariance with any X that was before.
     """
-    left = np.cumsum(likely, axis=1)
-    chosen: Codes = np.zeros(len(heights), np.int64)
-    for at in range(1, heights.shape[1]):  # the later and rarer one replaces what was chosen before
-        share = np.divide(likely[:, at], left[:, at], out=np.zeros(len(left)), where=left[:, at] > 0)
-        chosen = np.where(heights[:, at] > 1 - share, at, chosen)
+    left = np.cumsum(shares, axis=1)
+    chosen: Codes = np.zeros(len(scores), np.int64)
+    before, open_ = np.zeros(len(scores)), np.ones(len(scores), bool)
+    for at in range(scores.shape[1] - 1, 0, -1):
+        part = np.divide(shares[:, at], left[:, at], out=np.zeros(len(left)), where=left[:, at] > 0)
+        variance = shares[:, at] * (1 - part)
+        varies = variance > FLAT
+        height = (scores[:, at] + part * before) / np.sqrt(np.where(varies, variance, 1.0))
+        here = open_ & np.where(varies, ndtr(height) > 1 - part, part > 0.5)
+        chosen[here] = at
+        open_ &= ~here
+        before = before + scores[:, at]
     return chosen
 
 
@@ -229,19 +222,12 @@ def _pools(grouped: Grouped, thin: Mask) -> list[tuple[Mask, NDArray[np.intp]]]:
     return [(grouped.pools == pool, np.flatnonzero(thin & (of_group == pool))) for pool in np.unique(of_group[thin])]
 
 
-def _numbers(
-    moments: _Moments, known: Measured, scores: Floats, gone: Mask, grouped: Grouped, random: np.random.Generator
-) -> Floats:
+def _numbers(moments: _Moments, scores: Floats, grouped: Grouped, random: np.random.Generator) -> Floats:
     """The numbers of a column, from their scores."""
-    width = known.high - known.low
-    new = normal(random, (len(scores),))
-    if not width > 0:
-        return np.where(gone | np.isnan(moments.mean[grouped.groups]), np.nan, known.low)
-    public = 1 / (grouped.k + 1)
-    mean = np.clip((moments.mean - known.low) / width, 0, 1)
-    own, all_ = (1 - public) * moments.variance / width**2, public * PUBLIC_DEVIATION**2
-    centre, deviation = parameters(mean, own + all_)
-    weights = np.sqrt(np.array([own, np.full_like(own, all_)]) / (own + all_))[:, grouped.groups]
-    fraction = centre[grouped.groups] + deviation[grouped.groups] * (weights[0] * scores + weights[1] * new)
-    found = known.cut_off(known.low + width * np.clip(fraction, 0, 1))
-    return np.where(gone, np.nan, found)
+    weight = 1 / (grouped.k + 1)
+    own, public = (1 - weight) * moments.variance, weight * PUBLIC_DEVIATION**2
+    centre, deviation = parameters(moments.mean, own + public)
+    of_own, of_public = np.sqrt(own / (own + public)), np.sqrt(public / (own + public))
+    groups = grouped.groups
+    mixed = of_own[groups] * scores + of_public[groups] * normal(random, (len(scores),))
+    return np.clip(centre[groups] + deviation[groups] * mixed, 0, 1)

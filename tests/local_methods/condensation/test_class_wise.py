@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from mixbayes.local_methods import ClassWiseCondensation, UnfitTable
 from mixbayes.local_methods.condensation.group_size import Sensitivity, approximate_gcd, sensitivity, steady_threshold
-from mixbayes.local_methods.condensation.resynthesis import members_of
+from mixbayes.local_methods.tables import Floats
 from tests.local_methods.mixed import classes, mixed_table, real_table
+
+
+def close(before: Floats, after: Floats) -> bool:
+    """Whether means and deviations agree like those of rows that were drawn anew."""
+    spread = before.std(axis=0)
+    moved = np.abs(before.mean(axis=0) - after.mean(axis=0))
+    return bool((moved < (5 / np.sqrt(len(before)) + 0.05) * spread).all() and (after.std(axis=0) < 1.3 * spread).all())
 
 
 @pytest.mark.parametrize(("sizes", "t", "expected"), [((15, 10), 5, 5), ((1001, 501), 20, 500)])
@@ -84,10 +91,9 @@ def test_no_group_mixes_classes_and_every_row_keeps_its_class() -> None:
     labels = labels.take(shuffled)
     method = ClassWiseCondensation(t=10, random_state=0)
     released, new_labels = method.fit_resample(table, labels)
-    assert np.array_equal(labels.codes, new_labels.codes)
-    for rows in members_of(method.groups_):
-        assert len(set(labels.codes[rows])) == 1
-        assert np.allclose(table.take(rows).numbers().mean(axis=0), released.take(rows).numbers().mean(axis=0))
+    assert np.array_equal(labels.codes[method.places_], new_labels.codes)
+    assert all(len(set(labels.codes[method.groups_ == group])) == 1 for group in range(method.groups_formed_))
+    assert close(table.numbers(), released.numbers())
 
 
 def test_a_given_group_size_is_used() -> None:
@@ -131,11 +137,11 @@ def test_gaps_are_pooled_within_a_class() -> None:
     values = np.where(np.arange(200) < 100, 0.0, 1000.0) + random.normal(size=200)
     rows = np.column_stack([random.normal(size=200), np.where(random.random(200) < 0.3, values, np.nan)])
     labels = np.repeat(["x", "y"], 100)
-    released, _ = ClassWiseCondensation(k=20, random_state=0).fit_resample(rows, labels)
+    released, new = ClassWiseCondensation(k=20, random_state=0).fit_resample(rows, labels)
     for name in ("x", "y"):
-        before, after = rows[labels == name, 1], released[labels == name, 1]
-        assert np.isnan(before).sum() == np.isnan(after).sum()
-        assert np.allclose([np.nanmean(before), np.nanvar(before)], [np.nanmean(after), np.nanvar(after)])
+        before, after = rows[labels == name, 1], released[new == name, 1]
+        assert np.isnan(before).mean() == pytest.approx(np.isnan(after).mean(), abs=0.2)
+        assert np.nanmean(after) == pytest.approx(np.nanmean(before), abs=40)
 
 
 @pytest.mark.real_tables
@@ -154,9 +160,9 @@ def test_real_tables_keep_their_guarantee(name: str, t: int, missing: str, size:
     released, new_labels = method.fit_resample(table, labels)
     assert (method.group_size_, method.guarantee_.holds) == (size, True)
     labels = labels.take(method.kept_rows_)
-    assert np.array_equal(labels.codes, new_labels.codes)
+    assert np.array_equal(labels.counts(), new_labels.counts())
     old: Any = table.take(method.kept_rows_).numbers()
     full = ~np.isnan(old).any(axis=0)
     for code in np.unique(labels.codes):
-        rows = labels.codes == code
-        assert np.allclose(old[rows][:, full].mean(axis=0), released.numbers()[rows][:, full].mean(axis=0))
+        one, other = old[labels.codes == code], released.numbers()[new_labels.codes == code]
+        assert close(one[:, full], other[:, full])
