@@ -524,7 +524,7 @@ EXPERIMENTS = (
             Part("German", [public.GERMAN_CREDIT], partial(figure_8, public.GERMAN_CREDIT, GERMAN_TOP5)),
             Part("Cmc", [public.CMC], partial(figure_8, public.CMC, ())),
             *(
-                Part(case.title, case.tables, partial(figure_8, *case.tables, case.identifiers[:5], complete=True))
+                Part(case.title, case.tables, partial(figure_8, case.tables[0], case.identifiers[:5], complete=True))
                 for case in CASES
                 if case.title in OTHERS_IN_FIGURE_8
             ),

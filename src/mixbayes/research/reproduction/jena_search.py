@@ -118,7 +118,7 @@ def climbed(field: Field, budget: int, random: np.random.Generator) -> float:
             spent += len(around.levels)
             both = around.and_(here)  # of equals the last is the fittest: who is here stays
             at = both.ranks().argmax()
-            here, better = both.take(np.array([at])), at < len(around.levels)
+            here, better = both.take(np.array([at])), bool(at < len(around.levels))
         best = max(best, float(here.accuracies[0]))
     return best
 
