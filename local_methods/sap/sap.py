@@ -188,10 +188,12 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
         what, whom = CLAIMED[self.target, self.follows]
         return Guarantee(
             claim=f"In every class, {what} is suppressed in a share of {self.p} of {whom}, rounded up to whole rows, "
-            "and no other cell is changed.",
+            "and no other cell is changed",
             measured=float(shares.min()) if len(shares) else None,
             holds=all(column.kept for column in found),
-            not_promised="that a suppressed cell is unknown: it mostly held the commonest value of its class",
+            not_promised="that a class is unknown: it stands in the place of every attribute"
+            if self._copies_classes
+            else "that a suppressed cell is unknown: it mostly held the commonest value of its class",
         )
 
     def _read_labels(self, y: OneColumn, table: Table) -> tuple[Nominal | None, Callable[[Nominal], OneColumn]]:

@@ -23,6 +23,7 @@ def test_every_attribute_gives_way_to_a_damaged_copy_of_the_class() -> None:
     assert sap.kept_columns_ == []
     assert sap.critical_values_ == {}
     assert sap.guarantee_.holds
+    assert "in the place of every attribute" in sap.guarantee_.not_promised
     assert sap.suppressed_cells_ == 15 * len(table.names)
 
 

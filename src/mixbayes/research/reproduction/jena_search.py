@@ -14,7 +14,6 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from mixbayes.local_methods import DMPD
 from mixbayes.local_methods.base import silent
