@@ -31,7 +31,9 @@ STYLE: Any = {
 COLOURS = (BLUE, VERMILLION, GREEN, PURPLE)
 MARKS = ("o", "s", "^", "D")
 SHADES = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, GREY)
-SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d", "8")
+SHAPES = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d", "H")
+SYNTHESIS: Any = (BLACK, "$\\epsilon$")
+"""The one method with a promise to everybody stands out."""
 BELOW = 5.2
 """In inches: the height of what attackers get."""
 APART = 0.14
@@ -147,7 +149,7 @@ def _protecting(axes: Any, protecting: Sequence[Protecting]) -> None:
     axes.axvline(0, color=BLACK, lw=0.8)
     axes.set_yticks(places, [_short(one) for one in protecting])
     axes.set_ylim(len(protecting) - 0.5, -0.5)
-    axes.set_xlabel("change of accuracy over all patients, in points")
+    axes.set_xlabel("change of accuracy, in points")
 
 
 def _attacked(drawn: Any, results: Results) -> None:
@@ -179,12 +181,13 @@ def _against(axes: Any, protecting: Sequence[Protecting], of: Callable[[Attacked
         own = [one for one in protecting if _but_strength(one) == name]
         at = methods.index(own[0].method)
         places = [(100 * of(one.attacked), 100 * one.joint.accuracy.value) for one in own]
-        colour, mark = SHADES[at % len(SHADES)], SHAPES[at % len(SHAPES)]
+        promises = all(one.epsilon for one in own)
+        colour, mark = SYNTHESIS if promises else (SHADES[at % len(SHADES)], SHAPES[at % len(SHAPES)])
         axes.plot(*zip(*places, strict=True), "-", color=colour, lw=0.7, alpha=0.6)
         for size, (one, place) in enumerate(zip(own, places, strict=True)):
             label = {} if size or name != _but_strength(_first(protecting, one.method)) else {"label": one.method}
             fill = "white" if one.refused else colour
-            axes.plot(*place, mark, color=colour, mfc=fill, ms=WEAKEST + 1.4 * size, **label)
+            axes.plot(*place, marker=mark, color=colour, mfc=fill, ls="", ms=WEAKEST + 1.4 * size + 3 * promises, **label)
 
 
 def _first(protecting: Sequence[Protecting], method: str) -> Protecting:
@@ -206,7 +209,7 @@ def _attributes(found: Attacked) -> float:
 
 def _short(one: Protecting) -> str:
     """What fits beside a line; the tables have the whole of it."""
-    setting = one.setting.replace(SHORT_SEARCH, "").replace("classifiers=", "")
+    setting = one.setting.replace(SHORT_SEARCH, "").replace("classifiers=", "").replace("suppress=", "")
     return setting if one.people else f"{setting} *"
 
 
