@@ -90,3 +90,8 @@ def test_where_nothing_is_agreed_bounds_are_rounded_outwards_and_values_are_thos
 def test_bounds_that_are_none_are_refused(wrong: Any) -> None:
     with pytest.raises(BadParameter, match="'age'"):
         bounds_of("age", column(1, 2), {"age": wrong})
+
+
+def test_single_precision_has_the_units_of_double() -> None:
+    tenths = np.arange(100, dtype=np.float32) / np.float32(10)
+    assert unit_of(Numeric(tenths.astype(np.float64)), 0, 10, least=1) == DECIMAL
