@@ -45,4 +45,4 @@ def _right(people: Floats, cells: Codes, released: Floats, guesses: Codes, colum
         near = (whole - cdist(people[:, own], released[:, own], "sqeuclidean")).argmin(axis=1)
         known = cells[column] != MISSING
         right[column, known] = (guesses[column][near] == cells[column])[known]
-    return np.nan_to_num(np.nanmean(right, axis=0))
+    return np.nansum(right, axis=0) / np.maximum(np.count_nonzero(~np.isnan(right), axis=0), 1)

@@ -42,7 +42,7 @@ def by_known_seed(released: Table, protect: Protect, seen: Seen) -> Claims:
 def undone(released: Table, protect: Protect, units: Floats) -> Floats:
     """The numbers of a table that gives this release: of several, the one whose numbers are multiples of the units."""
     wanted, random = released.numbers(), np.random.default_rng(0)
-    spread, found = np.nanstd(wanted, axis=0), wanted
+    spread, found = _spread(wanted), wanted
     for start in range(STARTS):
         away = AWAY * spread * random.standard_normal(wanted.shape) if start else 0.0
         numbers = _undone(released, protect, wanted + away)
@@ -58,7 +58,7 @@ def undone(released: Table, protect: Protect, units: Floats) -> Floats:
 def _undone(released: Table, protect: Protect, numbers: Floats) -> Floats | None:
     """From this guess on; None if it comes to no end."""
     wanted = released.numbers()
-    still = STILL * np.nanstd(wanted, axis=0)
+    still = STILL * _spread(wanted)
     first = np.inf
     for step in range(STEPS):
         try:
@@ -76,3 +76,11 @@ def _undone(released: Table, protect: Protect, numbers: Floats) -> Floats | None
         if (np.nan_to_num(np.abs(off)) <= still).all():
             return numbers
     return None
+
+
+def _spread(numbers: Floats) -> Floats:
+    """Of each column, gaps left out."""
+    gaps = np.isnan(numbers)
+    present = np.maximum(np.count_nonzero(~gaps, axis=0), 1)
+    mean = np.nansum(numbers, axis=0) / present
+    return np.sqrt(np.nansum((numbers - mean) ** 2, axis=0) / present)

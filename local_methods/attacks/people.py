@@ -38,23 +38,25 @@ class People:
 
     @staticmethod
     def of(members: Table, others: Table, released: Table, seed: int) -> People:
-        """By the columns that all three have, the class among them, and that are not empty in the first two."""
+        """By the columns of which all three have cells, the class among them."""
         random = np.random.default_rng(seed)
-        known = [name for name in members.names if name in others.names and name in released.names]
-        names = [
-            name for name in known if not (members.column(name).missing.all() and others.column(name).missing.all())
-        ]
-        return People(*(each.take(_some(each.rows, random)) for each in aligned((members, others, released), names)))
+        tables = (members, others, released)
+        names = [name for name in members.names if all(_has_cells(table, name) for table in tables)]
+        return People(*(each.take(_some(each.rows, random)) for each in aligned(tables, names)))
 
     @property
     def enough(self) -> bool:
-        return min(self.members.rows, self.others.rows) >= FEWEST and self.released.rows > 0
+        return min(self.members.rows, self.others.rows) >= FEWEST and len(self.members.names) > 0
 
     def points(self) -> tuple[Floats, Floats, Floats, Codes]:
         """Members, others and released rows, and the column of each coordinate."""
         place = Coordinates.of(_both(self.members, self.others))
         members, others, released = (place.points(table) for table in (self.members, self.others, self.released))
         return members, others, released, place.columns(self.members)
+
+
+def _has_cells(table: Table, name: str) -> bool:
+    return name in table.names and not bool(table.column(name).missing.all())
 
 
 def _some(rows: int, random: np.random.Generator) -> Indices:
@@ -93,8 +95,8 @@ def advantage(members: Floats, others: Floats) -> Measured:
 
 
 def placements(members: Floats, others: Floats) -> tuple[Floats, Floats]:
-    """How many more of the others each member is above than below, and how many more members each other is below than
-    above, as shares."""
+    """How many more of the others each member is above than below, and how many more members are above than below each
+    of the others, as shares."""
     sign = np.sign(members[:, None] - others[None, :])
     return sign.mean(axis=1), sign.mean(axis=0)
 

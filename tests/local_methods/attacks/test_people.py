@@ -84,3 +84,16 @@ def test_a_comparison_needs_people_who_were_not_in_the_table() -> None:
     assert found.attacks.reconstruction.patients.value == 1
     few = compare(members, members, class_column="class", holdout=others.take(np.arange(3)))
     assert "10 people" in few.why_not["attribute_inference"]
+
+
+def test_gaps_are_no_obstacle() -> None:
+    random = np.random.default_rng(0)
+    gaps = random.random((TABLE.rows, len(TABLE.names))) < 0.2
+    gaps[:, 0], gaps[3] = True, True
+    table = with_class(TABLE.with_numbers(np.where(gaps, np.nan, TABLE.numbers())), LABELS)
+    half = np.arange(TABLE.rows) % 4 < 2
+    found = compare(table.take(half), table.take(half), class_column="class", holdout=table.take(~half)).attacks
+    assert found.membership is not None
+    assert found.membership.low > 0.9
+    assert found.reconstruction is not None
+    assert found.reconstruction.scores["position"].share.value == 1

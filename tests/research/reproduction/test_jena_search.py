@@ -48,7 +48,10 @@ def test_no_search_finds_more_than_there_is(rows: Labelled, inducer: str, name: 
 
 def test_sets_of_columns_hold_the_true_front_of_naive_bayes(rows: Labelled) -> None:
     field = Field.of(rows, rows.table.names, NAIVE_BAYES, 1)
-    sets, every = (undominated(field.judge(each)) for each in (field.everything(), all_partitions(4)))
+    used = field.everything()
+    assert used is not None
+    assert len(used) == 2**4
+    sets, every = (undominated(field.judge(each)) for each in (used, all_partitions(4)))
     assert sets.levels.tolist() == every.levels.tolist()
     assert sets.accuracies.tolist() == every.accuracies.tolist()
     assert _against(every, sets)["of the true front"] == len(every.levels)
