@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,24 @@ def test_of_more_patients_than_are_asked_about_a_sample_is_spread_over_the_table
     rows = np.arange(50)
     assert own_patients._spread(rows, 3).tolist() == [0, 24, 49]
     assert own_patients._spread(rows, 50).tolist() == rows.tolist()
+
+
+def test_a_private_release_hides_how_many_patients_there_are_without_noise_too() -> None:
+    exact = own(17)
+    private = replace(exact, hides_rows=True)
+    assert (exact.sheet(JOINT).rows, private.sheet(JOINT).rows, private.judged) == (6, 10, 17)
+
+
+def test_the_own_classifier_is_that_of_the_table_as_it_is() -> None:
+    """Also to judge the others by: what was contributed says the opposite."""
+    exact = own(30)
+    opposite = exact.vector.reshape(-1, 2)[:, ::-1].reshape(-1)
+    protecting = replace(exact, vector=opposite, unprotected=exact.vector)
+    codes = np.array([[0, 1]], np.int32)
+    assert protecting.labels(OWN, codes).tolist() == exact.labels(OWN, codes).tolist()
+    assert protecting.groups.tolist() == exact.groups.tolist()
+    assert protecting.own_totals(OWN).answers.tolist() == exact.own_totals(OWN).answers.tolist()
+    assert replace(exact, vector=opposite).groups.tolist() != exact.groups.tolist()
 
 
 @pytest.mark.parametrize("folds", [1, FOLDS])
