@@ -22,7 +22,7 @@ class Guarantee:
     """What somebody might take it for, and what leaves in clear. Empty only if nothing does."""
 
     def also_not_promised(self, sentence: str) -> Guarantee:
-        """The same guarantee with one thing more that it does not promise."""
+        """The same guarantee with one thing more that it does not promise; nothing more if the sentence is empty."""
         return replace(self, not_promised="; ".join(filter(None, [self.not_promised, sentence])))
 
 

@@ -41,12 +41,14 @@ def test_the_promise_counted_by_hand(trees: dict[str, Any] | None, split: str, g
     method = Generalisation(k=6, taxonomies=trees, split=split)
     released, released_labels = method.fit_resample(table, labels)
     assert method.refinements_ >= (1 if gaps else 3)
+    clear = f"; anything about {', '.join(method.kept_columns_)}: released as they are" if method.kept_columns_ else ""
     assert method.guarantee_ == Guarantee(
         "every combination of quasi-identifiers (all columns) stands for at least 6 rows, which may all be of one "
         "class",
-        True,
         float(rarest(released, list(table.names))),
         True,
+        f"6-anonymity of {', '.join(table.names)}",
+        f"that what all rows of a combination have in common, such as their class, is hidden{clear}",
     )
     assert method.anonymity_ == rarest(released, list(table.names)) >= 6
     assert released_labels.codes.tolist() == labels.codes.tolist()
