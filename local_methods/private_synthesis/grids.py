@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mixbayes.local_methods.domain import Domain, Unit, bounds_of, unit_of, values_of
 from mixbayes.local_methods.errors import UnfitTable
-from mixbayes.local_methods.tables import MISSING, Codes, Column, Nominal, Numeric
+from mixbayes.local_methods.tables import MISSING, Codes, Column, Floats, Nominal, Numeric
 
 FINEST = 256
 """Into no more places the range of a number is divided."""
@@ -131,23 +131,23 @@ class Range:
         first, beyond = -(-bins * self.numbers // self.bins), -(-(bins + 1) * self.numbers // self.bins)
         return Numeric(np.where(missing, np.nan, self._number(random.integers(first, beyond))))
 
-    def _multiples(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _multiples(self, numbers: Floats) -> Floats:
         """How many units numbers lie above the lowest one."""
         if self.unit is None:
             spread = self.high / 2 - self.low / 2  # twice as much may not be finite
             return np.rint((numbers / 2 - self.low / 2) / (spread or 1.0) * (MANY - 1))
         return np.rint(_in_units(numbers, self.unit)) - np.rint(_in_units(np.array([self.low]), self.unit))
 
-    def _number(self, multiples: Codes) -> NDArray[np.float64]:
+    def _number(self, multiples: Codes) -> Floats:
         if self.unit is None:
             part = multiples / (MANY - 1)
-            return np.clip(self.low * (1 - part) + self.high * part, self.low, self.high)
+            return np.clip(self.low * (1 - part) + self.high * part, self.low, self.high).astype(np.float64)
         whole = multiples + np.rint(_in_units(np.array([self.low]), self.unit))
         size = 10.0 ** abs(self.unit.exponent)
         return np.clip(whole * size if self.unit.exponent >= 0 else whole / size, self.low, self.high) + 0.0
 
 
-def _in_units(numbers: NDArray[np.float64], unit: Unit) -> NDArray[np.float64]:
+def _in_units(numbers: Floats, unit: Unit) -> Floats:
     size = 10.0 ** abs(unit.exponent)
     return numbers / size if unit.exponent >= 0 else numbers * size
 
