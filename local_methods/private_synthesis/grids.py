@@ -142,7 +142,7 @@ class Range:
         if self.unit is None:
             part = multiples / (MANY - 1)
             return np.clip(self.low * (1 - part) + self.high * part, self.low, self.high).astype(np.float64)
-        whole = multiples + np.rint(_in_units(np.array([self.low]), self.unit))
+        whole = multiples.astype(np.float64) + np.rint(_in_units(np.array([self.low]), self.unit))
         size = 10.0 ** abs(self.unit.exponent)
         return np.clip(whole * size if self.unit.exponent >= 0 else whole / size, self.low, self.high) + 0.0
 
