@@ -61,7 +61,7 @@ class Fractions:
 
 
 def fractions_of(seen: Seen, rows: Indices, size: int) -> Fractions:
-    """Those that say something about groups of this size. Equal rows were averaged and not drawn: one stands for all."""
+    """Those that say something about groups of this size. Equal rows were averaged, not drawn: one stands for all."""
     columns = seen.measurements()
     rows = rows[seen.complete(columns)[rows]]
     rows = np.sort(rows[np.unique(seen.cells[np.ix_(rows, columns)], axis=0, return_index=True)[1]])

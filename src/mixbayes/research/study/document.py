@@ -171,8 +171,8 @@ them, on one machine, which may have done other work too. The mixers do not see 
 {table(columns, map(_node_row, nodes))}
 
 {"A protection does not change the bytes of contributions and training: they depend only on the dictionary. " * same}The
-bytes of questions include transfers made ahead, used or not; in a slow run they can be nearly twice as many. A protection
-costs only time at the hospital: {min(seconds):.2f} to {max(seconds):.2f} seconds for all tables.
+bytes of questions include transfers made ahead, used or not; in a slow run they can be nearly twice as many. A
+protection costs only time at the hospital: {min(seconds):.2f} to {max(seconds):.2f} seconds for all tables.
 """
 
 

@@ -186,8 +186,8 @@ def _against(axes: Any, protecting: Sequence[Protecting], of: Callable[[Attacked
         axes.plot(*zip(*places, strict=True), "-", color=colour, lw=0.7, alpha=0.6)
         for size, (one, place) in enumerate(zip(own, places, strict=True)):
             label = {} if size or name != _but_strength(_first(protecting, one.method)) else {"label": one.method}
-            fill = "white" if one.refused else colour
-            axes.plot(*place, marker=mark, color=colour, mfc=fill, ls="", ms=WEAKEST + 1.4 * size + 3 * promises, **label)
+            fill, large = "white" if one.refused else colour, WEAKEST + 1.4 * size + 3 * promises
+            axes.plot(*place, marker=mark, color=colour, mfc=fill, ls="", ms=large, **label)
 
 
 def _first(protecting: Sequence[Protecting], method: str) -> Protecting:

@@ -15,7 +15,6 @@ from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_table import as_table
 from mixbayes.tables.protecting import Protected, protect, read_protection
 
-
 NONE = ""
 """The setting of a table as it is."""
 
@@ -35,8 +34,8 @@ def _reconstruction(original: Columns, released: Columns, dictionary: Dictionary
     """By somebody who knows the agreement, and so the bounds of numbers."""
     numeric = [attribute.name for attribute in dictionary.attributes if attribute.numeric]
     known_of_any = [name for name in dictionary.names if not original.column(name).where(missing).all()]
-    chosen = (original.chosen([*known_of_any, dictionary.class_column]), released)
-    pair = Pair.of(*(as_table(table, numeric) for table in chosen), dictionary.class_column, None)
+    whole = as_table(original.chosen([*known_of_any, dictionary.class_column]), numeric)
+    pair = Pair.of(whole, as_table(released, numeric), dictionary.class_column, None)
     public = known_of(pair.original, agreed_domain(dictionary))
     before, after = pair.labels or (None, None)
     return reconstructed(Seen.of(pair.released, after, public), Seen.of(pair.original, before, public), seed)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mixbayes.research.study.hospitals import ABSENT, CLASSES, PRESENT
-from mixbayes.research.study.intervals import Interval
 from mixbayes.research.study.results import Attacked, Protecting, Results
-from mixbayes.research.study.words import NONE, listed, percent, points, share, table
+from mixbayes.research.study.words import listed, percent, points, share, table
 
 KEEPING = "class-wise-condensation"
 """The method that keeps what naive Bayes counts."""
@@ -39,7 +38,9 @@ def _kept(condensed: Sequence[Protecting]) -> Iterator[str]:
         return
     moved = f"{_tenths([100 * one.contributed.median for one in condensed])} % of the patients of their class"
     costs = f"accuracy changes by {listed([points(one.cost) for one in condensed])} points"
-    figures = f"With {_settings(condensed)} in all hospitals, {costs}; half of the changed numbers move by at most {moved}."
+    figures = (
+        f"With {_settings(condensed)} in all hospitals, {costs}; half of the changed numbers move by {moved} or less."
+    )
     if any(one.cost.side == -1 for one in condensed):
         yield f"**Class-wise condensation changes what naive Bayes counts.** {figures}"
         return
@@ -72,24 +73,20 @@ def _got(protecting: Sequence[Protecting], original: Attacked) -> str:
     times = [f"{name} with {sum(name in succeeding for succeeding in found)}" for name in original.gains()]
     return (
         f"**Against somebody who gets the released tables, {len(safe)} of {len(protecting)} settings help**{named}. "
-        f"Every attack gets less than a tenth there of what it gets from the unchanged tables. Elsewhere {listed(times)} "
-        "settings gets more."
+        "Every attack gets less than a tenth there of what it gets from the unchanged tables. More is got by "
+        f"{listed(times)} settings."
     )
 
 
 def _equally_accurate(equal: Sequence[Protecting], of: int) -> str:
     private = sum(one.people is not None for one in equal)
-    told = [
-        f"{what} with {_settings(sorted(equal, key=lambda one: key(one.attacked).value)[:LEAST])}"
-        for what, key in (
-            ("membership", lambda found: found.membership),
-            ("attribute inference", lambda found: found.attribute_inference),
-        )
-    ]
+    member = sorted(equal, key=lambda one: one.attacked.membership.value)[:LEAST]
+    attribute = sorted(equal, key=lambda one: one.attacked.attribute_inference.value)[:LEAST]
     return (
-        f"**With {len(equal)} of {of} settings no loss can be shown.** This alone does not recommend them: {private} of "
-        f"them {'promises' if private == 1 else 'promise'} something about people, and {len(equal) - private} nothing. "
-        f"Of these {len(equal)}, {' and '.join(told)} get least."
+        f"**With {len(equal)} of {of} settings no loss can be shown.** This alone does not recommend them: {private} "
+        f"{'promises' if private == 1 else 'promise'} something about people, and {len(equal) - private} nothing. "
+        f"Of these {len(equal)}, membership gets least with {_settings(member)}, and attribute inference with "
+        f"{_settings(attribute)}."
     )
 
 
@@ -101,7 +98,7 @@ def section(results: Results) -> str:
     """Both sections on protections."""
     joint = results.joining[-1].joint
     costs = ("protection", "accuracy", "change", "healthy found", "sick found", "numbers changed", "by")
-    exposed = ("protection", "given back", "by guessing", "membership", "attributes", "of anybody", "succeed", "who asks")
+    attacks = ("given back", "by guessing", "membership", "attributes", "of anybody", "succeed")
     return f"""
 ## What protecting a table costs
 
@@ -123,7 +120,7 @@ The picture above also shows what it costs if only one hospital protects its tab
 In a federation nobody sees these tables: only shares of their counts leave a hospital. This table says what somebody
 would learn who got the released tables, in percent, with the 95 % interval in parentheses.
 
-{table(exposed, _rows(results))}
+{table(("protection", *attacks, "who asks"), _rows(results))}
 
 - *Given back*: patients of whom every cell is reconstructed, by the most successful of the attacks of `mixbayes
   measure` on one release of each whole table. As many guesses give back the share *by guessing*.
@@ -131,8 +128,8 @@ would learn who got the released tables, in percent, with the 95 % interval in p
   release is made of four fifths of the patients; the others were held out.
 - *Attributes*: the share of attributes that the release tells of patients who were in it, less the share that it tells
   of those who were not (*of anybody*). Only the difference is due to the release of somebody's row.
-- *Succeed*: the attacks that get a tenth or more of what they get from the unchanged tables. Where none does, the method
-  helps against somebody who gets the table and tries these attacks. It is no promise against others.
+- *Succeed*: the attacks that get a tenth or more of what they get from the unchanged tables. Where none does, the
+  method helps against somebody who gets the table and tries these attacks. It is no promise against others.
 - *Who asks*: the promise about anything that is computed from the release, and so about labels. Where there is none,
   labels say of the patients what the changed numbers say.
 
@@ -179,7 +176,8 @@ def _refusals(results: Results) -> str:
     ]
     if not found:
         return "Every hospital can use every setting."
-    return "\n".join(["† A hospital cannot always use this setting. It then contributes and releases nothing:", "", *found])
+    said = "† A hospital cannot always use this setting. It then contributes and releases nothing:"
+    return "\n".join([said, "", *found])
 
 
 def _promises(results: Results) -> str:
@@ -188,7 +186,7 @@ def _promises(results: Results) -> str:
     names = list(dict.fromkeys(one.method for one in results.protecting))
     kept = [f"- `{first[name].setting}`: {first[name].people}" for name in names if first[name].people]
     silent = listed([f"`{name}`" for name in names if not first[name].people])
-    said = [f"Nothing is promised to people by {silent}: what these promise is about rows and numbers."] if silent else []
+    said = f"Nothing is promised to people by {silent}: what these promise is about rows and numbers." if silent else ""
     if kept:
-        said += [f"What a setting promises the people in the table, as verified at {results.hospitals[0].name}:", "", *kept]
-    return "\n".join(said)
+        said += f" What other settings promise the people in the table, as verified at {results.hospitals[0].name}:\n"
+    return "\n".join([said, *kept])

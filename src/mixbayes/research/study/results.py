@@ -11,7 +11,6 @@ from mixbayes.research.study.intervals import Interval
 from mixbayes.research.study.recipes import Recipes
 from mixbayes.simulation.outcome import Rounds, Seconds, Volumes
 
-
 TENTH = 0.1
 """What is less is taken for no success of an attack."""
 
