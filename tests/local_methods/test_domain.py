@@ -85,7 +85,7 @@ def test_where_nothing_is_agreed_bounds_are_rounded_outwards_and_values_are_thos
     said = not_agreed(table, None)
     assert "bounds of age" in said
     assert "values of ward" in said
-    assert "ward" not in not_agreed(table, {"ward": "ab"})
+    assert "values" not in not_agreed(table, {"ward": "ab"})
     assert not not_agreed(table, {"ward": "ab", "age": (0, 120)})
 
 
