@@ -36,7 +36,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "study": Listed(
         "study:study",
-        "Show what four hospitals gain by joining, and what each protection of their tables costs; takes minutes.",
+        "Show what four hospitals gain by joining, and what each protection costs and gives away; takes minutes.",
     ),
     "mixer": Listed(
         "nodes:mixer",

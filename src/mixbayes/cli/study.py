@@ -42,7 +42,7 @@ def study(
     workers: Workers = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the text.")] = False,
 ) -> None:
-    """Show what four hospitals gain by joining, and what each protection of their tables costs; takes minutes.
+    """Show what four hospitals gain by joining, and what each protection costs and gives away; takes minutes.
 
     The tables are UCI 'Heart Disease', processed.*.data, with a header and the class absent or present: what is missing
     in DIR is told, with what to do.

@@ -16,7 +16,7 @@ def head(results: Results, name: str) -> str:
     """Title, and where the figures come from."""
     quick = "\n\n**A quick run, to try the command. Its figures say nothing.**" if results.setup.quick else ""
     return f"""
-# Four hospitals: what joining brings, and what it costs to protect a table first
+# Four hospitals: what joining brings, and what protecting a table first costs and hides
 
 `{command(results)}` (mixbayes {results.setup.version}) wrote this page.
 DIR holds the heart disease tables of four hospitals as CSV files: {SOURCE}
