@@ -39,7 +39,7 @@ LEAST_IN_FOLD = 20
 less than exp(-20) for each: that a fold was released at all would tell that it is not."""
 
 
-class Kept(Protocol):
+class ReleaseShelf(Protocol):
     """Where the counts of a release lie that is drawn once."""
 
     def recall(self, tag: bytes) -> Counted | None: ...
@@ -65,7 +65,7 @@ def protected_in_folds(
     *,
     test_share: float = 0,
     most: int = MOST_ROWS,
-    kept: Kept | None = None,
+    kept: ReleaseShelf | None = None,
     progress: Progress | None = None,
 ) -> Folded:
     """The counts of every fold as the method releases it, and the patients of the table as it is.
