@@ -16,7 +16,7 @@ from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.generalisation.parameters import Taxonomies
 from mixbayes.local_methods.name_set_check import ListsOfNames
 from mixbayes.local_methods.name_sets import read_name_sets
-from mixbayes.local_methods.recoding.rules import Cuts
+from mixbayes.local_methods.recoding.rules import Edges
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),
@@ -103,7 +103,7 @@ def _read(text: str, constraint: Any) -> Any:
         return float(text)
     if isinstance(constraint, ListsOfNames):
         return read_name_sets(text)
-    if isinstance(constraint, Taxonomies | Cuts):
+    if isinstance(constraint, Taxonomies | Edges):
         return constraint.read(text)
     if constraint in (list, tuple, "array-like"):
         return [part.strip() for part in text.split(",") if part.strip()]

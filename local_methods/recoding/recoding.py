@@ -16,7 +16,7 @@ from mixbayes.local_methods.generalisation.parameters import Taxonomies
 from mixbayes.local_methods.generalisation.rules import Rule
 from mixbayes.local_methods.generalisation.taxonomy import Taxonomy
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.recoding.rules import AtLevel, Cuts, Suppressed, cut_rule
+from mixbayes.local_methods.recoding.rules import AtLevel, Edges, Suppressed, cut_rule
 from mixbayes.local_methods.tables import Column, Nominal, Table
 
 NOBODY = (
@@ -75,7 +75,7 @@ class Recoding(LocalMethod):
         **KEEPING_CONSTRAINTS,
         "missing": [StrOptions({"keep", "drop"})],
         "suppress": [list, tuple, None],
-        "cuts": [None, Cuts()],
+        "cuts": [None, Edges()],
         "taxonomies": [None, Taxonomies()],
         "level": [Interval(Integral, 1, None, closed="left")],
     }

@@ -20,7 +20,7 @@ MOST_NAMED = 8
 LEAST_EDGES = 2
 
 
-class Cuts(HasMethods):  # type: ignore[misc]  # scikit-learn publishes no types
+class Edges(HasMethods):  # type: ignore[misc]  # scikit-learn publishes no types
     """A mapping from columns to the edges of their intervals, or to a step; a text has it in JSON."""
 
     def __init__(self) -> None:

@@ -125,7 +125,7 @@ class Shelf:
 
 def test_a_release_with_a_promise_is_drawn_once_for_a_table() -> None:
     """From the system's randomness: whoever knows the hospital's key can draw it again as little as others."""
-    shelf, layout, more = Shelf(), layout_of(2), hospital(31)
+    shelf, layout, more = Shelf(), layout_of(2), hospital(41)
     with private_stand_in() as name:
         one, other = read_protection(name), read_protection(f"{name}:epsilon=2")
 
@@ -134,27 +134,34 @@ def test_a_release_with_a_promise_is_drawn_once_for_a_table() -> None:
             assert own
             return own.id
 
-        first = release(hospital(30), layout, one)
-        assert release(hospital(30), layout, one) == first
+        first = release(hospital(40), layout, one)
+        assert release(hospital(40), layout, one) == first
         elsewhere = Secrets(b"another agreement", SECRET)
         others = [
             release(more, layout, one),
-            release(hospital(30), layout_of(2, SEX), one),
-            release(hospital(30), layout, other),
-            release(hospital(30), layout, one, elsewhere),
+            release(hospital(40), layout_of(2, SEX), one),
+            release(hospital(40), layout, other),
+            release(hospital(40), layout, one, elsewhere),
         ]
         assert len({first, *others}) == 5 == len(shelf.there)
-        alone = release(hospital(30), layout_of(1), one)
-        assert release(hospital(30), layout_of(1), one, elsewhere) == alone, "nothing is dealt, so nothing differs"
+        alone = release(hospital(40), layout_of(1), one)
+        assert release(hospital(40), layout_of(1), one, elsewhere) == alone, "nothing is dealt, so nothing differs"
         vectors = [
-            protected_in_folds(layout, hospital(30), one, HIDDEN, kept=Shelf()).counted.vector.tolist()
+            protected_in_folds(layout, hospital(40), one, HIDDEN, kept=Shelf()).counted.vector.tolist()
             for _ in range(2)
         ]
         assert vectors[0] != vectors[1]
-        seeded = [protected_in_folds(layout, hospital(30), one, HIDDEN).counted.vector.tolist() for _ in range(2)]
+        seeded = [protected_in_folds(layout, hospital(40), one, HIDDEN).counted.vector.tolist() for _ in range(2)]
         assert seeded[0] == seeded[1], "as in simulations"
-    protected_in_folds(layout, hospital(30), NOISE, HIDDEN, kept=(unused := Shelf()))
+    protected_in_folds(layout, hospital(40), NOISE, HIDDEN, kept=(unused := Shelf()))
     assert not unused.there
+
+
+def test_so_few_rows_that_a_fold_may_be_empty_are_no_private_release() -> None:
+    with private_stand_in() as name:
+        with pytest.raises(BadData, match="in 2 folds needs 40 rows, and there are 39"):
+            protected_in_folds(layout_of(2), hospital(39), read_protection(name), HIDDEN)
+        assert protected_in_folds(layout_of(1), hospital(39), read_protection(name), HIDDEN).counted.rows == 39
 
 
 def test_by_chance_a_row_is_dealt_by_its_own_number() -> None:

@@ -5,7 +5,7 @@ and what is without a fold is a difference. Row by row, in the order in which th
 
 - A row may be **kept aside**, so that it counts nowhere. Whether it is depends on the hospital's secret and on the
   row's position alone.
-- The rows that are not, are dealt to the folds in turn.
+- The rows that are not, are dealt to the folds in turn; or by chance, where a release promises every row something.
 
 Why the rows kept aside are drawn so. Each row is, with the same probability and independently of all others, either
 counted or kept aside. A patient is then in one of the two parts and says nothing of where the others are: whatever

@@ -34,9 +34,12 @@ from mixbayes.tables.protecting import Chance, Progress, Protected, Protection, 
 from mixbayes.tables.tallying import Counted, Counting
 
 ID_BYTES = 32
+LEAST_IN_FOLD = 20
+"""Rows for each fold that a table must have, where rows are dealt by chance. No fold is then likely to be empty, with
+less than exp(-20) for each: that a fold was released at all would tell that it is not."""
 
 
-class Kept(Protocol):
+class ReleaseShelf(Protocol):
     """Where the counts of a release lie that is drawn once."""
 
     def recall(self, tag: bytes) -> Counted | None: ...
@@ -62,7 +65,7 @@ def protected_in_folds(
     *,
     test_share: float = 0,
     most: int = MOST_ROWS,
-    kept: Kept | None = None,
+    kept: ReleaseShelf | None = None,
     progress: Progress | None = None,
 ) -> Folded:
     """The counts of every fold as the method releases it, and the patients of the table as it is.
@@ -71,6 +74,11 @@ def protected_in_folds(
     """
     promised = row_privacy(protection)
     folds, by_chance = layout.terms.folds, promised is not None
+    if promised and folds > 1 and table.rows < LEAST_IN_FOLD * folds:
+        raise BadData(
+            f"{table.source}: {protection} in {folds} folds needs {LEAST_IN_FOLD * folds} rows, and there are "
+            f"{table.rows}. Agree on fewer folds (policy, folds = 1 for none)."
+        )
     before = folded(layout, table, test_share=test_share, secret=hidden.dealing, most=most, by_chance=by_chance)
     dealt = Dealing(folds, test_share, hidden.dealing, by_chance=by_chance).deal(table.rows).folds
 
