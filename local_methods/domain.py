@@ -23,8 +23,8 @@ DOMAIN_CONSTRAINTS: Mapping[str, Any] = {"domain": [dict, None]}
 
 DIGITS = 6
 """No unit is finer than the power of ten that has so many digits of a column's range."""
-SAME = 1e-9
-"""A number that is so near to a multiple of a unit, in units, is one: the rest is how doubles write decimals."""
+SAME = 1e-7
+"""A number that is so near to a multiple of a unit is one: the rest is how single precision writes decimals."""
 SMALLEST = 1e-290
 """Ranges below it have no unit: its powers of ten are no doubles any more."""
 
@@ -122,7 +122,7 @@ def unit_of(column: Numeric, low: float, high: float, least: int) -> Unit | None
 
     A single cell with more digits than the others does not decide. None for a range that is too small to have a unit.
     """
-    numbers = column.numbers[~column.missing]
+    numbers = np.clip(column.numbers[~column.missing], low, high)
     largest = max(abs(low), abs(high), SMALLEST)
     width = high - low if high > low else largest
     if width < SMALLEST or largest > 1 / SMALLEST:

@@ -28,4 +28,4 @@ class Guarantee:
 
 def left_in_clear(names: Sequence[str]) -> str:
     """What is not promised where these columns are released as they are."""
-    return f"anything about {', '.join(names)}: released as they are"
+    return f"that the cells of {', '.join(names)} are hidden: they are released as they are"
