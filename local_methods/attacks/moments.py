@@ -64,10 +64,9 @@ class Fractions:
 
 
 def fractions_of(seen: Seen, rows: Indices, size: int) -> Fractions:
-    """Those that say something about groups of this size. Equal rows were averaged, not drawn: one stands for all."""
+    """Those that say something about groups of this size."""
     columns = seen.measurements()
     rows = rows[seen.complete(columns)[rows]]
-    rows = np.sort(rows[np.unique(seen.cells[np.ix_(rows, columns)], axis=0, return_index=True)[1]])
     if not len(rows):
         return Fractions(rows, np.empty((0, 0)), np.empty(0))
     whole = seen.whole[np.ix_(rows, columns)]

@@ -1,12 +1,10 @@
-"""What counts as a patient given back where cells are missing, and rows that are equal."""
+"""What counts as a patient given back where cells are missing."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims, given_back
-from mixbayes.local_methods.attacks.moments import fractions_of
-from mixbayes.local_methods.attacks.view import Seen
 
 NONE = np.nan
 ORIGINAL = np.array([[1.0, NONE], [1.0, NONE], [3.0, 4.0], [5.0, 6.0]])
@@ -27,10 +25,3 @@ def test_each_patient_is_given_back_once() -> None:
 def test_a_place_is_that_of_one_patient() -> None:
     claims = Claims(np.array([[3.0, 4.0], [5.0, 6.0], [1.0, NONE]]), np.array([2, 2, 0]))
     assert given_back(claims, ORIGINAL) == 2
-
-
-def test_of_equal_rows_one_is_looked_at() -> None:
-    """Averaging makes them; their sums would be whole in all combinations."""
-    means = np.repeat(np.random.default_rng(0).normal(50, 10, (8, 3)), 5, axis=0)
-    seen = Seen(means, np.ones(3), np.tile([0.0, 100.0], (3, 1)), np.zeros(3, bool), np.zeros(40, np.int64))
-    assert len(fractions_of(seen, np.arange(40), 5).rows) == 8
