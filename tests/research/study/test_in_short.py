@@ -148,7 +148,7 @@ def test_class_wise_condensation_keeps_what_is_counted_as_long_as_it_costs_nothi
 
 def test_only_noise_helps_against_who_asks(committed: Results) -> None:
     one = of_method(committed, "private-synthesis")
-    accuracy = f"{100 * one.joint.accuracy.value:.1f} at ε = {one.epsilon:g} %"
+    accuracy = f"labels {100 * one.joint.accuracy.value:.1f} % at ε = {one.epsilon:g} of the patients"
     assert accuracy in said(replace(committed, protecting=[one]), "only noise helps")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mixbayes.research.study.hospitals import ABSENT, CLASSES, PRESENT
 from mixbayes.research.study.results import Attacked, Protecting, Results
+from mixbayes.research.study.settings import SHORT_SEARCH
 from mixbayes.research.study.words import listed, percent, points, share, table
 
 KEEPING = "class-wise-condensation"
@@ -19,7 +20,8 @@ def in_short(results: Results) -> Iterator[str]:
     """The first sentences of the document."""
     protecting = results.protecting
     yield from _kept([one for one in protecting if one.method == KEEPING and not one.refused])
-    yield _asked([one for one in protecting if one.epsilon is not None])
+    private = [one for one in protecting if one.epsilon is not None]
+    yield _asked(private, results.joining[-1].joint.accuracy.value)
     yield _got(protecting, results.original)
     lossy = sorted((one for one in protecting if one.cost.side == -1), key=lambda one: one.cost.value)
     if lossy:
@@ -54,15 +56,18 @@ def _tenths(values: Sequence[float]) -> str:
     return listed([f"{value:.1f}" for value in values])
 
 
-def _asked(private: Sequence[Protecting]) -> str:
+def _asked(private: Sequence[Protecting], unprotected: float) -> str:
     said = (
-        "**Against somebody who asks the joint classifier, only noise helps**: in the counts, or in the release "
-        f"(`{PRIVATE}`). No other method here promises anything about what is computed from its release."
+        "**Against somebody who asks the joint classifier, only noise helps**: [in the counts](noise.md), or in the "
+        f"release (`{PRIVATE}`). No other method here promises anything about [what labels tell](what-labels-tell.md)."
     )
     if not private:
         return said
-    accuracy = ", ".join(f"{percent(one.joint.accuracy.value)} at ε = {one.epsilon:g}" for one in private)
-    return f"{said} If all hospitals release by `{PRIVATE}`, {accuracy} % of the patients are labelled correctly."
+    accuracy = listed([f"{percent(one.joint.accuracy.value)} % at ε = {one.epsilon:g}" for one in private])
+    return (
+        f"{said} If all hospitals release by `{PRIVATE}`, the joint classifier labels {accuracy} of the patients "
+        f"correctly, instead of {percent(unprotected)} %."
+    )
 
 
 def _got(protecting: Sequence[Protecting], original: Attacked) -> str:
@@ -91,7 +96,7 @@ def _equally_accurate(equal: Sequence[Protecting], of: int) -> str:
 
 
 def _settings(ones: Sequence[Protecting]) -> str:
-    return listed([f"`{one.setting}`" for one in ones])
+    return listed([f"`{one.setting.replace(SHORT_SEARCH, '')}`" for one in ones])
 
 
 def section(results: Results) -> str:
