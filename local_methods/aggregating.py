@@ -70,7 +70,7 @@ class Aggregating(LocalMethod):
         counts = [count for part in parts if (count := _rarest(part)) is not None]
         what = "combination" if self._jointly and len(at) > 1 else "value"
         return Guarantee(
-            claim=f"Every released {what} of {', '.join(shown)} is shared by at least {self._least} rows.",
+            claim=f"Every released {what} of {', '.join(shown)} is shared by at least {self._least} rows",
             measured=float(min(counts)) if counts else None,
             holds=min(counts, default=self._least) >= self._least,
             people=f"{self._least}-anonymity of {', '.join(shown)}" if self._jointly or len(at) == 1 else None,

@@ -151,6 +151,8 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
     """Whether what is released is not the table but its `projections`."""
     COARSENS: ClassVar[bool] = False
     """Whether a released nominal cell may be the name of several values."""
+    BEARS_ROUNDING: ClassVar[bool] = False
+    """Whether the promise is one of arithmetic alone, as of a rank, which no release keeps to the last digit."""
     BYTES_A_CELL: ClassVar[int] = 32
     """Memory that the work takes, by the cells of the table, class and all: rather too little than too much."""
     LEARNED: ClassVar[tuple[str, ...]] = ()
@@ -214,11 +216,7 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         kept = self._guarantee(work, in_types)
         if kept.holds:
             return in_types, kept
-        return (in_types if self._bears_rounding(promise) else released), promise
-
-    def _bears_rounding(self, promise: Guarantee) -> bool:
-        """Whether a promise is one of arithmetic alone, as of a rank, which no release keeps to the last digit."""
-        return promise.people is None
+        return (in_types if self.BEARS_ROUNDING else released), promise
 
     def _refuse_parameters(self) -> None:
         """Refuse parameters that are out of range, or that do not go together."""

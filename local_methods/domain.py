@@ -23,8 +23,8 @@ DOMAIN_CONSTRAINTS: Mapping[str, Any] = {"domain": [dict, None]}
 
 DIGITS = 6
 """No unit is finer than the power of ten that has so many digits of a column's range."""
-SAME = 1e-9
-"""A number that is so near to a multiple of a unit, in units, is one: the rest is how doubles write decimals."""
+SAME = 1e-7
+"""A number that is so near to a multiple of a unit is one: the rest is how single precision writes decimals."""
 SMALLEST = 1e-290
 """Ranges below it have no unit: its powers of ten are no doubles any more."""
 
@@ -46,12 +46,22 @@ def values_of(name: str, column: Nominal, domain: Domain | None) -> Sequence[Any
     """The public values of a nominal column: the agreed ones, or those that the table has."""
     if domain is None or name not in domain:
         return column.values.tolist()
+    if not len(domain[name]):
+        raise BadParameter(f"The domain of column {name!r} must list one value at least.")
     return list(domain[name])
 
 
-def undeclared(table: Table, domain: Domain | None) -> list[str]:
-    """The columns of which nothing public was said."""
-    return [name for name in table.names if domain is None or name not in domain]
+def not_agreed(table: Table, domain: Domain | None) -> str:
+    """What is not promised of the columns of which nothing public was said."""
+    bounds, values = (
+        ", ".join(table.names[at] for at in found if domain is None or table.names[at] not in domain)
+        for found in (table.numeric, table.nominal)
+    )
+    said = (
+        f"that the bounds of {bounds} tell nothing: they are the table's own, rounded outwards" if bounds else "",
+        f"that the values of {values} tell nothing: they are those of the table" if values else "",
+    )
+    return "; ".join(filter(None, said))
 
 
 @dataclass(frozen=True)
@@ -87,12 +97,12 @@ class Range:
 
     def fraction(self, numbers: Floats) -> Floats:
         """How far between the bounds they are, from 0 to 1; what lies beyond a bound is at it."""
-        width = self.high - self.low
-        return np.clip((numbers - self.low) / (width if width > 0 else 1.0), 0, 1)
+        half = self.high / 2 - self.low / 2  # the whole width may not be finite
+        return np.clip((numbers / 2 - self.low / 2) / (half if half > 0 else 1.0), 0, 1)
 
     def number(self, fractions: Floats) -> Floats:
         """The numbers there, in the unit."""
-        return self.nearest(self.low + (self.high - self.low) * fractions)
+        return self.nearest(self.low * (1 - fractions) + self.high * fractions)
 
     def nearest(self, numbers: Floats) -> Floats:
         """The nearest numbers of the column: multiples of its unit between its bounds."""
@@ -112,7 +122,7 @@ def unit_of(column: Numeric, low: float, high: float, least: int) -> Unit | None
 
     A single cell with more digits than the others does not decide. None for a range that is too small to have a unit.
     """
-    numbers = column.numbers[~column.missing]
+    numbers = np.clip(column.numbers[~column.missing], low, high)
     largest = max(abs(low), abs(high), SMALLEST)
     width = high - low if high > low else largest
     if width < SMALLEST or largest > 1 / SMALLEST:

@@ -22,10 +22,10 @@ class Guarantee:
     """What somebody might take it for, and what leaves in clear. Empty only if nothing does."""
 
     def also_not_promised(self, sentence: str) -> Guarantee:
-        """The same guarantee with one thing more that it does not promise."""
+        """The same guarantee with one thing more that it does not promise; nothing more if the sentence is empty."""
         return replace(self, not_promised="; ".join(filter(None, [self.not_promised, sentence])))
 
 
 def left_in_clear(names: Sequence[str]) -> str:
     """What is not promised where these columns are released as they are."""
-    return f"anything about {', '.join(names)}: released as they are"
+    return f"that the cells of {', '.join(names)} are hidden: they are released as they are"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ _FINER = 2
 """Cut points have so many decimal places more than the bounds' step."""
 _LARGEST = 300
 """No larger power of ten is surely a float."""
+_MOST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,14 @@ def outwards(low: float, high: float) -> tuple[float, float]:
     """Bounds with few digits that enclose these; two that are equal stay."""
     if not low < high:
         return low, high
+    if math.isinf(high - low):
+        return -_MOST, _MOST
     step = _step(high - low)
     below, above = math.floor(step.units(low)), math.ceil(step.units(high))
     # Products of floats may lie on the wrong side of a whole number by their rounding.
     below -= step.multiple(below) > low
     above += step.multiple(above) < high
-    return step.multiple(below), step.multiple(above)
+    return max(step.multiple(below), -_MOST), min(step.multiple(above), _MOST)
 
 
 def rounded(cuts: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:

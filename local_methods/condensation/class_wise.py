@@ -24,11 +24,8 @@ class ClassWiseCondensation(Condensing):
 
     The group size is the approximate greatest common divisor of the class sizes, t·gcd(⌊|C₁|/t⌋, ⌊|C₂|/t⌋, …), unless
     `k` is given. It can change by a large factor if a class gains or loses a single record: `group_size_range_` says
-    how much, and `steady_t_` is the next threshold at which it does not. Every class keeps its number of rows, and the
-    statistics of its groups as `Condensation` does.
-
-    All people of a group are of one class, so the class of every group is disclosed: its l-diversity is 1 by design.
-    Whoever knows that a person is in a group knows the class of that person.
+    how much, and `steady_t_` is the next threshold at which it does not. Groups are drawn anew as by `Condensation`.
+    Every class keeps its number of rows, and whoever knows a person's group knows the class.
 
     Parameters
     ----------
@@ -39,9 +36,12 @@ class ClassWiseCondensation(Condensing):
     distribution : {"gaussian", "uniform"}, default="gaussian"
         What synthetic rows are drawn from along the principal axes of a group.
     missing : {"keep", "fill", "drop"}, default="keep"
-        Missing cells are dealt out anew within their group; groups that have too few of a number are then taken
-        together within their class. Or they are filled with the mean or the most frequent value of the class, or
+        Gaps are drawn anew, as often as the group has them; groups that have too few of a number are then taken
+        together within their class. Or cells are filled with the mean or the most frequent value of the class, or
         their rows dropped.
+    domain : dict or None, default=None
+        What is public of the columns: the lowest and highest number, or the values. None takes it from the table,
+        bounds rounded outwards.
     random_state : int, Generator, RandomState or None, default=None
 
     Attributes
@@ -61,8 +61,7 @@ class ClassWiseCondensation(Condensing):
     groups_formed_ : int
         How many groups there are.
     suppressed_cells_ : int
-        How many cells were suppressed: numbers that fewer rows of a class have than a group has, and cells without
-        which a row of the original would have been released.
+        How many numbers were suppressed, because fewer rows of a class have one than a group has.
     missing_ : MissingCells
         What was missing, and what was done about it.
     kept_rows_ : ndarray of int

@@ -16,7 +16,7 @@ from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Progre
 from mixbayes.local_methods.condensation.resynthesis import Grouped, resynthesised
 from mixbayes.local_methods.condensation.synthesis import DISTRIBUTIONS
 from mixbayes.local_methods.coordinates import nominals, numerics
-from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, Range, range_of, undeclared
+from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, Range, not_agreed, range_of
 from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.tables import Codes, Floats, Nominal, Numeric, Table
@@ -85,16 +85,14 @@ class Condensing(LocalMethod):
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
         sizes = np.bincount(self.groups_[self.places_])
-        taken = undeclared(work.table.select(work.table.numeric), self.domain)
+        numbers = work.table.select(work.table.numeric)
         promise = Guarantee(
             claim=f"every released row is drawn from the statistics of a group of at least {self.group_size_} rows",
             measured=int(sizes.min()),
             holds=bool(sizes.min() >= self.group_size_) and self._is_drawn(work, released),
             not_promised=NOT_HIDDEN,
         )
-        for more in filter(None, [self.NOT_PROMISED, _not_agreed(taken)]):
-            promise = promise.also_not_promised(more)
-        return promise
+        return promise.also_not_promised(self.NOT_PROMISED).also_not_promised(not_agreed(numbers, self.domain))
 
     def _is_drawn(self, work: Work, released: Released) -> bool:
         """Whether every number is one that can be drawn, and every value is one of its group."""
@@ -104,14 +102,6 @@ class Condensing(LocalMethod):
         return all(_can_be_drawn(column, one) for (_, column), one in numbers) and all(
             _of_group(old, self.groups_, new, self.groups_[self.places_]) for (_, old), (_, new) in values
         )
-
-
-def _not_agreed(names: list[str]) -> str:
-    return (
-        f"that the bounds of {', '.join(names)} tell nothing: they are the table's own, rounded outwards"
-        if names
-        else ""
-    )
 
 
 def _can_be_drawn(column: Numeric, public: Range) -> bool:

@@ -19,7 +19,7 @@ from mixbayes.local_methods.dmpd.anonymity import Levels
 from mixbayes.local_methods.dmpd.coarsening import EnoughShare
 from mixbayes.local_methods.dmpd.exposure import Exposure
 from mixbayes.local_methods.dmpd.inducers import INDUCERS, NAIVE_BAYES
-from mixbayes.local_methods.dmpd.partition import groups_of
+from mixbayes.local_methods.dmpd.partition import FREE, MUTATION_RULES, groups_of
 from mixbayes.local_methods.dmpd.problem import Problem, identifiers_of, refuse_contradiction
 from mixbayes.local_methods.dmpd.projection_classifier import ProjectionClassifier
 from mixbayes.local_methods.dmpd.projections import Projection, emptied, projected, rejoined
@@ -41,6 +41,7 @@ SEARCH_CONSTRAINTS: Mapping[str, Any] = {
     "folds": [Interval(Integral, 2, None, closed="left")],
     "crossover": [Interval(Real, 0, 1, closed="both")],
     "mutation": [Interval(Real, 0, 1, closed="both")],
+    "mutation_rule": [StrOptions(set(MUTATION_RULES))],
     "class_in_key": ["boolean"],
     "missing": [StrOptions({"keep", "fill", "drop"})],
     "n_jobs": [Integral, None],
@@ -85,6 +86,9 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         The probability with which two parents are crossed.
     mutation : float, default=0.033
         The probability with which a feature changes its group.
+    mutation_rule : {"free", "printed"}, default="free"
+        Where it goes then: to any other group, to the unused features or to a group of its own; or, as the paper has
+        it, to another group, and to one of its own only where there is just one.
     class_in_key : bool, default=False
         Whether the k rows must be of one class too. Then rejoined projections are k-anonymous with any classes.
     coarsen : bool, default=False
@@ -185,6 +189,7 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         folds: int = 5,
         crossover: float = 0.6,
         mutation: float = 0.033,
+        mutation_rule: str = FREE,
         class_in_key: bool = False,
         coarsen: bool = False,
         missing: str = "keep",
@@ -200,6 +205,7 @@ class DMPD(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn
         self.folds = folds
         self.crossover = crossover
         self.mutation = mutation
+        self.mutation_rule = mutation_rule
         self.class_in_key = class_in_key
         self.coarsen = coarsen
         self.missing = missing

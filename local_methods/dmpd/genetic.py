@@ -17,6 +17,7 @@ from mixbayes.local_methods.base import Progress
 from mixbayes.local_methods.dmpd.anonymity import Levels
 from mixbayes.local_methods.dmpd.fitness import Fitness
 from mixbayes.local_methods.dmpd.partition import (
+    FREE,
     UNUSED,
     Partition,
     Population,
@@ -38,6 +39,7 @@ class Settings:
     generations: int
     crossover: float
     mutation: float
+    mutation_rule: str = FREE
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,7 @@ def children_of(parents: Population, settings: Settings, random: np.random.Gener
     daughters, sons = crossed(mothers, fathers, random)
     pairs = random.random((half, 1)) < settings.crossover
     families = [np.where(pairs, daughters, mothers), np.where(pairs, sons, fathers), parents[2 * half :]]
-    return mutated(np.vstack(families), settings.mutation, random)
+    return mutated(np.vstack(families), settings.mutation, random, settings.mutation_rule)
 
 
 def drawn(ranks: Codes, count: int, random: np.random.Generator) -> Codes:

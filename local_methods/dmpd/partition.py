@@ -18,6 +18,10 @@ Partition = NDArray[np.int64]
 
 UNUSED = -1
 
+FREE, PRINTED = "free", "printed"
+MUTATION_RULES = (FREE, PRINTED)
+"""Where a feature that is mutated may go: see `mutated`."""
+
 
 def as_matrix(partition: Partition) -> NDArray[np.int64]:
     """The paper's encoding (the formula of section 4.1, and Figure 2)."""
@@ -58,15 +62,19 @@ def crossed(mothers: Population, fathers: Population, random: np.random.Generato
     return _child(mothers, fathers, random), _child(fathers, mothers, random)
 
 
-def mutated(population: Population, probability: float, random: np.random.Generator) -> Population:
+def mutated(population: Population, probability: float, random: np.random.Generator, rule: str = FREE) -> Population:
     """With this probability each feature leaves its group for another one, for the unused, or for a group of its own.
 
-    In the paper a feature founds a group only where there is just one; so the search could hardly split groups.
+    By the rule that is printed it leaves its group for another one, or for a group of its own where there is just one;
+    what is unused has no group to leave, and nothing becomes unused. So the search can hardly split groups.
     """
-    targets = _targets(population)
+    printed = rule == PRINTED
+    targets = _printed_targets(population) if printed else _targets(population)
     own = np.where(population == UNUSED, population.shape[1], population)
     choice = _other(targets, own, random)
     moved = random.random(population.shape) < probability
+    if printed:
+        moved &= population != UNUSED
     return named(np.where(moved, _called(choice, population.shape[1]), population))
 
 
@@ -90,6 +98,13 @@ def _targets(population: Population) -> Mask:
     groups = population == np.arange(population.shape[1])
     always = np.ones((len(population), 1), bool)
     return np.column_stack([groups, always, always])
+
+
+def _printed_targets(population: Population) -> Mask:
+    """The same by the printed rule: another group, and a group of its own only where there is just one."""
+    groups = population == np.arange(population.shape[1])
+    alone = groups.sum(axis=1, keepdims=True) == 1
+    return np.column_stack([groups, np.zeros_like(alone), alone])
 
 
 def _other(targets: Mask, own: Population, random: np.random.Generator) -> Population:

@@ -33,6 +33,7 @@ class SearchSettings(Protocol):
     generations: int
     crossover: float
     mutation: float
+    mutation_rule: str
 
 
 class OneLevel(SearchSettings, Protocol):
@@ -108,7 +109,7 @@ class Problem:
 
 
 def settings_of(method: SearchSettings) -> Settings:
-    return Settings(method.population, method.generations, method.crossover, method.mutation)
+    return Settings(method.population, method.generations, method.crossover, method.mutation, method.mutation_rule)
 
 
 def refuse_contradiction(method: SearchSettings) -> None:

@@ -21,7 +21,7 @@ from mixbayes.local_methods.dmpd.folds import fold_of_rows
 from mixbayes.local_methods.dmpd.genetic import Judge, Judged
 from mixbayes.local_methods.dmpd.inducers import NAIVE_BAYES
 from mixbayes.local_methods.dmpd.pareto import search_front, undominated
-from mixbayes.local_methods.dmpd.partition import groups_of
+from mixbayes.local_methods.dmpd.partition import FREE, groups_of
 from mixbayes.local_methods.dmpd.problem import Problem, refuse_contradiction, settings_of
 from mixbayes.local_methods.name_sets import NameSets
 
@@ -47,7 +47,8 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
     ----------
     runs : int, default=5
         How often the search is run.
-    quasi_identifiers, l, inducer, population, generations, folds, crossover, mutation, class_in_key, missing, n_jobs
+    quasi_identifiers, l, inducer, population, generations, folds, crossover, mutation, mutation_rule, class_in_key,
+    missing, n_jobs
         As of `DMPD`.
     random_state : int, Generator, RandomState or None, default=None
 
@@ -91,6 +92,7 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
         folds: int = 5,
         crossover: float = 0.6,
         mutation: float = 0.033,
+        mutation_rule: str = FREE,
         class_in_key: bool = False,
         missing: str = "keep",
         n_jobs: int | None = None,
@@ -105,6 +107,7 @@ class AnonymityTradeoff(BaseEstimator):  # type: ignore[misc]  # scikit-learn pu
         self.folds = folds
         self.crossover = crossover
         self.mutation = mutation
+        self.mutation_rule = mutation_rule
         self.class_in_key = class_in_key
         self.missing = missing
         self.n_jobs = n_jobs

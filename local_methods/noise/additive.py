@@ -111,7 +111,7 @@ class AdditiveNoise(Noise):
         alike = ", correlated as the columns are," if self.correlated and len(names) > 1 else ""
         return (
             f"Normal noise with {self.scale:g} standard deviations of the column{alike} was added to "
-            f"{', '.join(names)}: no number there is the original one, except in constant columns."
+            f"{', '.join(names)}: no number there is the original one, except in constant columns"
         )
 
 

@@ -92,7 +92,7 @@ class MultiplicativeNoise(Noise):
     def _claim(self, names: Sequence[str]) -> str:
         return (
             f"Each number of {', '.join(names)} was multiplied by normal noise with mean 1 and standard deviation "
-            f"{self.scale:g}: no number there is the original one, except zeros."
+            f"{self.scale:g}: no number there is the original one, except zeros"
         )
 
 

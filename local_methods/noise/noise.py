@@ -74,10 +74,6 @@ class Noise(LocalMethod):
             "knows the seed has it",
         )
 
-    def _bears_rounding(self, promise: Guarantee) -> bool:
-        """Rounding to the caller's type can bring an original number back."""
-        return False
-
 
 def nonzero_normal(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     """Standard normal numbers, none of them zero: halfway between the multiples that `normal` gives."""

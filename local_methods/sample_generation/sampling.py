@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -14,9 +15,10 @@ from sklearn.utils._param_validation import Interval
 from mixbayes.local_methods.base import COMMON_CONSTRAINTS, LocalMethod, Progress, RandomState, Released, Work
 from mixbayes.local_methods.classifiers import CLASSIFIERS, NEAREST_NEIGHBOUR, TREE, Predict, train
 from mixbayes.local_methods.containers import ManyColumns
+from mixbayes.local_methods.coordinates import nominals
+from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, bounds_of, not_agreed, values_of
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.originals import Originals, in_original
 from mixbayes.local_methods.tables import Codes, Column, Indices, Mask, Nominal, Numeric, Table
 
 BATCH = 4096
@@ -33,50 +35,61 @@ class Samples:
     agreed: int
 
 
-def draw(original: Table, size: int, random: np.random.Generator) -> Table:
-    """Samples with all columns independent: uniform between the bounds of a number, among the values seen of a name.
+def listed(table: Table, domain: Domain | None) -> Table:
+    """The table whose nominal columns list the public values too, behind their own."""
+    columns = {at: _with_values(column, values_of(table.names[at], column, domain)) for at, column in nominals(table)}
+    return table.with_columns(dict(columns))
 
-    The paper knows numbers only. No column has a missing cell.
+
+def _with_values(column: Nominal, public: Sequence[Any]) -> Nominal:
+    own = column.values.tolist()
+    more = [value for value in dict.fromkeys(public) if value not in set(own)]
+    if not more:
+        return column
+    values = np.empty(len(own) + len(more), object)
+    values[:] = [*own, *more]
+    return Nominal(column.codes, values)
+
+
+def draw(original: Table, domain: Domain | None, size: int, random: np.random.Generator) -> Table:
+    """Samples with all columns independent: uniform between the bounds of a number, among the values of a name.
+
+    The paper knows numbers only, and takes the table's own extremes as bounds. No column has a missing cell.
     """
-    return Table(original.names, tuple(_draw_column(column, size, random) for column in original.columns), size)
+    named = zip(original.names, original.columns, strict=True)
+    return Table(original.names, tuple(_draw_column(*each, domain, size, random) for each in named), size)
 
 
-def _draw_column(column: Column, size: int, random: np.random.Generator) -> Column:
+def _draw_column(name: str, column: Column, domain: Domain | None, size: int, random: np.random.Generator) -> Column:
     if isinstance(column, Nominal):
-        return column.with_codes(random.choice(np.flatnonzero(column.counts()), size))
-    low, high = column.numbers.min(), column.numbers.max()
+        public = set(values_of(name, column, domain))
+        codes = [code for code, value in enumerate(column.values.tolist()) if value in public]
+        return column.with_codes(random.choice(codes, size))
+    low, high = bounds_of(name, column, domain)
     part = random.random(size)
     drawn = np.clip(low * (1 - part) + high * part, low, high)  # high - low may not be finite
     return Numeric(drawn + 0.0)  # a zero has no sign
 
 
 def generate(
-    original: Table,
-    classifiers: Sequence[Predict],
-    wanted: int,
-    most: int,
-    random: np.random.Generator,
-    progress: Progress,
+    drawn_from: Callable[[int], Table], classifiers: Sequence[Predict], wanted: int, most: int, progress: Progress
 ) -> Samples:
     """Samples that all classifiers label alike, until there are as many as wanted or `most` were drawn.
 
-    The paper's loop has no bound. Nor has it any rule against drawing an original row, which happens where columns
-    are nominal or constant.
+    The paper's loop has no bound.
     """
     parts: list[Table] = []
     labels: list[Codes] = []
-    drawn = agreed = kept = 0
-    originals = Originals.of(original)
-    while kept < wanted and drawn < most:
-        progress("samples", kept, wanted)
-        samples = draw(original, min(BATCH, most - drawn), random)
+    drawn = agreed = 0
+    while agreed < wanted and drawn < most:
+        progress("samples", agreed, wanted)
+        samples = drawn_from(min(BATCH, most - drawn))
         alike, label = agreement(samples, classifiers)
-        new = alike & ~originals.among(samples)
-        parts.append(samples.take(new))
-        labels.append(label[new])
-        drawn, agreed, kept = drawn + samples.rows, agreed + int(alike.sum()), kept + int(new.sum())
-    progress("samples", min(kept, wanted), wanted)
-    first = np.arange(min(kept, wanted))
+        parts.append(samples.take(alike))
+        labels.append(label[alike])
+        drawn, agreed = drawn + samples.rows, agreed + int(alike.sum())
+    progress("samples", min(agreed, wanted), wanted)
+    first = np.arange(min(agreed, wanted))
     return Samples(_stacked(parts).take(first), np.concatenate(labels)[first], drawn, agreed)
 
 
@@ -104,10 +117,9 @@ def _joined(parts: Sequence[Column]) -> Column:
 class SampleGeneration(LocalMethod):
     """A table of as many random rows, each labelled alike by all classifiers trained on the original.
 
-    A sample is uniform in the box that the original spans: between the bounds of a numeric column, among the values
-    seen of a nominal one. It is kept where all classifiers agree and the original has no such row. Classes are as
-    frequent as the box makes them, not as in the original. No privacy is promised: the bounds are original cells, and
-    what a nearest neighbour says depends on each row of the original.
+    A sample is uniform between the public bounds of a numeric column and among the public values of a nominal one. It
+    is kept where all classifiers agree. Classes are as frequent as bounds and values make them, not as in the original.
+    Nothing is promised to people: what a nearest neighbour says depends on each row of the original.
 
     Parameters
     ----------
@@ -118,6 +130,9 @@ class SampleGeneration(LocalMethod):
         How many samples may be drawn for each row that is wanted; the paper has no bound.
     missing : {"fill", "drop"}, default="fill"
         What is done about missing cells before the classifiers are trained. The release has none.
+    domain : dict or None, default=None
+        What is public of the columns: the lowest and highest number, or the values. None takes it from the table,
+        bounds rounded outwards.
     random_state : int, RandomState, Generator or None, default=None
         Draws the samples.
 
@@ -130,7 +145,7 @@ class SampleGeneration(LocalMethod):
     absent_classes_ : list
         The classes of the original that no released row has.
     guarantee_ : Guarantee
-        No original row, and all classifiers agree; checked on the release.
+        All classifiers agree on every row; checked on the release.
 
     References
     ----------
@@ -152,6 +167,7 @@ class SampleGeneration(LocalMethod):
     LEARNED: ClassVar[tuple[str, ...]] = ("drawn", "agreement", "absent_classes")
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         **COMMON_CONSTRAINTS,
+        **DOMAIN_CONSTRAINTS,
         "classifiers": ["array-like", tuple],
         "draws_per_row": [Interval(Integral, 1, None, closed="left")],
     }
@@ -162,19 +178,22 @@ class SampleGeneration(LocalMethod):
         classifiers: Sequence[str | ClassifierMixin] = (TREE, NEAREST_NEIGHBOUR),
         draws_per_row: int = 1000,
         missing: str = "fill",
+        domain: Domain | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.classifiers = classifiers
         self.draws_per_row = draws_per_row
         self.missing = missing
+        self.domain = domain
         self.random_state = random_state
 
     def _release(self, work: Work) -> Released:
-        labels = work.classes
-        trained = self._train(work.table, labels, work.random)
-        wanted = work.table.rows
+        labels, table = work.classes, listed(work.table, self.domain)
+        trained = self._train(table, labels, work.random)
+        wanted = table.rows
         most = wanted * self.draws_per_row
-        samples = generate(work.table, trained, wanted, most, work.random, work.progress)
+        drawn_from = partial(draw, table, self.domain, random=work.random)
+        samples = generate(drawn_from, trained, wanted, most, work.progress)
         if samples.table.rows < wanted:
             raise UnfitTable(_too_few(samples, wanted))
         self._trained = trained
@@ -192,18 +211,15 @@ class SampleGeneration(LocalMethod):
         return [train(classifier, table, labels, int(random.integers(2**31))) for classifier in self.classifiers]
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
-        copies = int(in_original(released.table, work.table).sum())
         alike, label = agreement(released.table, self._trained)
-        agreed = bool(alike.all()) and released.labels is not None and np.array_equal(label, released.labels.codes)
-        return Guarantee(
-            claim="No original row is released, and all classifiers that learned from the original agree on every row.",
-            measured=float(copies),
-            holds=agreed and not copies and released.table.rows == work.table.rows,
+        wrong = int((~alike | (label != released.classes.codes)).sum())
+        promise = Guarantee(
+            claim="All classifiers that learned from the original agree on every released row",
+            measured=float(wrong),
+            holds=not wrong and released.table.rows == work.table.rows,
             not_promised="anything about people: where the nearest neighbour changes its label, original rows are near",
         )
-
-    def _bears_rounding(self, promise: Guarantee) -> bool:
-        return False
+        return promise.also_not_promised(not_agreed(work.table, self.domain))
 
     def _remember(self, X: ManyColumns, table: Table, work: Work, kept: Indices) -> None:
         super()._remember(X, table, work, kept)
@@ -211,9 +227,7 @@ class SampleGeneration(LocalMethod):
 
 
 def _too_few(samples: Samples, wanted: int) -> str:
-    share = samples.agreed / samples.drawn
     return (
-        f"{samples.drawn} samples were drawn for {wanted} rows, and only {samples.table.rows} can be released: "
-        f"all classifiers agree on {share:.2%} of the samples, and copies of original rows are not released. "
-        "Take fewer classifiers, allow more draws_per_row, or add a column with more different values."
+        f"{samples.drawn} samples were drawn for {wanted} rows, and all classifiers agree on only "
+        f"{samples.agreed / samples.drawn:.2%} of them. Take fewer classifiers, or allow more draws_per_row."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -17,7 +18,17 @@ def quotas(counts: Codes, share: float) -> Codes:
     return np.array([ceil(exact * count) for count in counts.tolist()], np.int64)
 
 
-def drawn(labels: Nominal, candidates: Mask, share: float, random: np.random.Generator) -> Mask:
+def binary_quotas(counts: Codes, share: float) -> Codes:
+    """The share of each count, rounded up, as the code of the appendix computes it: 0.07 of a hundred rows is eight."""
+    return np.ceil(share * counts).astype(np.int64)
+
+
+Quotas = Callable[[Codes, float], Codes]
+
+
+def drawn(
+    labels: Nominal, candidates: Mask, share: float, random: np.random.Generator, quotas: Quotas = quotas
+) -> Mask:
     """The share of the candidates of each class, rounded up."""
     shuffled = random.permutation(np.flatnonzero(candidates))
     order = shuffled[np.argsort(labels.codes[shuffled], kind="stable")]
@@ -62,7 +73,9 @@ class Verdict:
     """Whether the share was suppressed in every class, and nothing else is changed."""
 
 
-def verdict(original: Column, released: Column, labels: Nominal, candidates: Mask, share: float) -> Verdict:
+def verdict(
+    original: Column, released: Column, labels: Nominal, candidates: Mask, share: float, quotas: Quotas = quotas
+) -> Verdict:
     """Whether a column lost the share of its candidates in each class and is otherwise as it was."""
     gone = released.missing & ~original.missing
     counts, candidate_counts = by_class(labels, gone), by_class(labels, candidates)

@@ -17,15 +17,18 @@ from mixbayes.local_methods.containers import Kept, ManyColumns, OneColumn, read
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.sap.bore import Rules
-from mixbayes.local_methods.sap.by_lot import drawn, suppressed, verdict, without
+from mixbayes.local_methods.sap.by_lot import Quotas, binary_quotas, drawn, quotas, suppressed, verdict, without
 from mixbayes.local_methods.tables import Mask, Nominal, Table
 
 ATTRIBUTES, CLASS = "attributes", "class"
+TEXT, APPENDIX = "text", "appendix"
 CLAIMED = {
-    ATTRIBUTES: ("the critical value of every attribute", "the rows that hold it"),
-    CLASS: ("the class", "its rows"),
+    (ATTRIBUTES, TEXT): ("the critical value of every attribute", "the rows that hold it"),
+    (ATTRIBUTES, APPENDIX): ("the copy of the class that stands in the place of every attribute", "its rows"),
+    (CLASS, TEXT): ("the class", "its rows"),
+    (CLASS, APPENDIX): ("the class", "its rows"),
 }
-"""By target, what is suppressed and of which rows the share is."""
+"""By target and by what is followed, what is suppressed and of which rows the share is."""
 
 
 class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -35,8 +38,10 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
     value is suppressed in a share `p` of the rows that hold it, drawn at random, and nothing else is changed. Or the
     class is suppressed in a share `p` of the rows of every class. Both shares are rounded up to whole rows.
 
-    This is what the thesis says. The code in its appendix, Figure A.3, does something else for S1: it replaces the
-    attributes by copies of the class, each overwritten in a share of the rows, and never uses the critical values.
+    This is what the thesis says. The code in its appendix does something else (`follows="appendix"`). For S1, Figure
+    A.3, it replaces each attribute by a copy of the class, which is suppressed in a share of the rows of every class,
+    and never uses the critical values. For S2, Figure A.4, it rounds the share up in binary arithmetic. It also orders
+    the rows by class; here they keep their order.
 
     No privacy is promised. What is suppressed in the rows of a class is always the same value, and with `p` below one
     it mostly stays the one with the highest rank: who knows the method puts it back. Rare values, and columns in which
@@ -48,6 +53,8 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
         The share, above 0 and up to 1. The thesis tries 0.1, 0.2 and 0.3.
     target : {"attributes", "class"}, default="attributes"
         S1 or S2. With "class" the released classes have gaps: None, or what the caller's container has for it.
+    follows : {"text", "appendix"}, default="text"
+        The text of the thesis, or the code of its appendix. By the code an S1 release holds no cell of an attribute.
     missing : {"keep", "fill", "drop"}, default="keep"
         Missing cells stay missing, and have no value that could be critical. Or they are filled with the mean or the
         most frequent value of the class first, or their rows dropped.
@@ -58,7 +65,8 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
     ----------
     critical_values_ : dict
         For each attribute the critical value by class, the bounds (low, high) of a bin for numbers, None where a class
-        has no value; empty for S2. They are no part of the release: they say what its gaps held.
+        has no value; empty for S2 and for the code of the appendix. They are no part of the release: they say what its
+        gaps held.
     suppressed_cells_ : int
         How many cells are suppressed, of attributes or of the class.
     suppressed_share_ : float
@@ -93,22 +101,35 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
         **KEEPING_CONSTRAINTS,
         "p": [Interval(Real, 0, 1, closed="right")],
         "target": [StrOptions({ATTRIBUTES, CLASS})],
+        "follows": [StrOptions({TEXT, APPENDIX})],
     }
 
     def __init__(
-        self, *, p: float = 0.2, target: str = ATTRIBUTES, missing: str = "keep", random_state: RandomState = None
+        self,
+        *,
+        p: float = 0.2,
+        target: str = ATTRIBUTES,
+        follows: str = TEXT,
+        missing: str = "keep",
+        random_state: RandomState = None,
     ) -> None:
         self.p = p
         self.target = target
+        self.follows = follows
         self.missing = missing
         self.random_state = random_state
 
     def transform(self, X: ManyColumns) -> ManyColumns:
         """New rows, which have no class: each cell with the critical value of any class is suppressed with chance `p`.
 
-        Missing cells stay missing. For S2 the rows stay as they are.
+        Missing cells stay missing. For S2 the rows stay as they are. The code of the appendix has nothing to put in
+        the place of their attributes.
         """
         check_is_fitted(self)
+        if self._copies_classes:
+            raise UnfitTable(
+                "The code of the appendix releases copies of the class, and new rows have none. Follow the text."
+            )
         table, give = read_columns(X)
         self._refuse_other_columns(X, table)
         kept = Kept(frozenset(range(len(table.names))), np.arange(table.rows))
@@ -120,31 +141,59 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
         return give(suppressed(table, hidden), kept)
 
     def _release(self, work: Work) -> Released:
-        labels = work.classes
-        rules = Rules.of(work.table, labels, work.progress) if self.target == ATTRIBUTES else None
-        candidates = _candidates(rules, work.table, labels)
-        hidden = np.array([drawn(labels, rows, self.p, work.random) for rows in candidates])
-        present = len(labels) if rules is None else int(np.count_nonzero(~work.table.missing()))
+        labels, table = work.classes, self._before(work)
+        ranked = self.target == ATTRIBUTES and not self._copies_classes
+        rules = Rules.of(table, labels, work.progress) if ranked else None
+        candidates = self._candidates(rules, table, labels)
+        hidden = np.array([drawn(labels, rows, self.p, work.random, self._quotas) for rows in candidates])
+        present = len(labels) if self.target == CLASS else int(np.count_nonzero(~table.missing()))
         self._rules, self.critical_values_ = rules, {} if rules is None else rules.shown(labels)
         self.suppressed_cells_ = int(hidden.sum())
         self.suppressed_share_ = self.suppressed_cells_ / present
-        return Released(suppressed(work.table, hidden[:-1]), without(labels, hidden[-1]))
+        return Released(suppressed(table, hidden[:-1]), without(labels, hidden[-1]))
+
+    @property
+    def _copies_classes(self) -> bool:
+        """Whether attributes give way to copies of the class."""
+        return self.follows == APPENDIX and self.target == ATTRIBUTES
+
+    @property
+    def _quotas(self) -> Quotas:
+        return binary_quotas if self.follows == APPENDIX else quotas
+
+    def _before(self, work: Work) -> Table:
+        """What cells are suppressed of: the table, or for Figure A.3 a copy of the class for each attribute."""
+        if not self._copies_classes:
+            return work.table
+        return work.table.with_columns(dict.fromkeys(range(len(work.table.names)), work.classes))
+
+    def _candidates(self, rules: Rules | None, table: Table, labels: Nominal) -> Mask:
+        """Columns × rows, the class last: the cells of which a share is suppressed."""
+        if rules is not None:
+            return np.vstack([rules.held(table, labels), np.zeros(len(labels), bool)])
+        columns = np.full(table.shape[::-1], self._copies_classes)
+        return np.vstack([columns, np.full(len(labels), not self._copies_classes)])
+
+    def _unchanged(self, work: Work, released: Released) -> list[str]:
+        return [] if self._copies_classes else super()._unchanged(work, released)
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
-        labels = work.classes
-        before, after = (*work.table.columns, labels), (*released.table.columns, released.classes)
+        labels, table = work.classes, self._before(work)
+        before, after = (*table.columns, labels), (*released.table.columns, released.classes)
         found = [
-            verdict(original, now, labels, rows, self.p)
-            for original, now, rows in zip(before, after, _candidates(self._rules, work.table, labels), strict=True)
+            verdict(original, now, labels, rows, self.p, self._quotas)
+            for original, now, rows in zip(before, after, self._candidates(self._rules, table, labels), strict=True)
         ]
         shares = np.concatenate([column.shares for column in found])
-        what, whom = CLAIMED[self.target]
+        what, whom = CLAIMED[self.target, self.follows]
         return Guarantee(
             claim=f"In every class, {what} is suppressed in a share of {self.p} of {whom}, rounded up to whole rows, "
-            "and no other cell is changed.",
+            "and no other cell is changed",
             measured=float(shares.min()) if len(shares) else None,
             holds=all(column.kept for column in found),
-            not_promised="that a suppressed cell is unknown: it mostly held the commonest value of its class",
+            not_promised="that a class is unknown: it stands in the place of every attribute"
+            if self._copies_classes
+            else "that a suppressed cell is unknown: it mostly held the commonest value of its class",
         )
 
     def _read_labels(self, y: OneColumn, table: Table) -> tuple[Nominal | None, Callable[[Nominal], OneColumn]]:
@@ -169,13 +218,6 @@ class SAP(TransformerMixin, LocalMethod):  # type: ignore[misc]  # scikit-learn 
             _check_feature_names(self, X, reset=False)
         except ValueError as error:
             raise UnfitTable(str(error)) from None
-
-
-def _candidates(rules: Rules | None, table: Table, labels: Nominal) -> Mask:
-    """Columns × rows, the class last: the cells of which a share is suppressed."""
-    if rules is None:
-        return np.vstack([np.zeros(table.shape[::-1], bool), np.ones(len(labels), bool)])
-    return np.vstack([rules.held(table, labels), np.zeros(len(labels), bool)])
 
 
 def _giver_of_gaps(like: OneColumn) -> Callable[[Nominal], OneColumn]:

@@ -116,6 +116,7 @@ class SVD(LocalMethod):
     ((150, 4), 2)
     """
 
+    BEARS_ROUNDING: ClassVar[bool] = True
     LEARNED: ClassVar[tuple[str, ...]] = ("kept_variation",)
     _parameter_constraints: ClassVar[Mapping[str, Any]] = {
         **COMMON_CONSTRAINTS,
@@ -146,7 +147,7 @@ class SVD(LocalMethod):
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
         rank = rank_of(released.table.numbers())
         return Guarantee(
-            claim=f"The released numbers have a rank of at most {self.rank}; nominal columns are released as they are.",
+            claim=f"The released numbers have a rank of at most {self.rank}; nominal columns are released as they are",
             measured=float(rank),
             holds=rank <= self.rank,
             not_promised="anything about people: a number far from all others stays far from them",

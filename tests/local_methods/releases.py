@@ -35,8 +35,19 @@ SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
         {"k": 20, "seeds": "kmeans", "outcomes": ["c0", "c3"]},
     ],
     "class-wise-condensation": [{"t": 3}, {"k": 40, "missing": "fill"}],
-    "sap": [{"p": 0.3}, {"p": 0.3, "target": "class"}],
-    "dmpd": [SHORT, {**SHORT, "inducer": "tree"}, {**SHORT, "class_in_key": True}, {**SHORT, "l": 2, "coarsen": True}],
+    "sap": [
+        {"p": 0.3},
+        {"p": 0.3, "target": "class"},
+        {"p": 0.3, "follows": "appendix"},
+        {"p": 0.07, "target": "class", "follows": "appendix"},
+    ],
+    "dmpd": [
+        SHORT,
+        {**SHORT, "inducer": "tree"},
+        {**SHORT, "class_in_key": True},
+        {**SHORT, "l": 2, "coarsen": True},
+        {**SHORT, "mutation_rule": "printed"},
+    ],
     "generalisation": [{"k": 5}, {"k": 3, "split": "best"}, {"k": 20, "l": 2, "missing": "fill"}],
     "perturbation-tree": [
         {"leaf_size": 5},

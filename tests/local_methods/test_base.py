@@ -31,7 +31,7 @@ class Untouched(LocalMethod):
         return Released(work.table.take(backwards), work.labels and work.labels.take(backwards))
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
-        return Guarantee("as many rows", False, released.table.rows, released.table.rows == work.table.rows)
+        return Guarantee("as many rows", released.table.rows, released.table.rows == work.table.rows)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_guarantee_that_the_release_breaks_does_not_hold() -> None:
 
     method = Loses()
     method.fit_resample([[1.0], [2.0]])
-    assert method.guarantee_ == Guarantee("as many rows", False, 1, False)
+    assert method.guarantee_ == Guarantee("as many rows", 1, False)
 
 
 def test_tables_show_their_shape_and_never_a_cell() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixbayes.local_methods.domain import Range, Unit, bounds_of, range_of, undeclared, unit_of, values_of
+from mixbayes.local_methods.domain import Range, Unit, bounds_of, not_agreed, range_of, unit_of, values_of
 from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.tables import Numeric, Table, nominal_from
 
@@ -82,11 +82,19 @@ def test_where_nothing_is_agreed_bounds_are_rounded_outwards_and_values_are_thos
     assert bounds_of("age", column(23, 61, nan), {"age": (0, 120)}) == (0, 120)
     assert values_of("ward", words, None) == ["a", "b"]
     assert values_of("ward", words, {"ward": ("a", "b", "c")}) == ["a", "b", "c"]
-    assert undeclared(table, None) == ["age", "ward"]
-    assert undeclared(table, {"ward": "ab"}) == ["age"]
+    said = not_agreed(table, None)
+    assert "bounds of age" in said
+    assert "values of ward" in said
+    assert "values" not in not_agreed(table, {"ward": "ab"})
+    assert not not_agreed(table, {"ward": "ab", "age": (0, 120)})
 
 
 @pytest.mark.parametrize("wrong", [(1,), ("a", "b"), (2, 1), (0, float("inf")), (0, 1, 2)])
 def test_bounds_that_are_none_are_refused(wrong: Any) -> None:
     with pytest.raises(BadParameter, match="'age'"):
         bounds_of("age", column(1, 2), {"age": wrong})
+
+
+def test_single_precision_has_the_units_of_double() -> None:
+    tenths = np.arange(100, dtype=np.float32) / np.float32(10)
+    assert unit_of(Numeric(tenths.astype(np.float64)), 0, 10, least=1) == DECIMAL

@@ -42,7 +42,7 @@ def test_names_of_several_values_count_as_missing_and_are_told(trees: Path) -> N
     protection = read_protection(f"generalisation:k=5:quasi_identifiers=job:taxonomies={trees}")
     done = protect(table, dictionary, protection, 0)
     assert set(done.table.texts("job")) == {"?"}
-    assert (done.coarsened, done.privacy) == (40, True)
+    assert (done.coarsened, done.people) == (40, "5-anonymity of job")
     assert "(job) stands for at least 5 rows" in done.guarantee
     assert done.table.texts("age").tolist() == table.texts("age").tolist()
 

@@ -13,6 +13,7 @@ from mixbayes.cli import table_output
 from mixbayes.cli.table_output import table_file
 from mixbayes.local_methods import ClassWiseCondensation, PerturbationTree, points
 from mixbayes.local_methods.base import LocalMethod
+from mixbayes.local_methods.condensation import resynthesis
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables import protecting, room
 from mixbayes.tables.columns import Columns
@@ -51,6 +52,7 @@ def test_nothing_holds_all_texts_of_a_column(method: LocalMethod, monkeypatch: p
     for module in (protecting, table_output):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 500)
     monkeypatch.setattr(points, "FEW_NUMBERS", 0)
+    monkeypatch.setattr(resynthesis, "AT_ONCE", 500)
     table = large()
     assert table.texts("a").nbytes > MOST * ROWS
     found = peak(lambda: released(method, table))

@@ -100,7 +100,8 @@ def measure(
 ) -> None:
     """Measure what a release gives away, and what it is still good for.
 
-    Row i of RELEASED is taken for row i of ORIGINAL. A measure that the two tables do not have is null.
+    Row i of RELEASED is taken for row i of ORIGINAL: what is compared row by row says little of a release whose rows
+    were shuffled, such as that of condensation. A measure that the two tables do not have is null.
     """
     from mixbayes.local_methods.measures.comparison import compare  # slow to import
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
     from mixbayes.local_methods.dmpd.decomposition import DMPD
     from mixbayes.local_methods.dmpd.projections import Projection
+    from mixbayes.protocol.attributes.dictionary import Dictionary
 
 EXAMPLES = """Examples:
 
@@ -106,7 +107,8 @@ def protect(
     ] = "",
     numeric: Annotated[str, typer.Option(metavar="C,D", help="Columns that must be numbers.")] = "",
     federation: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="An agreement, for the bounds and values of the columns.")
+        Path | None,
+        typer.Option(metavar="FILE", help="An agreement: which columns are numbers, their bounds and values."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="For experiments: the same seed gives the same release.")
@@ -118,17 +120,18 @@ def protect(
     how: How = USUAL,
 ) -> None:
     """Make a table that may be shown out of one that may not, and check that it keeps its promise."""
-    domain = agreed_domain(read_federation(federation).dictionary) if federation else None
-    chosen = configured_method(method, settings_in(settings or []), seed, domain)
+    agreed = read_federation(federation).dictionary if federation else None
+    chosen = configured_method(method, settings_in(settings or []), seed, agreed_domain(agreed) if agreed else None)
     _refuse_target(target, chosen)
     _refuse_same(source, target)
     with Talk() as talk:
         columns = read(source, how, talk)
     sensitive_column(columns, sensitive, None)
-    tell_doubts([columns], names_in(nominal), names_in(numeric))
+    kinds = _Kinds.of(columns, class_col, names_in(nominal), names_in(numeric), agreed)
+    tell_doubts([columns], kinds.nominal, kinds.numeric)
     with columns.named_in_errors():
         refuse_too_large(chosen, columns.rows, len(columns.names))
-    done = _released(chosen, columns, class_col, names_in(nominal), names_in(numeric))
+    done = _released(chosen, columns, kinds)
     document = _document(method, chosen, columns, done, sensitive_column(columns, sensitive, done.label))
     if attacks:
         document["attacks"] = _attacked(chosen, done)
@@ -176,13 +179,38 @@ def _refuse_same(source: str, target: Path) -> None:
         raise Unsupported(f"{target} is the table itself. Give the release another name.")
 
 
-def _released(
-    method: LocalMethod, columns: Columns, class_col: str | None, nominal: Sequence[str], numeric: Sequence[str]
-) -> _Done:
-    label = class_column(columns, class_col)
+@dataclass(frozen=True)
+class _Kinds:
+    """What the columns of a table are: as the operator says, and as was agreed."""
+
+    label: str | None
+    nominal: Sequence[str]
+    numeric: Sequence[str]
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        label: str | None,
+        nominal: Sequence[str],
+        numeric: Sequence[str],
+        agreed: Dictionary | None,
+    ) -> _Kinds:
+        if agreed is None:
+            return cls(class_column(columns, label), nominal, numeric)
+        if label is None and agreed.class_column in columns.names:
+            label = agreed.class_column
+        here = [attribute for attribute in agreed.attributes if attribute.name in columns.names]
+        numbers = [attribute.name for attribute in here if attribute.numeric]
+        names = [attribute.name for attribute in here if not attribute.numeric]
+        return cls(class_column(columns, label), [*nominal, *names], [*numeric, *numbers])
+
+
+def _released(method: LocalMethod, columns: Columns, kinds: _Kinds) -> _Done:
+    label = kinds.label
     if label is None and method.NEEDS_CLASS:
         raise BadData(f"{columns.source} has no column `class`. Name it with --class-column.")
-    numbers = numeric_names([columns], {*nominal, *([label] if label else [])}, numeric)
+    numbers = numeric_names([columns], {*kinds.nominal, *([label] if label else [])}, kinds.numeric)
     table = as_table(columns, numbers)
     attributes = [at for at, name in enumerate(table.names) if name != label]
     begun = perf_counter()

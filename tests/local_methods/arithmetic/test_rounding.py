@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -24,6 +26,8 @@ numbers = st.floats(-1e12, 1e12, allow_subnormal=False)
         ((1234567, 9876543), (0, 10_000_000)),
         ((-0.013, 0.0271), (-0.02, 0.03)),
         ((120, 120), (120, 120)),
+        ((1.6e308, 1.79e308), (1.6e308, sys.float_info.max)),
+        ((-1.6e308, 1.6e308), (-sys.float_info.max, sys.float_info.max)),
     ],
 )
 def test_bounds_have_few_digits(bounds: tuple[float, float], expected: tuple[float, float]) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixbayes.local_methods.dmpd.partition import (
+    PRINTED,
     UNUSED,
     Population,
     as_matrix,
@@ -94,6 +95,15 @@ def test_a_lone_group_can_be_left_for_a_group_of_ones_own() -> None:
     after = {tuple(row) for row in mutated(population, 0.3, random).tolist()}
     assert (0, 0, 2) in after
     assert (0, 0, UNUSED) in after
+
+
+def test_by_the_printed_rule_a_feature_founds_a_group_only_where_there_is_just_one() -> None:
+    random = np.random.default_rng(0)
+    alone = {tuple(row) for row in mutated(np.zeros((300, 3), np.int64), 0.3, random, PRINTED).tolist()}
+    assert alone == {(0, 0, 0), (0, 1, 0), (0, 0, 2), (0, 1, 1), (0, 1, 2)}
+    two = np.tile([0, 0, 2, UNUSED], (300, 1))
+    after = {tuple(row) for row in mutated(two, 0.3, random, PRINTED).tolist()}
+    assert after == {(0, 0, 2, -1), (0, 1, 1, -1), (0, 1, 0, -1), (0, 0, 0, -1)}
 
 
 def test_unused_features_come_back() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from mixbayes.local_methods import BadParameter, Generalisation, UnfitTable
 from mixbayes.local_methods.generalisation.search import Search
-from mixbayes.local_methods.guarantee import Guarantee
+from mixbayes.local_methods.guarantee import Guarantee, left_in_clear
 from mixbayes.local_methods.registry import configured
 from mixbayes.local_methods.tables import Nominal, Table, nominal_from
 from tests.local_methods.mixed import mixed_table
@@ -41,12 +41,14 @@ def test_the_promise_counted_by_hand(trees: dict[str, Any] | None, split: str, g
     method = Generalisation(k=6, taxonomies=trees, split=split)
     released, released_labels = method.fit_resample(table, labels)
     assert method.refinements_ >= (1 if gaps else 3)
+    clear = f"; {left_in_clear(method.kept_columns_)}" if method.kept_columns_ else ""
     assert method.guarantee_ == Guarantee(
         "every combination of quasi-identifiers (all columns) stands for at least 6 rows, which may all be of one "
         "class",
-        True,
         float(rarest(released, list(table.names))),
         True,
+        f"6-anonymity of {', '.join(table.names)}",
+        f"that what all rows of a combination have in common, such as their class, is hidden{clear}",
     )
     assert method.anonymity_ == rarest(released, list(table.names)) >= 6
     assert released_labels.codes.tolist() == labels.codes.tolist()

@@ -48,7 +48,7 @@ def test_univariate_groups_each_column_by_itself_and_says_so() -> None:
     method = Microaggregation(k=2, variant="univariate")
     released, _ = method.fit_resample(table)
     assert released.tolist() == [[1.5, 8.5], [1.5, 1.5], [3.5, 8.5], [3.5, 1.5]]
-    assert not method.guarantee_.privacy
+    assert method.guarantee_.people is None
     assert method.guarantee_.holds
     assert method.guarantee_.measured == 2
     assert method.groups_.shape == (4, 2)
@@ -59,7 +59,8 @@ def test_mdav_groups_all_columns_together() -> None:
     method = Microaggregation(k=3)
     released, _ = method.fit_resample(table)
     assert len(np.unique(released, axis=0)) == 2
-    assert method.guarantee_.privacy
+    assert method.guarantee_.people == "3-anonymity of x0, x1"
+    assert "the mean of a group times its size is its sum" in method.guarantee_.not_promised
     assert method.guarantee_.measured == 3
 
 

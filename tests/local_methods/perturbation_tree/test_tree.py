@@ -237,8 +237,8 @@ def test_columns_that_are_grouped_apart_promise_nothing_about_people() -> None:
         tree.fit_resample(table)
         assert tree.guarantee_.holds
         assert tree.guarantee_.measured == 2
-    assert not several.guarantee_.privacy
-    assert single.guarantee_.privacy
+    assert several.guarantee_.people is None
+    assert single.guarantee_.people == "2-anonymity of x1"
     assert several.groups_.shape == (60, 2)
 
 

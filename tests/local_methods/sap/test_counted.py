@@ -35,7 +35,7 @@ def test_rows_that_lost_their_class_are_dropped_and_counted() -> None:
     done = protected(Layout(DICTIONARY), patients(), read_protection("sap:p=0.2:target=class"), seed=1)
     assert (done.rows, done.unlabelled) == (32, 8)
     assert "the class is suppressed in a share of 0.2 of its rows" in done.guarantee
-    assert "no guarantee of privacy" in done.guarantee
+    assert "promises the people in the table nothing" in done.guarantee
 
 
 def test_suppressed_attributes_are_missing_cells_of_counted_rows() -> None:

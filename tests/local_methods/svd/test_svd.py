@@ -50,7 +50,7 @@ def test_the_release_has_the_rank_and_says_so() -> None:
     assert labels is None
     assert np.linalg.matrix_rank(released) == 2
     assert method.guarantee_.holds
-    assert not method.guarantee_.privacy
+    assert method.guarantee_.people is None
     assert method.guarantee_.measured == 2
     assert 0.99 < method.kept_variation_ < 1
 

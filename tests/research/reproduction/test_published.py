@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,10 @@ import pytest
 
 from mixbayes.local_methods.sap.sap import ATTRIBUTES, CLASS
 from mixbayes.research.reproduction import jena, peters
-from mixbayes.research.reproduction.experiment import Laboratory
+from mixbayes.research.reproduction.experiment import Laboratory, Row
+from mixbayes.research.reproduction.peters_appendix import appendix
+from mixbayes.research.reproduction.peters_class_noise import class_noise
+from mixbayes.research.reproduction.peters_score import scores
 from mixbayes.research.reproduction.public_tables import ADULT, ADULT_TEST, GERMAN_CREDIT, MAMMOGRAPHIC, VOTE
 
 
@@ -69,6 +73,15 @@ def test_levels_of_accuracy_are_published_of_a_tree_alone(lab: Laboratory) -> No
         "top 9, tree": True,
         "top 9, naive-bayes": False,
     }
+
+
+@pytest.mark.parametrize("run", [appendix, class_noise, scores])
+def test_what_the_thesis_has_no_figures_of_is_measured_alone(
+    lab: Laboratory, run: Callable[[peters.Case, Laboratory], Iterator[Row]]
+) -> None:
+    rows = list(run(next(case for case in peters.CASES if case.table == VOTE), lab))
+    assert len(rows) >= 5
+    assert not any(row.published for row in rows)
 
 
 def test_every_release_has_the_mark_of_the_thesis(lab: Laboratory) -> None:

@@ -73,8 +73,7 @@ def class_weight(table: PublicTable, lab: Laboratory) -> Iterator[Row]:
 
 def judged(method: Condensing, rows: Labelled, split: int) -> Judged:
     """One release of nine tenths of the rows, judged on the others."""
-    parts = train_test_split(np.arange(rows.table.rows), test_size=0.1, stratify=rows.labels.codes, random_state=split)
-    training, test = (rows.take(np.sort(part)) for part in parts)
+    training, test = tenth(rows, split)
     method.set_params(random_state=split)
     released, classes = method.fit_resample(training.table, training.labels)
     numbers = training.table.take(method.stood_for_).numbers(), released.numbers()
@@ -86,6 +85,13 @@ def judged(method: Condensing, rows: Labelled, split: int) -> Judged:
         mean,
         pure,
     )
+
+
+def tenth(rows: Labelled, split: int) -> tuple[Labelled, Labelled]:
+    """Nine tenths to learn from and a tenth to ask about, each with its share of every class."""
+    parts = train_test_split(np.arange(rows.table.rows), test_size=0.1, stratify=rows.labels.codes, random_state=split)
+    training, test = (rows.take(np.sort(part)) for part in parts)
+    return training, test
 
 
 def accuracy(classifier: str, released: Table, classes: Nominal, test: Labelled, seed: int) -> float:

@@ -27,7 +27,7 @@ from mixbayes.local_methods.measures.quartiles import Quartiles
 from mixbayes.local_methods.measures.ranking import mann_whitney_ranks
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.sap.bore import Rules
-from mixbayes.local_methods.sap.sap import ATTRIBUTES, CLASS, SAP
+from mixbayes.local_methods.sap.sap import ATTRIBUTES, CLASS, SAP, TEXT
 from mixbayes.local_methods.tables import Codes, Floats, Nominal, nominal_from
 from mixbayes.research.reproduction import public_tables as public
 from mixbayes.research.reproduction.attributes import labelled
@@ -166,23 +166,33 @@ def folds(rows: int, repeats: int) -> Iterator[tuple[Codes, Codes]]:
             yield np.concatenate(parts[:at] + parts[at + 1 :]), parts[at]
 
 
-def release(rows: Labelled, share: float, target: str, seed: int) -> Labelled:
+def release(rows: Labelled, share: float, target: str, seed: int, follows: str = TEXT) -> Labelled:
     """What SAP makes of them; a share of 0 is the original."""
     if not share:
         return rows
-    table, labels = SAP(p=share, target=target, random_state=seed).fit_resample(rows.table, rows.labels)
+    table, labels = SAP(p=share, target=target, follows=follows, random_state=seed).fit_resample(
+        rows.table, rows.labels
+    )
     return Labelled(table, labels)
 
 
-def found(case: Case, rows: Labelled, share: float, target: str, repeats: int) -> dict[str, Floats]:
-    """Every measure of 1-NN, of all folds and classes."""
+Change = Callable[[Labelled, int], Labelled]
+"""What is done to training rows, by the number of their fold."""
+
+
+def found(case: Case, rows: Labelled, change: Change, repeats: int) -> dict[str, Floats]:
+    """Every measure of 1-NN, of all folds and classes, where training rows are changed before they are learned from."""
     matrices = []
     for seed, (learn, asked) in enumerate(folds(rows.table.rows, repeats)):
         ordered = learn[np.argsort(rows.labels.codes[learn], kind="stable")] if case.class_by_class else learn
-        released = release(rows.take(ordered), share, target, seed)
+        released = change(rows.take(ordered), seed)
         matrices.append(_confusion(released.known(), rows.take(asked)))
     of_folds = Detection.of(np.array(matrices))
     return {short: getattr(of_folds, measure).ravel() for short, measure in MEASURES.items()}
+
+
+def suppressing(share: float, target: str, rows: Labelled, seed: int) -> Labelled:
+    return release(rows, share, target, seed)
 
 
 def _confusion(learn: Labelled, asked: Labelled) -> Codes:
@@ -194,7 +204,8 @@ def nearest_neighbour(target: str, case: Case, lab: Laboratory) -> Iterator[Row]
     """Quartiles of every measure, and their ranks. The thesis has numbers where classes are suppressed."""
     rows, of_share = case.read(lab), []
     for at, share in enumerate(SHARES, 1):
-        of_share.append(found(case, rows, share, target, lab.times(5, 1)))
+        change = partial(suppressing, share, target)
+        of_share.append(found(case, rows, change, lab.times(5, 1)))
         lab.progress("shares", at, len(SHARES))
     for short in MEASURES:
         samples = [each[short] for each in of_share]
@@ -230,37 +241,42 @@ class Asked:
     releases: Sequence[Labelled]
     codes: Sequence[Codes]
     queries: Codes
+    target: str
 
     @staticmethod
     def of(rows: Labelled, target: str) -> Asked:
         cuts = cuts_of(rows.table)
         queries = draw_queries(codes_of(rows.table, cuts), np.random.default_rng(0))
         releases = [release(rows, share, target, 0) for share in SHARES]
-        return Asked(rows, releases, [codes_of(each.table, cuts) for each in releases], queries)
+        return Asked(rows, releases, [codes_of(each.table, cuts) for each in releases], queries, target)
+
+    def certainty(self, unknown: Unknown) -> list[float]:
+        """S1 or S2 of each release, by what was suppressed."""
+        if self.target == ATTRIBUTES:
+            return [reidentification(codes, self.queries, unknown) for codes in self.codes]
+        pairs = zip(self.codes, self.releases, strict=True)
+        return [attribute_disclosure(codes, each.labels.codes, self.queries, unknown) for codes, each in pairs]
 
 
 def figure_4_4(case: Case, lab: Laboratory) -> Iterator[Row]:
     """Re-identification, what is suppressed for it, and what an attacker can put back."""
     asked = Asked.of(case.read(lab), ATTRIBUTES)
     for unknown in Unknown:
-        s1 = [reidentification(codes, asked.queries, unknown) for codes in asked.codes]
-        yield Row(f"S1, ? a {unknown}", {}, _by_share(s1), f"{len(asked.queries)} queries")
-    yield Row("share of cells suppressed", {}, _by_share([_suppressed(asked.rows, each) for each in asked.releases]))
-    back = _by_share([restored(asked.rows, each) for each in asked.releases[1:]], SHARES[1:])
+        yield Row(f"S1, ? a {unknown}", {}, by_share(asked.certainty(unknown)), f"{len(asked.queries)} queries")
+    yield Row("share of cells suppressed", {}, by_share([_suppressed(asked.rows, each) for each in asked.releases]))
+    back = by_share([restored(asked.rows, each) for each in asked.releases[1:]], SHARES[1:])
     yield Row("of these, put back by ranking the release", {}, back)
 
 
 def figure_4_6(case: Case, lab: Laboratory) -> Iterator[Row]:
     asked = Asked.of(case.read(lab), CLASS)
     for unknown in Unknown:
-        pairs = zip(asked.codes, asked.releases, strict=True)
-        s2 = [attribute_disclosure(codes, each.labels.codes, asked.queries, unknown) for codes, each in pairs]
-        yield Row(f"S2, ? a {unknown}", {}, _by_share(s2), f"{len(asked.queries)} queries")
-    found = _by_share([predicted(asked.rows, each) for each in asked.releases[1:]], SHARES[1:])
+        yield Row(f"S2, ? a {unknown}", {}, by_share(asked.certainty(unknown)), f"{len(asked.queries)} queries")
+    found = by_share([predicted(asked.rows, each) for each in asked.releases[1:]], SHARES[1:])
     yield Row("of the suppressed classes, predicted by 1-NN from the release", {}, found)
 
 
-def _by_share(figures: Sequence[float], shares: Sequence[float] = SHARES) -> Figures:
+def by_share(figures: Sequence[float], shares: Sequence[float] = SHARES) -> Figures:
     return {f"p = {share}" if share else "original": f for share, f in zip(shares, figures, strict=True)}
 
 

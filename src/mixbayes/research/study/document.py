@@ -251,8 +251,8 @@ with the table row by row.
   unique.{_alone(results)}
 - *S1*: somebody knows a few columns of a patient, drawn at random, and looks for them in the release. S1 is the mean
   of 1 divided by the number of rows that fit, or of 0 if none fits. A missing cell fits every value, so suppressing
-  cells lowers S1. In a newly drawn table, a row that fits belongs to nobody: a low S1 is good, and a high S1 proves
-  nothing.
+  cells lowers S1. In a newly drawn table, a row that fits lies near people, whoever they are: a low S1 is good, and
+  a high S1 proves nothing.
 - *S2*: the share of the most frequent class among the rows that fit. It says how much the release tells about the
   diagnosis.
 - *Interval*: the width of the interval around a released number that contains 95 % of the original numbers, as a
@@ -264,7 +264,7 @@ The next table has the promise that each setting makes about its release, as ver
 
 {table(("protection", "promise"), promises)}
 
-A promise with *no guarantee of privacy* is a promise about arithmetic. It does not say that nobody can be found.
+Only what a promise says of the people in the table protects them. The rest is arithmetic.
 """
 
 
