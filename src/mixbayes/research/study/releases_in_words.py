@@ -40,9 +40,7 @@ def _kept(condensed: Sequence[Protecting]) -> Iterator[str]:
         return
     moved = f"{_tenths([100 * one.contributed.median for one in condensed])} % of the patients of their class"
     costs = f"accuracy changes by {listed([points(one.cost) for one in condensed])} points"
-    figures = (
-        f"With {_settings(condensed)}, {costs}; half of the counted numbers that change move by less than {moved}."
-    )
+    figures = f"With {_settings(condensed)}, {costs}; half of the counts that change move by less than {moved}."
     if any(one.cost.side == -1 for one in condensed):
         yield f"**Class-wise condensation changes what naive Bayes counts.** {figures}"
         return
