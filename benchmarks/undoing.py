@@ -1,4 +1,4 @@
-"""What attackers get from releases: python benchmarks/undoing.py FOLDER [--table NAME ...] [--method NAME ...] [--k N ...]
+"""What attackers get from releases: python benchmarks/undoing.py FOLDER [--table NAME] [--method NAME] [--k N]
 
 FOLDER holds the public tables as CSV files with a column `class`. Every method with a setting for every k is attacked
 on every table. The first lines of a table say what was claimed: how many claims are right, with the 95 % interval of

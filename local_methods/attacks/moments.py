@@ -76,7 +76,7 @@ def fractions_of(seen: Seen, rows: Indices, size: int) -> Fractions:
     spread = np.abs(near).max(axis=0)
     values = np.column_stack([near, near[:, one] * near[:, other]])
     off = np.concatenate([errors, spread[one] * errors[other] + spread[other] * errors[one]])
-    tolerances = DEVIATIONS * np.sqrt(size) * off
+    tolerances = np.maximum(DEVIATIONS * np.sqrt(size) * off, MACHINE)  # zeros have no error
     values -= np.rint(values)
     kept = np.flatnonzero((tolerances < USEFUL) & (_different(values, tolerances) > DIFFERENT * len(rows)))
     kept = kept[np.argsort(tolerances[kept], kind="stable")]

@@ -216,3 +216,9 @@ def test_means_of_few_whole_numbers_have_fractions_that_match_by_chance_and_say_
     release = seen(*Microaggregation(k=k).fit_resample(TABLE, LABELS))
     assert fractions_of(release, np.arange(TABLE.rows), 3).bits < BITS_A_ROW[0] * TABLE.rows
     assert len(by_fractions(release)) == len(by_lattice(release)) == 0
+
+
+def test_a_column_of_zeros_in_one_class_is_no_obstacle() -> None:
+    released, labels = condensed(TABLE, LABELS, 3, 0)
+    numbers = np.column_stack([released.numbers()[:, :-1], 7.0 * labels.codes])
+    assert len(by_fractions(seen(released.with_numbers(numbers), labels), 3)) > 0
