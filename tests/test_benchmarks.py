@@ -388,6 +388,18 @@ def test_private_questions(load: Load, lines: Lines, monkeypatch: pytest.MonkeyP
     assert max(smalls) < 11
 
 
+def test_undoing(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    undoing = load("undoing")
+    monkeypatch.setattr(undoing, "METHODS", ("class-wise-condensation", "additive-noise"))
+    monkeypatch.setattr(undoing, "PEOPLE", 2)
+    undoing.main(tables, ["german_credit"], [3])
+    printed = lines()
+    noisy = [line.split() for line in printed if line.startswith("german_credit") and "scale=0.1" in line]
+    assert [line[-1] for line in noisy if "seed" in line] == ["more"]
+    assert sum("class-wise-condensation k=3" in line and " to " in line for line in printed) == 1
+    assert printed[-2].startswith("german_credit: ")
+
+
 def test_validity(load: Load, lines: Lines) -> None:
     load("validity").main(100)
     assert [line[42:].split()[0] for line in lines()[1:]] == ["60", "60", "85", "105"]

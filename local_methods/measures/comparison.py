@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mixbayes.local_methods.attacks.attacks import Attacks
 from mixbayes.local_methods.base import Progress, silent
 from mixbayes.local_methods.classifiers import Points
 from mixbayes.local_methods.errors import BadParameter
@@ -88,6 +89,7 @@ class Comparison:
     """How many an attacker asked."""
     clusters: int
     """How many were looked for in `clustering`."""
+    attacks: Attacks
 
 
 def compare(
@@ -97,6 +99,7 @@ def compare(
     class_column: str | None = None,
     sensitive: str | None = None,
     test: Table | None = None,
+    holdout: Table | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     clusters: Sequence[int] = (),
     unknown: Unknown = Unknown.WILDCARD,
@@ -110,7 +113,8 @@ def compare(
     The class is no attribute: it counts in attribute disclosure and in utility alone, and is what is `sensitive` unless
     another column is named. Quasi-identifiers, which an attacker may know, are all attributes but the sensitive one
     unless they are named. As many clusters are looked for as there are classes, unless `clusters` says how many; of
-    several numbers, `clustering` is the one of as many as there are classes, or else the first.
+    several numbers, `clustering` is the one of as many as there are classes, or else the first. `holdout` has people of
+    the same kind who were not in the original: without them nobody can say what membership changes.
     """
     if test is not None and repeats > 1:
         raise BadParameter("Folds are drawn anew in each repeat, and with a test table there are none. Choose one.")
@@ -132,6 +136,7 @@ def compare(
     }
     risk = attacker.risk(pair.released, 1, asked)
     learned = _Learned(asked("utility", lambda: _answers(pair, repeats, seed, progress)), pair, asked)
+    attacks = Attacks.of(pair, (original, released), holdout, seed, asked)
     clusterings = asked("clusterings", lambda: _clusterings(pair, sought, seed, progress))
     return Comparison(
         **distortion,
@@ -149,6 +154,7 @@ def compare(
         unknown=unknown,
         queries=len(attacker.queries),
         clusters=chosen,
+        attacks=attacks,
     )
 
 

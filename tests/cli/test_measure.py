@@ -41,6 +41,7 @@ KEYS = [
     "delta_r",
     "detection",
     "quartiles",
+    "attacks",
     "original_risk",
     "sensitive",
     "why_not",
@@ -126,7 +127,7 @@ def test_what_is_null_has_a_reason(measure: Command, original: Path, tmp_path: P
     header, rows = iris(0.3, step=2)
     fewer = write(tmp_path / "fewer.csv", header[:4], [row[:4] for row in rows])
     document = measure(original, fewer, "--json").document
-    null = {key for key, value in document.items() if value is None}
+    null = {key for part in (document, document["attacks"]) for key, value in part.items() if value is None}
     assert null == set(document["why_not"])
     assert {"vd", "clusterings", "l_diversity", "delta_r", "detection", "quartiles"} <= null
     assert all(document["why_not"].values())

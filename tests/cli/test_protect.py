@@ -60,6 +60,17 @@ def patients(tmp_path: Path) -> Path:
     return write(tmp_path / "patients.csv", ["age", "weight", "class", "smokes", "ward"], rows)
 
 
+def test_attacks_are_measured_with_people_held_out(protect: Command, patients: Path, tmp_path: Path) -> None:
+    target = tmp_path / "released.csv"
+    done = protect(patients, target, "--method", "additive-noise", "--set", "scale=0.01", "--attacks", "--json")
+    found = done.document["attacks"]
+    assert list(found) == ["reconstruction", "membership", "attribute_inference"]
+    assert found["membership"]["interval"][0] > 0.5
+    assert found["attribute_inference"]["value"] > 0.1 < found["attribute_inference"]["baseline"]
+    shown = protect(patients, target, "--method", "class-wise-condensation", "--set", "k=5", "--attacks").out
+    assert "attribute inference" in shown
+
+
 def test_the_release_and_its_document(protect: Command, patients: Path, tmp_path: Path) -> None:
     target = tmp_path / "released.csv"
     done = protect(patients, target, "--method", "class-wise-condensation", "--set", "t=10", "--json")

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from mixbayes.evaluation.document import Table
 from mixbayes.evaluation.document import document as evaluated_document
 from mixbayes.evaluation.opened import Opened, opened
+from mixbayes.local_methods.attacks.attacks import Attacks
+from mixbayes.local_methods.attacks.claims import Interval, Score
+from mixbayes.local_methods.attacks.people import Measured
+from mixbayes.local_methods.attacks.reconstruction import Reconstruction
 from mixbayes.local_methods.measures.attacker import Risk
 from mixbayes.local_methods.measures.clustering import Clustering
 from mixbayes.local_methods.measures.comparison import Clusters, Comparison, OfClass
@@ -29,6 +33,17 @@ from mixbayes.report.simulated import simulated
 from mixbayes.report.tuned import Point, Tuning, tuned
 from mixbayes.simulation.outcome import Accuracy, Flow, Hospital, Outcome, Rounds, Seconds, Volumes
 
+ATTACKS = Attacks(
+    Reconstruction(
+        {"fractions of sums": Score(265, 265.0, Interval.of(265, 265), Interval.of(0, 5300), 265.0, 0.0, False)},
+        "fractions of sums",
+        Interval.of(265, 270),
+        0.0,
+    ),
+    Measured(0.54, 0.426, 0.654),
+    Measured(0.16, 0.119, 0.202),
+    0.451,
+)
 EVIL = '</text><script>hacked = 1; parent.hacked = 1</script>"\'& onload="hacked=1" <img src=x onerror=hacked=1>'
 RUN = Run(f"mixbayes simulate {EVIL}", "0.1.0", datetime(2026, 3, 1, 8, 30, tzinfo=UTC))
 
@@ -139,6 +154,7 @@ def comparison(names: list[str], **changed: object) -> Comparison:
         "folds": folds(["no", *names]),
         "clustering": Clustering(0.0533, 0.8042),
         "clusterings": [Clusters(3, Clustering(0.0533, 0.8042), Clustering(0.0077, 0.9921))],
+        "attacks": ATTACKS,
         "why_not": {},
         "sensitive": names[0],
         "quasi_identifiers": names,

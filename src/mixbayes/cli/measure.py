@@ -31,6 +31,8 @@ mixbayes measure patients.csv released.csv
 
 mixbayes measure patients.csv released.csv --test later.csv --json
 
+mixbayes measure patients.csv released.csv --holdout strangers.csv
+
 mixbayes measure patients.csv released.csv --report report
 
 mixbayes measure patients.csv released.csv --quasi-identifiers age,sex,zip --unknown no-match
@@ -50,6 +52,12 @@ def measure(
     test: Annotated[
         str | None,
         typer.Option(metavar="TABLE", help="Judge classifiers on these rows. Default: cross-validation of ORIGINAL."),
+    ] = None,
+    holdout: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE", help="People of the same kind who were not in ORIGINAL: for membership and inference."
+        ),
     ] = None,
     class_col: Annotated[
         str | None, typer.Option("--class-column", metavar="COLUMN", help="Default: `class`, if there is one.")
@@ -100,7 +108,7 @@ def measure(
     sought = _numbers(clusters)
     page = ReportFile(report) if report else None
     with Talk() as talk:
-        whole = [read(address, how, talk) for address in (original, released, *([test] if test else []))]
+        whole = [read(address, how, talk) for address in (original, released, *filter(None, (test, holdout)))]
     label = class_column(whole[0], class_col)
     hidden = sensitive_column(whole[0], sensitive, label)
     numbers = numeric_names(whole, {*names_in(nominal), *([label] if label else [])}, names_in(numeric))
@@ -113,6 +121,7 @@ def measure(
             class_column=label,
             sensitive=hidden,
             test=tables[2] if test else None,
+            holdout=tables[-1] if holdout else None,
             quasi_identifiers=names_in(quasi_identifiers) or None,
             clusters=sought,
             unknown=unknown,

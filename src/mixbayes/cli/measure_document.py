@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from mixbayes.cli.measure_text import DISTORTION
 
 if TYPE_CHECKING:
+    from mixbayes.local_methods.attacks.attacks import Attacks
+    from mixbayes.local_methods.attacks.people import Measured
+    from mixbayes.local_methods.attacks.reconstruction import Reconstruction
     from mixbayes.local_methods.measures.comparison import Comparison
     from mixbayes.local_methods.measures.folds import Folds, Side, Sides, Spread
     from mixbayes.local_methods.measures.kept_utility import KeptUtility
@@ -24,9 +27,37 @@ def document(found: Comparison) -> dict[str, Any]:
         "delta_r": None if found.kept_utility is None else _kept(found.kept_utility),
         "detection": None if found.detection is None else _detection(found),
         "quartiles": None if found.folds is None else _folds(found.folds),
+        "attacks": attacks_document(found.attacks),
         "original_risk": asdict(found.original_risk),
         "sensitive": found.sensitive,
         "why_not": dict(found.why_not),
+    }
+
+
+def attacks_document(found: Attacks) -> dict[str, Any]:
+    """Each with its value, its interval and what it is measured by."""
+    return {
+        "reconstruction": None if found.reconstruction is None else _reconstruction(found.reconstruction),
+        "membership": found.membership and of_people(found.membership, 0.0),
+        "attribute_inference": found.attribute_inference and of_people(found.attribute_inference, found.anybody),
+    }
+
+
+def of_people(found: Measured, baseline: float | None) -> dict[str, Any]:
+    """What a release tells about those who were in the table."""
+    return {"value": found.value, "interval": [found.low, found.high], "baseline": baseline}
+
+
+def _reconstruction(found: Reconstruction) -> dict[str, Any]:
+    return {
+        "value": found.patients.value,
+        "interval": [found.patients.low, found.patients.high],
+        "baseline": found.guessed,
+        "attack": found.attack,
+        "cut_off": found.cut_off,
+        "attacks": {
+            name: {**asdict(score), "beats_guessing": score.beats_guessing} for name, score in found.scores.items()
+        },
     }
 
 

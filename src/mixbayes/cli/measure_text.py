@@ -12,6 +12,8 @@ from rich.text import Text
 from mixbayes.local_methods.measures.disclosure import Unknown
 
 if TYPE_CHECKING:
+    from mixbayes.local_methods.attacks.claims import Interval
+    from mixbayes.local_methods.attacks.people import Measured
     from mixbayes.local_methods.measures.comparison import Comparison, OfClass
     from mixbayes.local_methods.measures.folds import Folds, Side, Sides
 
@@ -45,7 +47,7 @@ VERDICTS = {"win": "better", "tie": "no different", "loss": "worse"}
 def show(found: Comparison, left_out: str) -> None:
     """All of it."""
     console = Console(highlight=False)
-    for table in filter(None, (_measures(found), _classes(found), _folds(found), _clusterings(found))):
+    for table in filter(None, (_attacks(found), _measures(found), _classes(found), _folds(found), _clusterings(found))):
         console.print(table)
     for note in filter(None, (*notes(found), left_out)):
         console.print(Text(note), soft_wrap=True)
@@ -85,6 +87,39 @@ def _kept(found: Comparison, classifier: str) -> str:
     if kept is None or delta is None:
         return "accuracy of what learned from it"
     return f"accuracy of what learned from it; ΔR {delta:.4g}: {'kept' if kept.kept[classifier] else 'not kept'}"
+
+
+def _attacks(found: Comparison) -> Shown:
+    """What an attacker gets, and what nobody needs a release for."""
+    return _shown(["attack", "gets", "95 % interval", "by guessing", ""], _attacked(found), "what an attacker gets")
+
+
+def _attacked(found: Comparison) -> Iterator[Sequence[str]]:
+    got, why = found.attacks, found.why_not
+    for name, score in got.reconstruction.scores.items() if got.reconstruction else ():
+        if score.claims:
+            verdict = "more than guessing" if score.beats_guessing else "no more than guessing"
+            cut = ", cut off" if score.cut_off else ""
+            claimed = f"of {score.claims} claims; {score.patients:g} patients complete: {verdict}{cut}"
+            yield name, figure(score.share.value), between(score.share), figure(score.guessed.value), claimed
+    if got.reconstruction:
+        quiet = [name for name, score in got.reconstruction.scores.items() if not score.claims]
+        yield "no claims by", "0", "", "", ", ".join(quiet) or "none"
+    else:
+        yield "reconstruction", figure(None), "", "", why["reconstruction"]
+    people = (
+        ("membership", got.membership, 0.0, "advantage over a coin of who bets on members: 0 to 1"),
+        ("attribute inference", got.attribute_inference, got.anybody, "attributes told of members and of nobody else"),
+    )
+    for name, value, by_guessing, meaning in people:
+        why_not = why.get(name.replace(" ", "_"), meaning)
+        interval = between(value) if value else ""
+        yield name, figure(value.value if value else None), interval, figure(by_guessing if value else None), why_not
+
+
+def between(value: Interval | Measured) -> str:
+    """Its 95 % interval."""
+    return f"{value.low:.3f} to {value.high:.3f}"
 
 
 def _classes(found: Comparison) -> Shown | None:
@@ -163,6 +198,10 @@ def notes(found: Comparison) -> Iterator[str]:
             "A k-anonymity of 1 is expected where rows are drawn anew, as by condensation: they are all different. "
             "Then l-diversity is 1 as well, and t-closeness large."
         )
+    yield (
+        "Attacks: shares of claims about patients that are right. Only the attacks named here were tried. Membership "
+        "and inference are about somebody who gets the release, not about somebody who asks for labels."
+    )
     yield f"S1 and S2: {found.queries} queries; a missing cell {match}."
     yield from _notes_on_utility(found)
     if found.clustering:

@@ -113,6 +113,9 @@ def protect(
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="For experiments: the same seed gives the same release.")
     ] = None,
+    attacks: Annotated[
+        bool, typer.Option("--attacks", help="Attack the release, and releases of halves of the table: takes longer.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     how: How = USUAL,
 ) -> None:
@@ -130,6 +133,8 @@ def protect(
         refuse_too_large(chosen, columns.rows, len(columns.names))
     done = _released(chosen, columns, kinds)
     document = _document(method, chosen, columns, done, sensitive_column(columns, sensitive, done.label))
+    if attacks:
+        document["attacks"] = _attacked(chosen, done)
     _write(target, done)
     if seed is not None:
         typer.echo(SEED_IS_KNOWN, err=True)
@@ -272,6 +277,12 @@ def _document(name: str, method: LocalMethod, columns: Columns, done: _Done, sen
     }
 
 
+def _attacked(method: LocalMethod, done: _Done) -> dict[str, Any]:
+    from mixbayes.cli.protect_attacks import attacked  # slow to import
+
+    return attacked(method, done.original, done.released, done.label)
+
+
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """Numbers as JSON has them: not-a-number is null, and numpy's are Python's."""
     return {key: _plain_value(value) for key, value in values.items()}
@@ -300,6 +311,11 @@ def _show(target: Path, document: dict[str, Any]) -> None:
     groups = document["measures"]["groups"]
     for key, meaning in GROUPS if groups else ():
         table.add_row(f"{key.replace('_', ' ')} of the method's groups", Text(figure(groups[key])), meaning)
+    for name, found in document.get("attacks", {}).items():
+        if found and name != "why_not":
+            low, high = found["interval"]
+            by_guessing = f"95 %: {low:.3f} to {high:.3f}; without this release: {figure(found['baseline'])}"
+            table.add_row(name.replace("_", " "), Text(figure(found["value"])), by_guessing)
     console.print(table)
     guarantee = document["guarantee"]
     held = "kept" if guarantee["holds"] else "NOT KEPT"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from mixbayes.report.figures import many, measured, share
 from mixbayes.report.page import Page, Section
 from mixbayes.report.release import Release, plain
+from mixbayes.report.released_attacks import attacked
 from mixbayes.report.released_risk import alike, attacker, in_common
 from mixbayes.report.released_utility import classes, folds, utility
 from mixbayes.report.released_values import clusters, distortion
@@ -27,6 +28,7 @@ def measured_release(release: Release) -> Page:
         keys=_keys(release),
         sections=[
             Section("What the figures are about", release.notes),
+            attacked(release),
             *(alike(release), in_common(release), attacker(release)),
             *(utility(release), *classes(release), *folds(release)),
             *(distortion(release), clusters(release)),
@@ -74,8 +76,9 @@ def _others(k: int) -> str:
 
 
 def _keys(release: Release) -> list[tuple[str, str]]:
-    risk = release.found.risk
-    keys = [(measured(risk.k_anonymity), "rows share the rarest combination in the release")]
+    risk, back = release.found.risk, release.found.attacks.reconstruction
+    keys = [(share(back.patients.value), "of the patients were given back by an attack")] if back else []
+    keys += [(measured(risk.k_anonymity), "rows share the rarest combination in the release")]
     if risk.reidentification is not None:
         keys.append((share(risk.reidentification), "chance to pick the right one of those who match (S1)"))
     losses = [each.released for each in (release.found.utility or {}).values() if each.released is not None]
