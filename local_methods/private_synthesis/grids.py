@@ -90,7 +90,7 @@ class Nothing:
 
 
 @dataclass(frozen=True)
-class Range:
+class Bins:
     """The numbers between two bounds that are multiples of a unit: so many of them, in bins of the same width."""
 
     name: str
@@ -161,7 +161,7 @@ def grid_of(name: str, column: Column, domain: Domain | None) -> Grid:
         return Nothing(name)
     low, high = bounds_of(name, column, domain)
     unit = _agreed_unit(*domain[name]) if domain is not None and agreed else unit_of(column, low, high, SEVERAL)
-    return Range(name, *_ends(low, high, unit), unit)
+    return Bins(name, *_ends(low, high, unit), unit)
 
 
 def _ends(low: float, high: float, unit: Unit | None) -> tuple[float, float]:
