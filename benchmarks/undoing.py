@@ -1,4 +1,4 @@
-"""What attackers get from releases: python benchmarks/undoing.py FOLDER [--seed N] [--table NAME ...] [--k N ...]
+"""What attackers get from releases: python benchmarks/undoing.py FOLDER [--table NAME] [--method NAME] [--k N]
 
 FOLDER holds the public tables as CSV files with a column `class`. Every method with a setting for every k is attacked
 on every table. The first lines of a table say what was claimed: how many claims are right, with the 95 % interval of
@@ -78,8 +78,8 @@ class Setting:
         return made.fit_resample(table, labels)
 
 
-def settings(sizes: Sequence[int]) -> Iterator[Setting]:
-    for method in METHODS:
+def settings(methods: Sequence[str], sizes: Sequence[int]) -> Iterator[Setting]:
+    for method in methods:
         if method in OF_K:
             yield from (Setting(method, OF_K[method](k)) for k in sizes)
         else:
@@ -197,12 +197,12 @@ def _less(one: Judged, other: Judged) -> bool:
     return one.accuracy >= other.accuracy and all(a < b for a, b in zip(mine, theirs, strict=True))
 
 
-def main(folder: Path, tables: Sequence[str] = TABLES, sizes: Sequence[int] = SIZES, seed: int = 0) -> None:
+def main(folder: Path, tables: Sequence[str], methods: Sequence[str], sizes: Sequence[int], seed: int = 0) -> None:
     for name in tables:
         patients = Patients.of(folder / f"{name}.csv", seed)
         begun, judged, refused = time.process_time(), {}, []
         print(f"{'table':14} {'setting':38} {'attack':26} claims    right   95 %        guessed patients than guessing")
-        for setting in settings(sizes):
+        for setting in settings(methods, sizes):
             try:
                 print_attacks(name, setting, patients)
                 judged[setting.name] = patients.judged(setting)
@@ -216,7 +216,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--table", nargs="+", default=TABLES, choices=TABLES)
+    parser.add_argument("--method", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--k", nargs="+", type=int, default=SIZES)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    main(given.folder, given.table, given.k, given.seed)
+    main(given.folder, given.table, given.method, given.k, given.seed)

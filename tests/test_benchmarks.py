@@ -380,9 +380,8 @@ def test_private_questions(load: Load, lines: Lines, monkeypatch: pytest.MonkeyP
 
 def test_undoing(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     undoing = load("undoing")
-    monkeypatch.setattr(undoing, "METHODS", ("class-wise-condensation", "additive-noise"))
     monkeypatch.setattr(undoing, "PEOPLE", 2)
-    undoing.main(tables, ["german_credit"], [3])
+    undoing.main(tables, ["german_credit"], ["class-wise-condensation", "additive-noise"], [3])
     printed = lines()
     noisy = [line.split() for line in printed if line.startswith("german_credit") and "scale=0.1" in line]
     assert [line[-1] for line in noisy if "seed" in line] == ["more"]

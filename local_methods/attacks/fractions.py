@@ -18,6 +18,9 @@ from mixbayes.local_methods.tables import Floats, Indices
 MOST_HALVES = 1_500_000
 """More are not listed."""
 
+MOST_HITS = 300_000
+"""More matches come from rows that are alike, not from groups."""
+
 DIMENSIONS = 4
 """In which halves are looked up; what is found is tried in all others."""
 
@@ -36,7 +39,10 @@ def groups_by_fractions(found: Fractions, size: int) -> list[Indices]:
     at = slice(0, DIMENSIONS)
     scale = 1 / found.tolerances[at]
     tree = KDTree(_on_circle(_sums(found.values[:, at], many)) * scale, boxsize=scale)
-    hits = tree.query_ball_point(_on_circle(-_sums(found.values[:, at], few)) * scale, 1.0, p=np.inf)
+    asked = _on_circle(-_sums(found.values[:, at], few)) * scale
+    if tree.query_ball_point(asked, 1.0, p=np.inf, return_length=True).sum() > MOST_HITS:
+        return []
+    hits = tree.query_ball_point(asked, 1.0, p=np.inf)
     pairs = [np.concatenate([few[here], many[there]]) for here, hit in enumerate(hits) for there in hit]
     sets = np.array(pairs, np.intp).reshape(-1, size)
     sets = np.unique(np.sort(sets, axis=1), axis=0)

@@ -26,6 +26,9 @@ USEFUL = 0.1
 CERTAIN = 30.0
 """Bits by which a match is better than chance."""
 
+DIFFERENT = 1 / 3
+"""Of the rows: with fewer different fractions a column says too little."""
+
 DEVIATIONS = 4.0
 """Of rounding errors, which add up as random ones."""
 
@@ -73,12 +76,17 @@ def fractions_of(seen: Seen, rows: Indices, size: int) -> Fractions:
     spread = np.abs(near).max(axis=0)
     values = np.column_stack([near, near[:, one] * near[:, other]])
     off = np.concatenate([errors, spread[one] * errors[other] + spread[other] * errors[one]])
-    tolerances = DEVIATIONS * np.sqrt(size) * off
+    tolerances = np.maximum(DEVIATIONS * np.sqrt(size) * off, MACHINE)  # zeros have no error
     values -= np.rint(values)
-    varied = (np.abs(values) > tolerances).mean(axis=0) > 0.5
-    kept = np.flatnonzero((tolerances < USEFUL) & varied)
+    kept = np.flatnonzero((tolerances < USEFUL) & (_different(values, tolerances) > DIFFERENT * len(rows)))
     kept = kept[np.argsort(tolerances[kept], kind="stable")]
     return Fractions(rows, values[:, kept], tolerances[kept])
+
+
+def _different(values: Floats, tolerances: Floats) -> Floats:
+    """How many fractions each column has. Means of three whole numbers have but thirds, which match by chance."""
+    places = np.sort(np.rint(values / tolerances), axis=0)
+    return 1.0 + (np.diff(places, axis=0) > 1).sum(axis=0)
 
 
 def _error(released: Floats) -> float:

@@ -24,6 +24,8 @@ from mixbayes.local_methods.attacks.difference import by_difference
 from mixbayes.local_methods.attacks.flat import in_flats
 from mixbayes.local_methods.attacks.group_means import by_group_means
 from mixbayes.local_methods.attacks.known_seed import by_known_seed
+from mixbayes.local_methods.attacks.lattice import BITS_A_ROW
+from mixbayes.local_methods.attacks.moments import fractions_of
 from mixbayes.local_methods.attacks.piles import by_piles
 from mixbayes.local_methods.attacks.position import by_position
 from mixbayes.local_methods.attacks.rare_values import by_rare_values
@@ -207,3 +209,16 @@ def test_heart_comes_back_complete_from_exact_moments_and_not_from_todays_releas
     assert found.patients == found.claims > 0.9 * table.rows
     after = Seen.of(*ClassWiseCondensation(k=5, random_state=0).fit_resample(table, labels), known)
     assert by_fractions(after, 5).cells.size == by_lattice(after).cells.size == 0
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_means_of_few_whole_numbers_have_fractions_that_match_by_chance_and_say_nothing(k: int) -> None:
+    release = seen(*Microaggregation(k=k).fit_resample(TABLE, LABELS))
+    assert fractions_of(release, np.arange(TABLE.rows), 3).bits < BITS_A_ROW[0] * TABLE.rows
+    assert len(by_fractions(release)) == len(by_lattice(release)) == 0
+
+
+def test_a_column_of_zeros_in_one_class_is_no_obstacle() -> None:
+    released, labels = condensed(TABLE, LABELS, 3, 0)
+    numbers = np.column_stack([released.numbers()[:, :-1], 7.0 * labels.codes])
+    assert len(by_fractions(seen(released.with_numbers(numbers), labels), 3)) > 0
