@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import sys
 
-from mixbayes.protocol.privacy.choosing import coins_for, normal_deviation
-from mixbayes.protocol.privacy.loss import Release, delta_of
+from mixbayes.privacy.choosing import coins_for, normal_deviation
+from mixbayes.privacy.loss import Release, delta_of
 
 USUAL = (0.5, 1.0, 2.0, 4.0, 8.0)
 DELTA = 1e-6

@@ -13,6 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
+from mixbayes.privacy.choosing import normal_deviation
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.binned import Binned
@@ -23,7 +24,6 @@ from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.quantiles import Counts, quantiles
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.privacy.choosing import normal_deviation
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
 

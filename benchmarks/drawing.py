@@ -12,6 +12,8 @@ from time import perf_counter
 
 import numpy as np
 
+from mixbayes.privacy.choosing import coins_for
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
@@ -19,8 +21,6 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.training import run_training
-from mixbayes.protocol.privacy.choosing import coins_for
-from mixbayes.protocol.privacy.coins import Coins
 
 DELTA = 1e-6
 SEEDS = bytes(32), b"a" * 32, b"b" * 32

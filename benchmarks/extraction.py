@@ -29,6 +29,8 @@ from attacks.standing import Asker, run_attack
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from mixbayes.privacy.choosing import coins_for
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
@@ -37,8 +39,6 @@ from mixbayes.protocol.bayes.noise import IN_A_CLASS, blurred_in_clear, clamped_
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.circuits.logarithm import FRACTION
-from mixbayes.protocol.privacy.choosing import coins_for
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.report.palette import BLUE, VERMILLION
 from mixbayes.tables.breast_cancer import breast_cancer

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.noise.additive import AdditiveNoise
     from mixbayes.local_methods.noise.multiplicative import MultiplicativeNoise
     from mixbayes.local_methods.perturbation_tree.tree import PerturbationTree
+    from mixbayes.local_methods.private_synthesis.synthesis import PrivateSynthesis
+    from mixbayes.local_methods.recoding.recoding import Recoding
     from mixbayes.local_methods.sample_generation.sampling import SampleGeneration
     from mixbayes.local_methods.sap.sap import SAP
     from mixbayes.local_methods.svd.decomposition import SVD, SparsifiedSVD
@@ -41,6 +43,8 @@ __all__ = [
     "MultiplicativeNoise",
     "ParameterSearch",
     "PerturbationTree",
+    "PrivateSynthesis",
+    "Recoding",
     "SampleGeneration",
     "SparsifiedSVD",
     "UnfitTable",
@@ -58,8 +62,10 @@ _HOMES = {
     "MultiplicativeNoise": "noise.multiplicative",
     "ParameterSearch": "tuning.parameter_search",
     "PerturbationTree": "perturbation_tree.tree",
+    "PrivateSynthesis": "private_synthesis.synthesis",
     "SAP": "sap.sap",
     "SVD": "svd.decomposition",
+    "Recoding": "recoding.recoding",
     "SampleGeneration": "sample_generation.sampling",
     "SparsifiedSVD": "svd.decomposition",
 }

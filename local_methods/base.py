@@ -194,6 +194,18 @@ class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  #
         columns = give_columns(whole, Kept(frozenset(table.positions(unchanged)), kept))
         return columns, None if released.labels is None else give_labels(released.labels)
 
+    def rows_changed(self) -> int | None:
+        """How many rows of a release one row of the table can change, at most; None for any number.
+
+        One, where a released row depends on its own row and on public parameters alone. Whatever else a method learns
+        of the table, such as a mean, a group or a rank, can change any number, and so can draws in the order of rows.
+        """
+        return None
+
+    def row_privacy(self) -> tuple[float, float] | None:
+        """The ε and δ that a release promises for one row more or less in the table; None if it promises none."""
+        return None
+
     @property
     def stood_for_(self) -> NDArray[np.intp]:
         """The row in whose place each released row stands, of a release of as many rows: known to the owner alone."""

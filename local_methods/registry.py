@@ -10,22 +10,25 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 
-from mixbayes.local_methods.base import LocalMethod
+from mixbayes.local_methods.base import LocalMethod, RandomState
 from mixbayes.local_methods.domain import Domain
 from mixbayes.local_methods.errors import BadParameter
 from mixbayes.local_methods.generalisation.parameters import Taxonomies
 from mixbayes.local_methods.name_set_check import ListsOfNames
 from mixbayes.local_methods.name_sets import read_name_sets
+from mixbayes.local_methods.recoding.rules import Edges
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),
     "class-wise-condensation": ("condensation.class_wise", "ClassWiseCondensation"),
     "generalisation": ("generalisation.generalisation", "Generalisation"),
+    "recoding": ("recoding.recoding", "Recoding"),
     "sap": ("sap.sap", "SAP"),
     "dmpd": ("dmpd.decomposition", "DMPD"),
     "perturbation-tree": ("perturbation_tree.tree", "PerturbationTree"),
     "microaggregation": ("microaggregation.aggregation", "Microaggregation"),
     "sample-generation": ("sample_generation.sampling", "SampleGeneration"),
+    "private-synthesis": ("private_synthesis.synthesis", "PrivateSynthesis"),
     "svd": ("svd.decomposition", "SVD"),
     "sparsified-svd": ("svd.decomposition", "SparsifiedSVD"),
     "additive-noise": ("noise.additive", "AdditiveNoise"),
@@ -57,7 +60,7 @@ def required_keys(kind: type[LocalMethod]) -> list[str]:
 
 
 def configured(
-    name: str, settings: Mapping[str, str], seed: int | None = None, domain: Domain | None = None
+    name: str, settings: Mapping[str, str], seed: RandomState = None, domain: Domain | None = None
 ) -> LocalMethod:
     """The method with these parameters, each read as what the method takes; `domain` is for those that need it."""
     kind = method_class(name)
@@ -100,7 +103,7 @@ def _read(text: str, constraint: Any) -> Any:
         return float(text)
     if isinstance(constraint, ListsOfNames):
         return read_name_sets(text)
-    if isinstance(constraint, Taxonomies):
+    if isinstance(constraint, Taxonomies | Edges):
         return constraint.read(text)
     if constraint in (list, tuple, "array-like"):
         return [part.strip() for part in text.split(",") if part.strip()]

@@ -120,7 +120,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             settings.state,
             tallies,
             round=part.seen(rounds),
-            releases=rounds.releases,
+            given_away=rounds.given_away,
             trails=store.witnessing.findings,
             answers=answers,
         )

@@ -112,7 +112,9 @@ class PartyService(PartyServicer):
                 yield Labels(labels=[self._answers[position] for position in found])
 
     def Report(self, request: ReportRequest, context: Context) -> RoundReport:
-        return encode(replace(self._backend.status(), protection=self._protection))
+        found = self._backend.status()
+        protection = ". ".join(filter(None, [self._protection, found.protection]))
+        return encode(replace(found, protection=protection))
 
     def OpenRound(self, request: RoundNumber, context: Context) -> RoundReport:
         self._backend.open_round(request.round)

@@ -1,7 +1,11 @@
 """A hospital's own patients and counts: its own classifier, and the rows by which classifiers are judged here.
 
-A row is judged by classifiers in which its fold does not count. Where noise is agreed, as many rows are asked about as
-a hospital may have, whatever it has: the computing parties see that number.
+A row is judged by classifiers in which its fold does not count. Where noise is agreed, or where the release that was
+counted promises every row an ε, as many rows are asked about as a hospital may have, whatever it has: the computing
+parties see that number.
+
+The own classifier is what the hospital has without anybody: it is made of the table as it is, even where a release of
+it was contributed.
 """
 
 from __future__ import annotations
@@ -45,12 +49,16 @@ class OwnPatients:
     patients: Patients | None = None
     aside: Patients | None = None
     """Those who count nowhere."""
+    unprotected: Words | None = None
+    """The counts of the table as it is, fold after fold, where `vector` has those of a release."""
+    hides_rows: bool = False
+    """Whether nobody may learn how many rows the table has, even without noise."""
     _models: dict[Recipe, Model] = field(default_factory=dict)
 
     def labels(self, recipe: Recipe, codes: Values) -> Labels:
         """The answers of the hospital's own classifier."""
         if recipe not in self._models:
-            self._models[recipe] = fixed_model(self._alone, joint(self.layout, self.vector), recipe)
+            self._models[recipe] = fixed_model(self._alone, joint(self.layout, self._own_counts), recipe)
         return fixed_labels(self._alone, self._models[recipe], codes).astype(np.int64)
 
     def sheet(self, recipe: Recipe) -> Sheet:
@@ -91,18 +99,19 @@ class OwnPatients:
         if self.layout.terms.folds < 2:
             raise Unsupported("The agreement has no folds to judge classifiers by. Agree on some (policy, folds = 5).")
         if self.patients is None or not self.patients.labels.size:
-            raise Unsupported(
-                "There are no patients to judge classifiers by: what a local method released is no patient. Evaluate "
-                "without --protect."
-            )
+            raise Unsupported("There are no patients to judge classifiers by: every fold is empty.")
 
     @property
     def _each(self) -> int:
         """Rows asked about in each fold."""
         folds = self.layout.terms.folds
-        if self.layout.terms.coins:
+        if self.layout.terms.coins or self.hides_rows:
             return -(-min(self.layout.rows_each, MOST_PADDED) // folds)
         return int(np.bincount(self._patients.folds, minlength=folds).max())
+
+    @property
+    def _own_counts(self) -> Words:
+        return self.vector if self.unprotected is None else self.unprotected
 
     @property
     def _patients(self) -> Patients:
@@ -143,7 +152,7 @@ class OwnPatients:
 
     def _without_each(self, recipe: Recipe) -> list[Model]:
         """The hospital's own classifiers, each without one fold."""
-        folds = self.vector.reshape(self.layout.terms.folds, self.layout.size)
+        folds = self._own_counts.reshape(self.layout.terms.folds, self.layout.size)
         rest = folds.sum(axis=0, dtype=np.uint64) - folds
         return fixed_models(self._alone, recipe, rest, np.zeros_like(rest))
 

@@ -15,6 +15,7 @@ from mixbayes.node.rounds.status import Status
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Words
 from mixbayes.tables.folding import Patients
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.meter import Meter
 
 ANYWHERE = "127.0.0.1:0"
@@ -38,6 +39,13 @@ class Settings:
     """What was done to the table before it was counted."""
     guarantee: str = ""
     """What was verified of the protected table."""
+    changed: str = ""
+    """What protecting changed of the counts, and who has which promise."""
+    own_release: PrivateRelease | None = None
+    """What was counted, where that is a release with a promise of its own."""
+    unprotected: Words | None = field(default=None, repr=False)
+    """Where a release was counted, the counts of the table as it is, for the hospital's own classifier. They stay in
+    this node's memory."""
     patients: Patients | None = field(default=None, repr=False)
     """Rows of the table, by which classifiers are judged."""
     aside: Patients | None = field(default=None, repr=False)
@@ -46,12 +54,16 @@ class Settings:
     @cached_property
     def own_patients(self) -> OwnPatients:
         """What the hospital has without asking anybody: the same for all who ask for it, with what it has computed."""
-        return OwnPatients(self.federation.layout, self.vector, self.patients, self.aside)
+        private = self.own_release is not None
+        return OwnPatients(
+            self.federation.layout, self.vector, self.patients, self.aside, self.unprotected, hides_rows=private
+        )
 
     @property
     def protection_text(self) -> str:
-        """The protection and the guarantee, for the hospital's own applications."""
-        return f"{self.protection}: {self.guarantee}" if self.protection else ""
+        """The protection, the guarantee and what they change, for the hospital's own applications."""
+        said = f"{self.protection}: {self.guarantee}" if self.protection else ""
+        return f"{said}. {self.changed}" if said and self.changed else said
 
     @property
     def audited_protection(self) -> dict[str, int | str]:

@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 from mixbayes.local_methods import DMPD
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.errors import PeerGone
 from mixbayes.protocol.paillier.key import obfuscators
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.research.joining import tables as cutting
 from mixbayes.research.joining.chosen import Situation
@@ -82,6 +82,16 @@ def test_every_benchmark_is_run() -> None:
 def test_argmax(load: Load, lines: Lines) -> None:
     load("argmax").main(1)
     assert [line.split()[:3] for line in lines()[1:]] == [[str(c), "1", str(c * (c - 1) // 2)] for c in (3, 5, 10, 26)]
+
+
+def test_synthesis(load: Load, lines: Lines, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synthesis = load("synthesis")
+    monkeypatch.setattr(synthesis, "EPSILONS", (4.0,))
+    synthesis.main(tables, 1000, 1)
+    printed = lines()
+    assert [line.split()[0] for line in printed[3:5]] == ["original", "ε"]
+    assert "no interpreter" in printed[6].lower()
+    assert printed[-1].startswith("1,000 rows in parts")
 
 
 def test_coins(load: Load, lines: Lines) -> None:

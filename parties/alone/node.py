@@ -74,7 +74,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         rounds = Rounds(database, federation, title, clock)
         witnessing = Witnessing(database, title, clock, rounds.last_sealed, log)
         tallies = Tallies()
-        store = PartnerStore(rounds, name, settings.vector, witnessing, tallies)
+        store = PartnerStore(rounds, name, settings.vector, witnessing, tallies, settings.own_release)
         rounds.when_changed(partial(_changed, store, log))
         tell_what_begins_anew(log, federation, settings.state, rounds.replaced)
         stack.callback(store.close)
@@ -97,7 +97,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             settings.state,
             tallies,
             round=partial(_seen, store, part),
-            releases=rounds.releases,
+            given_away=rounds.given_away,
             trails=witnessing.findings,
             answers=partial(_each, (own_call, *part.answers)),
         )

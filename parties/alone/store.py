@@ -12,6 +12,7 @@ import numpy as np
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.ledger import Page
 from mixbayes.node.log import printable
+from mixbayes.node.own_releases import own_in_words
 from mixbayes.node.questions import ID_BYTES, Question
 from mixbayes.node.recipes import best_recipe, of_one_training, remember_best
 from mixbayes.node.rounds.record import Round
@@ -29,6 +30,7 @@ from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.validity import joint
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
+from mixbayes.tables.private_release import PrivateRelease
 
 MOST_TRAININGS = 8
 """Trainings of one round. Nothing but the other's word says that it takes the same counts each time."""
@@ -48,6 +50,7 @@ class PartnerStore:
         vector: Words,
         witnessing: Unwitnessed = UNWITNESSED,
         tallies: Tallies | None = None,
+        own: PrivateRelease | None = None,
     ) -> None:
         self.rounds = rounds
         self.witnessing = witnessing
@@ -57,6 +60,7 @@ class PartnerStore:
         self.role = A if rounds.federation.party(name).address else B
         self.other = next(other for other in rounds.federation.names if other != name)
         self._vector = vector
+        self._own = own
         self._contributing = threading.Lock()
         self._lock = threading.Lock()
         self._loaded: tuple[int, bytes, Engine] | None = None
@@ -83,6 +87,8 @@ class PartnerStore:
             now = self.rounds.current()
             if now.state != COLLECTING or self.name in now.contributions:
                 return
+            if self._own:
+                self.rounds.charge_own(self._own)
             # A tag of the contribution lies on disk unencrypted. The salt keeps it from testing guesses of the counts.
             counts = self._vector.astype("<u8").tobytes() + secrets.token_bytes(_SALT_BYTES)
             self.rounds.hold(now.number, self.name, secrets.token_bytes(ID_BYTES), counts)
@@ -99,7 +105,8 @@ class PartnerStore:
         """How the current round stands, for one of the two hospitals. The agreement's order is the order of names."""
         status = self.rounds.status(hospital, waiting)
         contributed = [name for name in self.federation.names if name in status.contributed]
-        return replace(status, contributed=contributed, trails=self.witnessing.findings())
+        releases = own_in_words(self.rounds.given_away())
+        return replace(status, contributed=contributed, trails=self.witnessing.findings(), protection=releases)
 
     def partner_stands_at(self, number: int, state: str) -> None:
         """The other hospital reports where its last round stands, in its own words."""
@@ -156,7 +163,7 @@ class PartnerStore:
 
     def charge_noise(self, number: int) -> bytes:
         """The seed of this hospital's half of the coins, once their noise is charged."""
-        return self.rounds.charge_noise(number, self.rounds.current().sealed_set)
+        return self.rounds.charge_noise(number, self.rounds.current().sealed_set, for_nothing=self._own is not None)
 
     def keep(self, number: int, run: bytes, engine: Engine | None, counts: Words | None) -> None:
         """`counts` are what answers need besides the model.

@@ -19,6 +19,7 @@ from mixbayes.node.tallies import Counting, uncounted
 from mixbayes.parties.asking import Numbering, broken, fresh_id, of_recipe, renewed
 from mixbayes.parties.open_question import OpenQuestion
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Values
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.classification import ask_private, fetch, show
@@ -31,7 +32,6 @@ from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.repeats import Repeated, as_they_are, with_repeats
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerGone
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.errors import QuestionSpent
 

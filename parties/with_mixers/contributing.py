@@ -6,15 +6,16 @@ and `Contributor` brings them to the mixers whenever a round collects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mixbayes.agreement.agreement import Privacy
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import JOINT_TEST, About, Clock, ContributionTables, Datastore
 from mixbayes.node.log import Log, logged
+from mixbayes.node.own_releases import charge_own, own_in_words
 from mixbayes.node.pauses import HOPELESS
-from mixbayes.node.privacy import spent, too_much
+from mixbayes.node.privacy import GivenAway, spent, too_much
 from mixbayes.node.recipes import best_recipe, remember_best
 from mixbayes.node.repeated import Repeated
 from mixbayes.node.rounds.state import COLLECTING, OVER
@@ -23,13 +24,14 @@ from mixbayes.parties.open_question import NoteOfNode, OpenQuestion
 from mixbayes.parties.own_patients import other_counts
 from mixbayes.parties.with_mixers.both_mixers import BothMixers
 from mixbayes.parties.with_mixers.rounds_at_both import NAMES
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.evaluation import Sheet
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.errors import MixbayesError, OutOfRange
-from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 from mixbayes.protocol.shares import split
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.contribution import ID_BYTES, Contribution, encode
 from mixbayes.transport.errors import AlreadyContributed, RefusedByPolicy
 
@@ -73,11 +75,12 @@ class Outbox:
         privacy: Privacy | None = None,
         release: Release | None = None,
         test_release: Release | None = None,
+        own: PrivateRelease | None = None,
     ) -> None:
         """The hospital contributes to at most `most` sealed rounds under this agreement, whatever mixers ask for.
 
         Where noise is agreed, `release` is what the counts of a round give away of a patient, and `test_release` what
-        its joint test does.
+        its joint test does. `own` is what the hospital's counts are made of, where they are those of an own release.
         """
         self._datastore = Datastore(database, ContributionTables, me, clock)
         self._me = me
@@ -86,6 +89,7 @@ class Outbox:
         self._privacy = privacy
         self._release = release
         self._test_release = test_release
+        self._own = own
         self._said: dict[str, int] = {}
         """By mixer, how often it last said that it has charged noise."""
 
@@ -116,7 +120,7 @@ class Outbox:
         with self._datastore.write() as tables:
             release, privacy = self._test_release, self._privacy
             if release and privacy and not tables.noise_charged(self._agreement, number, JOINT_TEST):
-                if why := too_much(tables.releases(), release, privacy):
+                if why := too_much(tables.given_away(), release, privacy):
                     raise RefusedByPolicy(
                         f"{self._me} gives no rows for the joint test: {why}. Agree on a larger total."
                     )
@@ -191,17 +195,21 @@ class Outbox:
         with self._datastore.write() as tables:
             tables.note(self._me, verb, subject, about)
 
-    def releases(self) -> Sequence[Release]:
-        """All noise that was ever charged here."""
+    def given_away(self) -> GivenAway:
+        """All that was ever charged here."""
         with self._datastore.read() as tables:
-            return tables.releases()
+            return tables.given_away()
+
+    def own_releases(self) -> str:
+        """In words, what the own releases of this hospital's table promise together, where there are several."""
+        return own_in_words(self.given_away())
 
     def noise_spent(self) -> float:
         """The ε of all noise on this hospital's contributions; nothing where no noise is agreed."""
         if not (privacy := self._privacy):
             return 0.0
         with self._datastore.read() as tables:
-            return spent(tables.releases(), privacy)
+            return spent(tables.given_away(), privacy)
 
     def _catch_up(self, tables: ContributionTables, number: int, drawn: int, release: Release) -> None:
         own = tables.noise_charges(self._agreement)
@@ -216,12 +224,19 @@ class Outbox:
         """A contribution may get its noise as soon as it has left: that is charged before.
 
         A round that ended before anything was drawn leaves its charge to the next one. Else whoever closes rounds
-        could use up everybody's ledger.
+        could use up everybody's ledger. Of an own release the noise hides nothing: that is charged by itself, once.
         """
-        drawn = max(tables.drawn(self._agreement).values(), default=0)
-        if not self._release or not self._privacy or tables.noise_charges(self._agreement) > drawn:
+        if self._own:
+            charge_own(tables, self._me, self._own, self._privacy)
+            if self._release:
+                tables.charge_noise(self._agreement, number, _WHATEVER_SET, None, None)
             return
-        if why := too_much(tables.releases(), self._release, self._privacy):
+        drawn = max(tables.drawn(self._agreement).values(), default=0)
+        if not self._release or not self._privacy:
+            return
+        if tables.noise_charges(self._agreement) > drawn and not tables.noise_for_nothing(self._agreement):
+            return
+        if why := too_much(tables.given_away(), self._release, self._privacy):
             raise RefusedByPolicy(f"{self._me} does not contribute: {why}. Agree on a larger total.")
         tables.charge_noise(self._agreement, number, _WHATEVER_SET, self._release, None)
 

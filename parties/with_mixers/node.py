@@ -80,7 +80,8 @@ class Hospital:
     def status(self) -> Status:
         found = self._mixers.status()
         trails = [*found.trails, *self._witnessing.findings()]
-        return replace(found, epsilon_spent=max(found.epsilon_spent, self._outbox.noise_spent()), trails=trails)
+        spent = max(found.epsilon_spent, self._outbox.noise_spent())
+        return replace(found, epsilon_spent=spent, trails=trails, protection=self._outbox.own_releases())
 
     def labels(self, codes: Values, *, private: bool, id: bytes, renew: bool, recipe: Recipe) -> Iterator[Labels]:
         """The labels, question by question. Between two questions another application may have its turn.
@@ -243,7 +244,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
         tell_what_begins_anew(log, federation, settings.state)
         rounds, privacy = federation.policy.rounds, federation.privacy
         releases = federation.release, federation.test_release
-        outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, *releases)
+        outbox = Outbox(database, title, federation.digest(), clock, rounds, privacy, *releases, settings.own_release)
         witnessing = Witnessing(database, title, clock, outbox.last_sealed, log)
         tallies, own = Tallies(), settings.own_patients
         mixers = stack.enter_context(both_mixers(federation, identity, Watch(), witnessing, tallies.traffic))
@@ -268,7 +269,7 @@ def running(settings: Settings, log: Log, clock: Callable[[], float] = time.time
             settings.state,
             tallies,
             round=last.seen,
-            releases=outbox.releases,
+            given_away=outbox.given_away,
             trails=witnessing.findings,
             answers=answers,
         )

@@ -27,6 +27,7 @@ from mixbayes.protocol.attributes.gaussian_moments import (
     ABSENT,
     ABSENT_CODE,
     MOMENTS,
+    MOST_EACH,
     NUMERIC_BITS,
     PRESENT,
     add_moments,
@@ -94,6 +95,10 @@ class Gaussian(Kind):
     @property
     def rows(self) -> int:
         return ABSENT + 1
+
+    @property
+    def most_each(self) -> Sequence[float]:
+        return MOST_EACH
 
     def count(self, block: Words, codes: Values, labels: Integers, times: Integers | None = None) -> None:
         add_moments(block, codes[0].astype(np.int64), labels, times)

@@ -7,6 +7,8 @@ half of x², so that every sum stays below 2^63.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,8 @@ ABSENT_CODE = (1 << NUMERIC_BITS) + 1
 PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH, ABSENT = range(5)
 """The rows of the block."""
 MOMENTS = [PRESENT, SUM, SQUARES_LOW, SQUARES_HIGH]
+MOST_EACH = (1.0, 2.0**NUMERIC_BITS, math.inf, 2.0**NUMERIC_BITS, 1.0)
+"""What a patient adds to each row at most; the low halves of squares say nothing by themselves."""
 
 
 def scaled(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.int32]:

@@ -173,6 +173,12 @@ class Kind(Frozen):
     def rows(self) -> int:
         """Rows of its block in the layout, each with a cell for every class."""
 
+    @property
+    def most_each(self) -> Sequence[float]:
+        """What one patient adds to each row of the block, at most; infinite where that says nothing by itself, as of
+        the lower digits of a sum."""
+        return [1.0] * self.rows
+
     @abstractmethod
     def count(self, block: Words, codes: Values, labels: Integers, times: Integers | None = None) -> None:
         """Add patients to the block (rows, K): their codes (columns, n) and the positions of their classes.

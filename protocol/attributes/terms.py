@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.privacy.coins import Coins
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
@@ -54,7 +55,6 @@ from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
 

@@ -21,6 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words, mask, slices
 from mixbayes.protocol.attributes.kind import Positive
 from mixbayes.protocol.attributes.layout import Layout
@@ -29,7 +30,6 @@ from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.products import scale, weighted
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import LocalError
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 
 IN_A_CLASS = 4

@@ -25,11 +25,11 @@ from mixbayes.agreement.noise import (
     without_noise,
 )
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, keeps, rounded_up
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release, delta_of, epsilon_of
 from mixbayes.protocol.attributes.dictionary import dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release, delta_of, epsilon_of
 from tests.keys.helpers import HEART, changed
 
 DICTIONARY = federation_from(HEART).dictionary

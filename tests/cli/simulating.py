@@ -65,8 +65,9 @@ def check_document(document: Record) -> None:
         assert [type(number) for number in coins] == [int] * len(coins)
         assert unit == "one row more or less in one hospital's table"
     for hospital in hospitals:
-        name, rows, *unprotected = keys_of(hospital, "name", "rows", "protect", "guarantee", "unlabelled", "coarsened")
-        assert [type(name), type(rows), *unprotected] == [str, int, None, None, 0, 0]
+        about = "name", "rows", "protect", "guarantee", "unlabelled", "coarsened", "changed"
+        name, rows, *unprotected = keys_of(hospital, *about)
+        assert [type(name), type(rows), *unprotected] == [str, int, None, None, 0, 0, None]
     assert protocol in ("shares", "paillier")
     assert [type(name) for name in classes] == [str] * len(classes)
     assert type(instances) is int

@@ -14,10 +14,10 @@ from mixbayes.cli.evaluate import show_jointly
 from mixbayes.cli.nodes import dealt_by
 from mixbayes.evaluation.document import Table
 from mixbayes.evaluation.jointly import joint_evaluation
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.bayes.joint_test import figures_in_clear
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.validity import joint
-from mixbayes.protocol.privacy.coins import Coins
 from tests.cli.typed import Prompt
 from tests.services.helpers import Site, make_site, wait_until
 

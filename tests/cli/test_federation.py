@@ -12,11 +12,11 @@ from typer.testing import CliRunner, Result
 from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.agreement.files import read_federation
 from mixbayes.cli.app import app
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, DictionaryTooLarge, MixbayesError, Unsupported
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.transfer.kinds import SILENT
 
 THREE = ["--party", "cleveland", "--party", "hungarian", "--party", "va"]

@@ -494,6 +494,7 @@ def test_every_method_of_the_registry_runs(protect: Command, patients: Path, tmp
         "perturbation-tree": ["leaf_size=8", "confidential=age"],
         "microaggregation": ["k=5", "confidential=age"],
         "svd": ["rank=2"],
+        "recoding": ["suppress=age"],
         "sparsified-svd": ["rank=2", "sparsity=0.2"],
     }
     flags = [word for setting in needed.get(method, []) for word in ("--set", setting)]

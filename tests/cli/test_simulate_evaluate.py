@@ -107,8 +107,6 @@ def test_a_table_to_classify_is_asked_about_by_one_hospital(
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--evaluate", "--protect", "north=sap:p=1"], "north has no patients to judge classifiers by"),
-        (["--evaluate", "--protect", "sap:p=1"], "the hospitals have no patients to judge classifiers by"),
         (["--evaluate", "--two-party", "--protocol", "paillier"], "--evaluate judges classifiers on shares"),
         (["--evaluate", "--folds", "1"], "--evaluate with --folds 1"),
         (["--folds", "5"], "--folds is about evaluations"),

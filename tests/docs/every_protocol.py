@@ -20,6 +20,7 @@ from mixbayes.node.questions import ID_BYTES, Kind, Question
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.parties.alone.store import PartnerStore
 from mixbayes.parties.alone.talk import Asker, answer_questions, train_round
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol import memory
 from mixbayes.protocol.bayes.cuts import run_cuts
 from mixbayes.protocol.bayes.evaluation import Sheet, run_evaluation
@@ -32,7 +33,6 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.paillier.key import SecretKey
 from mixbayes.protocol.paillier.whole import run_paillier
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.lots import LOT
 from mixbayes.protocol.transfer.pool import connect_pair

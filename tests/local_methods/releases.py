@@ -49,6 +49,7 @@ SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
         {**SHORT, "mutation_rule": "printed"},
     ],
     "generalisation": [{"k": 5}, {"k": 3, "split": "best"}, {"k": 20, "l": 2, "missing": "fill"}],
+    "recoding": [{"cuts": {"c0": 0.3}}, {"cuts": {"c0": [0, 1, 2, 400000]}, "suppress": ["c1"], "missing": "drop"}],
     "perturbation-tree": [
         {"leaf_size": 5},
         {"leaf_size": 4, "split": "median", "block_size": 60},
@@ -57,6 +58,7 @@ SETTINGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     ],
     "microaggregation": [{"k": 3}, {"k": 10}, {"k": 3, "variant": "univariate"}],
     "sample-generation": [{}, {"classifiers": ["naive-bayes"]}],
+    "private-synthesis": [{"epsilon": 1}, {"epsilon": 1000, "bins": 8}, {"epsilon": 3, "missing": "drop"}],
     "svd": [{"rank": 1}, {"rank": 2}],
     "sparsified-svd": [{"rank": 2, "sparsity": 0.3}],
     "additive-noise": [{}, {"correlated": False}],

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mixbayes.parties import own_patients
 from mixbayes.parties.own_patients import OwnPatients
+from mixbayes.privacy.coins import Coins
+from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
@@ -15,7 +19,6 @@ from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.evaluation import PADDING
 from mixbayes.protocol.bayes.recipe import JOINT, OWN
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.tables.folding import Patients
 
 FOLDS = 3
@@ -63,9 +66,34 @@ def test_of_more_patients_than_are_asked_about_a_sample_is_spread_over_the_table
     assert own_patients._spread(rows, 50).tolist() == rows.tolist()
 
 
+def test_a_private_release_hides_how_many_patients_there_are_without_noise_too() -> None:
+    exact = own(17)
+    private = replace(exact, hides_rows=True)
+    assert (exact.sheet(JOINT).rows, private.sheet(JOINT).rows, private.judged) == (6, 10, 17)
+
+
+def test_the_own_classifier_is_that_of_the_table_as_it_is() -> None:
+    """Also to judge the others by: what was contributed says the opposite."""
+    layout, says = own(4).layout, (np.arange(30) // 3 % 2).astype(np.int32)
+    dealt = np.arange(30) % FOLDS
+    patients = Patients(says[None], says, dealt)
+
+    def counts(labels: Values) -> Words:
+        of_folds = [count(layout, Codes(says[None][:, dealt == f], labels[dealt == f])) for f in range(FOLDS)]
+        return np.concatenate(of_folds)
+
+    protecting = OwnPatients(layout, counts(1 - says), patients, None, counts(says))
+    codes = np.array([[0, 1]], np.int32)
+    assert protecting.labels(OWN, codes).tolist() == [0, 1]
+    assert OwnPatients(layout, counts(1 - says), patients).labels(OWN, codes).tolist() == [1, 0]
+    assert set(protecting.groups.tolist()) <= {1, 3, PADDING}, "who is right, of either class"
+    totals = protecting.own_totals(OWN).answers
+    assert totals[[1, 3], [0, 1]].sum() == totals.sum() == 30
+
+
 @pytest.mark.parametrize("folds", [1, FOLDS])
 def test_without_folds_or_patients_it_says_what_to_do(folds: int) -> None:
     one = own(6, folds=folds)
     nobody = OwnPatients(one.layout, one.vector, one.patients if folds == 1 else None)
-    with pytest.raises(Unsupported, match="policy, folds = 5" if folds == 1 else "without --protect"):
+    with pytest.raises(Unsupported, match="policy, folds = 5" if folds == 1 else "every fold is empty"):
         nobody.refuse_none()

@@ -18,9 +18,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mixbayes
 from mixbayes.local_methods.containers import read_columns
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release, epsilon_of
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release, epsilon_of
 from mixbayes.simulation.estimator import FederatedNaiveBayes, _columns
 from mixbayes.tables.encoding import encode_query
 

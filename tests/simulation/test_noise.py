@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release, epsilon_of
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.errors import BadData, Unsupported
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release, epsilon_of
 from mixbayes.simulation import run
 from mixbayes.simulation.applications import Desks
 from mixbayes.simulation.crew import Crew

@@ -12,6 +12,7 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.simulation.by_recipe import Answered, WithRecipe
 from mixbayes.simulation.outcome import Accuracy, Hospital, Outcome, Rounds, Seconds, Volumes, compare, pooled_labels
+from mixbayes.tables.changed import Changed
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
@@ -70,7 +71,7 @@ def test_agreement_and_accuracies() -> None:
     questions = table(("blue", "no"), ("blue", "no"), ("blue", "yes"), ("red", "yes"))
     agreement, accuracy = compared(questions, [NO, YES, YES, NO])
     assert agreement == 0.25  # pooled: no, no, no, yes
-    alone: dict[str, float | None] = {"east": 0.25, "north": 0.75, "south": 0.25}
+    alone: dict[str, float | None] = {"east": 0.25, "north": 0.75, "south": 0.75}
     assert accuracy == Accuracy(joint=0.5, pooled=0.75, pooled_unprotected=0.75, alone=alone)
 
 
@@ -103,7 +104,10 @@ def test_rows_of_unknown_class_count_for_no_accuracy() -> None:
 def outcome() -> Outcome:
     return Outcome(
         class_column="ill",
-        hospitals=[Hospital("north", 6), Hospital("south", 2, "sap:p=1", "one suppressed", 1, 3)],
+        hospitals=[
+            Hospital("north", 6),
+            Hospital("south", 2, "sap:p=1", "one suppressed", 1, 3, Changed(6, 2, 0.25, 0.5)),
+        ],
         protocol="shares",
         classes=["no", "yes"],
         instances=1,
@@ -145,7 +149,15 @@ def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
     assert document == {
         "class_column": "ill",
         "hospitals": [
-            {"name": "north", "rows": 6, "protect": None, "guarantee": None, "unlabelled": 0, "coarsened": 0},
+            {
+                "name": "north",
+                "rows": 6,
+                "protect": None,
+                "guarantee": None,
+                "unlabelled": 0,
+                "coarsened": 0,
+                "changed": None,
+            },
             {
                 "name": "south",
                 "rows": 2,
@@ -153,6 +165,7 @@ def test_document_is_the_interfaces_and_has_no_label_of_a_row() -> None:
                 "guarantee": "one suppressed",
                 "unlabelled": 1,
                 "coarsened": 3,
+                "changed": {"numbers": 6, "differing": 2, "median": 0.25, "largest": 0.5},
             },
         ],
         "protocol": "shares",

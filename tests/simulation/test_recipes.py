@@ -59,7 +59,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Prepared]:
 def judged(given: Prepared, hospital: str, recipe: Recipe) -> Opened:
     """In the clear."""
     layout, vector = given.layout, given.vectors[hospital]
-    own = OwnPatients(layout, vector, given.patients[hospital])
+    own = OwnPatients(layout, vector, given.patients[hospital], None, given.unprotected[hospital].vector)
     if recipe.base == "own":
         return of_totals(str(recipe), own.own_totals(recipe))
     folds = vector.reshape(layout.terms.folds, layout.size)
@@ -78,16 +78,22 @@ def expected(given: Prepared, hospital: str, recipes: list[Recipe]) -> dict[str,
 
 
 def test_every_hospital_judges_by_its_own_patients_and_asks_by_its_own_best(seen: list[Prepared]) -> None:
+    """The first one protects its table: its own classifier is that of the table as it is."""
     said: list[tuple[str, int, int]] = []
     outcome = simulate(
         HELD,
         evaluate=True,
         folds=FOLDS,
+        protect={"north": "sap:p=0.4"},
         recipe="best",
         deadline=PATIENCE,
         progress=lambda *step: said.append(step),
     )
     (given,) = seen
+    changed = [hospital.changed for hospital in outcome.hospitals]
+    assert changed[0]
+    assert changed[0].differing > 0
+    assert changed[1:] == [None, None]
     recipes = list(wishes(evaluate=True).compared)
     documents = {name: expected(given, name, recipes) for name in HELD}
     assert outcome.evaluation == documents
@@ -166,7 +172,7 @@ def test_nothing_held_out_is_nothing_asked() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"evaluate": True, "protect": {"north": "sap:p=1"}}, "north has no patients to judge classifiers by"),
+        ({"epsilon": 1.0, "protect": {"north": "sap:p=1"}}, "Possible with noise: recoding"),
         ({"evaluate": True, "folds": 1}, "dealt into 2 to 20 folds"),
         ({"recipe": "joint:costs=maybe=3"}, "has a cost for 'maybe'; the classes are no, yes"),
     ],

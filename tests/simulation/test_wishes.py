@@ -83,13 +83,6 @@ def test_named_recipes_are_compared_in_place_of_the_usual_ones() -> None:
         ({"recipe": "best", "folds": 0}, "--recipe best with --folds 0"),
         ({"folds": 5}, "--folds is about evaluations, and nobody evaluates"),
         ({"recipe": PERSONAL, "compare": ["joint"]}, "--compare is about evaluations"),
-        ({"evaluate": True, "protect": {"": "sap:p=1"}}, "--evaluate: the hospitals have no patients to judge"),
-        ({"evaluate": True, "protect": "sap:p=1"}, "--evaluate: the hospitals have no patients to judge"),
-        ({"evaluate": True, "protect": {"north": "sap:p=1"}}, "--evaluate: north has no patients to judge"),
-        (
-            {"recipe": "best", "protect": {"north": "sap:p=1", "south": "sap:p=1"}},
-            "--recipe best: north and south have no patients to judge",
-        ),
         ({"test_share": 0.6}, "--test-share 0.6: a share from 0 to 0.5"),
         ({"recipe": "better"}, "'better' is no recipe"),
         ({"evaluate": True, "compare": ["personal:weight=101"]}, "is no recipe"),
@@ -102,8 +95,7 @@ def test_what_does_not_go_together(asked: dict[str, Any], said: str) -> None:
 
 
 def test_what_goes_together_all_the_same() -> None:
-    """A protected hospital may ask, by any recipe; the exact protocol answers by all that are sure."""
-    assert wishes(recipe=PERSONAL, protect="sap:p=1").recipe == PERSONAL
+    """The exact protocol answers by all recipes that are sure."""
     assert wishes(recipe=COSTLY, protocol="paillier").agreed == (COSTLY,)
     assert wishes(recipe="own:unsure=1", protocol="paillier").asked == read_recipe("own:unsure=1")
     assert len(wishes(evaluate=True, compare=[PERSONAL, *COMPARED], noise=True).compared) == 4

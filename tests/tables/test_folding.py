@@ -31,9 +31,8 @@ from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.errors import BadData, LocalError
 from mixbayes.tables.cells import Cells, Column, Listed
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import counted, protected
-from mixbayes.tables.folding import Dealing, Folded, Patients, folded, protected_in_folds
-from mixbayes.tables.protecting import read_protection
+from mixbayes.tables.counting import counted
+from mixbayes.tables.folding import Dealing, Folded, Patients, folded
 from mixbayes.tables.sources.opening import open_table
 from mixbayes.tables.sources.source import InMemory, Part, Progress, Source, no_progress
 from mixbayes.tables.tallying import Counting
@@ -323,20 +322,6 @@ def test_files_and_databases_are_dealt_as_what_is_in_memory(tmp_path: Path) -> N
         assert shown(found) == shown(wanted)
     of_database = folded(layout, open_table(f"duckdb:{tmp_path / 't.db'}"), secret=SECRET)
     assert by_fold(layout, of_database).sum(axis=0).tolist() == counted(layout_of(*KINDS[:2]), columns).vector.tolist()
-
-
-def test_a_protected_table_is_dealt_in_turn_and_has_no_patients() -> None:
-    ages = [f"{20 + at % 40}" for at in range(60)]
-    columns = table(sex=["m", "f", "f"] * 20, age=ages, **{"class": ["no", "yes"] * 30})
-    protection = read_protection("generalisation:k=3:quasi_identifiers=sex")
-    plain = protected(layout_of(*KINDS[:2]), columns, protection, 0)
-    layout = layout_of(*KINDS[:2], folds=4)
-    found = protected_in_folds(layout, columns, protection, 0)
-    vectors = found.vector.reshape(4, layout.size)
-    assert vectors.sum(axis=0).tolist() == plain.vector.tolist()
-    assert layout.class_counts(vectors).sum(axis=1).tolist() == [15] * 4
-    assert replace(found, vector=plain.vector) == plain
-    assert found.guarantee
 
 
 def test_nothing_of_a_patient_shows_in_a_repr() -> None:

@@ -32,6 +32,8 @@ from mixbayes.agreement.members import Mixer, Party
 from mixbayes.agreement.pins import KeyChange, change_problems, current_key, key_problems
 from mixbayes.agreement.problems import Problem, lines, refuse
 from mixbayes.agreement.promise import cost, keeps
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
@@ -42,8 +44,6 @@ from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.transfer.kinds import KINDS, KindName, TransferKind
 
 LONGEST_TITLE = 100

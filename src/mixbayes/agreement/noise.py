@@ -6,27 +6,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 from mixbayes.agreement.agreement import MOST_EPSILON, Federation, Given, Privacy
 from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
+from mixbayes.privacy.choosing import coins_for
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.privacy.choosing import coins_for
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release
 
 USUAL_DELTA = 1e-6
 MOST_NAMED = 10
-
-
-def refuse_protected_and_noisy() -> NoReturn:
-    """A method changes many released rows for one row of the table, and noise hides one row that is counted."""
-    raise Unsupported(
-        "A table that a local method has changed cannot be counted where noise is agreed: one row of the table changes "
-        "many of its rows, and the noise would hide only one of those. Leave out --protect, or agree without noise."
-    )
 
 
 def promised(

@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import TOLERANCE, Release, delta_of, epsilon_of
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import TOLERANCE, Release, delta_of, epsilon_of
 
 UNIT = "one row more or less in one hospital's table"
 """What the promise is about. A patient with rows in two hospitals counts twice."""

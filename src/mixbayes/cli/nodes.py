@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from threading import Thread
 from types import FrameType
 from typing import Annotated, Protocol, TypeVar
@@ -19,8 +20,8 @@ import typer
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.files import read_federation
-from mixbayes.agreement.noise import refuse_protected_and_noisy
 from mixbayes.cli import bounded
+from mixbayes.cli.kept_releases import KeptReleases
 from mixbayes.cli.node_options import Agreed, Keys, Name, State
 from mixbayes.cli.page import Listen, TextsFile, refuse_page, with_page
 from mixbayes.cli.progress import Talk
@@ -33,14 +34,15 @@ from mixbayes.node.metrics.address import Address, checked
 from mixbayes.node.observed import Observed
 from mixbayes.node.supervision import supervised, tell_status
 from mixbayes.parties.examination import Patient
-from mixbayes.protocol.attributes.layout import Layout
-from mixbayes.tables.counting import refuse_empty, refuse_too_few, seed_for
-from mixbayes.tables.folding import Folded, folded, protected_in_folds
+from mixbayes.tables.counting import refuse_empty, refuse_too_few
+from mixbayes.tables.folding import Folded, folded
+from mixbayes.tables.protected_folds import Secrets, protected_in_folds
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.source import SourceAway
 from mixbayes.tables.tallying import Counted
-from mixbayes.transport.errors import NO_ROOM, CannotServe
+from mixbayes.tables.with_noise import for_whom, refuse_unfit_for_noise
+from mixbayes.transport.errors import NO_ROOM, CannotServe, RefusedByPolicy
 
 MIXER_EXAMPLES = """Examples:
 
@@ -143,6 +145,14 @@ def party(
             envvar="MIXBAYES_PROTECT",
         ),
     ] = "",
+    even_if_unchanged: Annotated[
+        bool,
+        typer.Option(
+            "--even-if-unchanged",
+            help="Contribute also where --protect changes none of the numbers of which labels are made.",
+            envvar="MIXBAYES_EVEN_IF_UNCHANGED",
+        ),
+    ] = False,
     metrics: Metrics = "",
     metrics_open: MetricsOpen = False,
     reflection: Reflection = False,
@@ -160,18 +170,24 @@ def party(
     shown_at = _metrics_address(metrics, metrics_open)
     agreed = read_federation(federation)
     title = agreed.title(agreed.party(name).name)
-    if protect and agreed.privacy:
-        refuse_protected_and_noisy()
+    protection = read_protection(protect) if protect else None
+    if protection and (privacy := agreed.privacy):
+        refuse_unfit_for_noise(protection, privacy.epsilon, privacy.delta)
     bounded.over()  # a large table may take its time, and so may a database that is not up yet
     tell_status("counts the table")
-    layout, secret = agreed.layout, load_keys(keys, name, datetime.now(UTC)).state_key
-    found = _when_it_answers(lambda: _folded(agreed, data, how, secret))
+    secret = load_keys(keys, name, datetime.now(UTC)).state_key
+    found = _when_it_answers(
+        lambda: (
+            _protected(agreed, data, how, secret, protection, state)
+            if protection
+            else _folded(agreed, data, how, secret)
+        )
+    )
     counts = found.counted
-    if protect:
-        seed = seed_for(secret, protect)
-        counts = _when_it_answers(lambda: _protected(layout, data, how, read_protection(protect), seed))
     log = configure(title)
     _tell_what_was_counted(counts, log)
+    if not even_if_unchanged:
+        _refuse_unchanged(counts)
     settings = Settings(
         agreed,
         name,
@@ -184,8 +200,11 @@ def party(
         reflection,
         counts.protection,
         counts.guarantee,
-        patients=None if protect else found.patients,
-        aside=None if protect else found.aside,
+        changed=_changed(agreed, counts),
+        own_release=counts.own_release,
+        unprotected=found.unprotected,
+        patients=found.patients,
+        aside=found.aside,
     )
     shown = None
     if page:
@@ -218,9 +237,39 @@ def dealt_by(agreed: Federation, secret: bytes) -> bytes:
     return secret + bytes.fromhex(agreed.digest())
 
 
-def _protected(layout: Layout, data: str, how: How, protection: Protection, seed: int) -> Counted:
+def _protected(agreed: Federation, data: str, how: How, secret: bytes, protection: Protection, state: Path) -> Folded:
+    layout = agreed.layout
     with Talk() as talk:
-        return protected_in_folds(layout, read(data, how, talk), protection, seed, Tenths(talk))
+        table = read(data, how, talk)
+        refuse_empty(table.rows, table.source)
+        refuse_too_few(table.rows, layout.terms.min_rows, table.source)
+        return protected_in_folds(
+            layout,
+            table,
+            protection,
+            Secrets(dealt_by(agreed, secret), secret),
+            test_share=agreed.policy.test_share,
+            kept=KeptReleases(state, secret),
+            progress=Tenths(talk),
+        )
+
+
+def _refuse_unchanged(counts: Counted) -> None:
+    """A protection that changes nothing would be taken for one."""
+    if counts.changed and not counts.changed.differing:
+        raise RefusedByPolicy(
+            f"{counts.protection}: {counts.changed}. Choose another method or setting, leave out --protect, or say "
+            "--even-if-unchanged."
+        )
+
+
+def _changed(agreed: Federation, counts: Counted) -> str:
+    """What protecting changed, and who has which promise, for the hospital's own applications."""
+    said = [str(counts.changed)] if counts.changed else []
+    if counts.own_release:
+        noise, aside = agreed.privacy is not None, agreed.joint_test
+        said.append(f"Promised is {for_whom(counts.own_release, noise=noise, aside=aside)}")
+    return ". ".join(said)
 
 
 def _when_it_answers(work: Callable[[], Made]) -> Made:
@@ -244,6 +293,9 @@ def _tell_what_was_counted(counts: Counted, log: Log) -> None:
         log.warning("cells that the protection generalised count as missing", cells=counts.coarsened)
     if counts.protection:
         log.info("the table is protected", method=counts.protection, guarantee=counts.guarantee)
+    if changed := counts.changed:
+        say = log.warning if changed.hardly else log.info
+        say("what protecting changed", changed=str(changed))
 
 
 _ENOUGH = (signal.SIGTERM, signal.SIGINT)

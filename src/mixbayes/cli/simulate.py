@@ -34,6 +34,7 @@ from mixbayes.cli.recipes import USUAL_FOLDS, TestShare
 from mixbayes.cli.report_file import Report, ReportFile
 from mixbayes.cli.simulate_text import show
 from mixbayes.cli.slow_link import Delay, Rate, slow_link
+from mixbayes.node.log import printable
 from mixbayes.parties.applications import BEST
 from mixbayes.parties.own_patients import MOST_PADDED
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -197,7 +198,6 @@ def simulate(
         recipe=recipe,
         compare=compare or [],
         protocol=protocol.value,
-        protect=protections,
         noise=epsilon is not None,
     )  # what does not go together is refused before any table is read
     if labels:
@@ -265,7 +265,16 @@ def simulate(
     if holdout is None and not asked and usual_share(given) < USUAL_HOLDOUT:
         said = f"Of this large table only {outcome.instances:,} rows were classified; --holdout says how many."
         typer.echo(said, err=True)
+    _warn_of_unchanged(outcome)
     _hand_out(outcome, page, as_json=as_json)
+
+
+def _warn_of_unchanged(outcome: Outcome) -> None:
+    """A simulation goes on where a hospital's node would refuse."""
+    for one in outcome.hospitals:
+        if one.changed and one.changed.hardly:
+            refused = "" if one.changed.differing else ". `mixbayes party` refuses that without --even-if-unchanged"
+            typer.echo(f"mixbayes: {printable(one.name)}, {one.protect}: {one.changed}{refused}.", err=True)
 
 
 def _hand_out(outcome: Outcome, page: ReportFile | None, *, as_json: bool) -> None:

@@ -34,6 +34,8 @@ def show(outcome: Outcome) -> None:
     if outcome.recipe:
         _show_answers(console, outcome.recipe)
     for hospital in outcome.hospitals:
+        if hospital.changed:
+            console.print(Text(f"{hospital.name}: {hospital.changed}"), soft_wrap=True)
         if hospital.coarsened:
             said = (
                 f"{hospital.name}: {hospital.coarsened:,} cells were generalised or suppressed: they count as missing"

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from mixbayes.agreement.agreement import Federation
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.errors import BadData
-from mixbayes.protocol.privacy.coins import Coins
 
 FORMAT = "mixbayes model 1"
 _UNIT = "one row more or less in one hospital's table"

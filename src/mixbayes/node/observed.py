@@ -12,9 +12,9 @@ from pathlib import Path
 
 from mixbayes.agreement.agreement import Federation
 from mixbayes.node.identity import Identity
+from mixbayes.node.privacy import GivenAway
 from mixbayes.node.rounds.status import Status
 from mixbayes.node.tallies import Tallies
-from mixbayes.protocol.privacy.loss import Release
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Observed:
     tallies: Tallies
     round: Callable[[], RoundSeen | None]
     """None as long as a hospital's node has heard of none."""
-    releases: Callable[[], Sequence[Release]]
+    given_away: Callable[[], GivenAway]
     """All noise that was ever charged in this node's ledger."""
     trails: Callable[[], Sequence[str]]
     """What is wrong with audit trails, by what this node noted."""

@@ -227,6 +227,7 @@ def _protection(outcome: Outcome) -> Section:
             if some
             else "Here no hospital did."
         ),
+        *(f"{hospital.name}: {hospital.changed}." for hospital in some if hospital.changed),
         *([f"Rows left without a class by this are not counted: {left_out:,}."] if left_out else []),
         *([f"Cells that were generalised or suppressed count as missing: {coarsened:,}."] if coarsened else []),
     ]

@@ -22,6 +22,7 @@ from mixbayes.local_methods.containers import read_columns
 from mixbayes.local_methods.tables import Table
 from mixbayes.model.classifier import TableClassifier
 from mixbayes.model.frames import texts_of
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -33,7 +34,6 @@ from mixbayes.protocol.bayes.recipe import Recipe, read_recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, recipe_scores
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 from mixbayes.tables.cells import Cells, Rows
 from mixbayes.tables.columns import Columns

@@ -24,6 +24,7 @@ from mixbayes.simulation.by_recipe import (
     share_right,
     with_recipe,
 )
+from mixbayes.tables.changed import Changed
 from mixbayes.tables.columns import Columns
 
 Labels = NDArray[np.int64]
@@ -43,11 +44,14 @@ class Hospital:
     """Rows that this left without a class; they are not counted."""
     coarsened: int = 0
     """Cells that count as missing, because the release says less of them than any value of the dictionary."""
+    changed: Changed | None = None
+    """What protection changed of the numbers that it contributes; None without protection."""
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of right labels: jointly, pooled, each hospital by itself; None where no true class is known."""
+    """The share of right labels: jointly, pooled, each hospital by itself with its table as it is; None where no true
+    class is known."""
 
     joint: float | None
     pooled: float | None
@@ -166,7 +170,7 @@ def compare(
         name: share_right(truth, pooled_labels(layout, [vector], codes), layout.classes)
         if layout.class_counts(vector).any()
         else None
-        for name, vector in vectors.items()
+        for name, vector in unprotected.items()
     }
     return share_equal(pooled, labels), Accuracy(
         share_right(truth, labels, layout.classes), right, share_right(truth, before, layout.classes), of_each
@@ -176,24 +180,35 @@ def compare(
 def compare_by_recipe(
     layout: Layout,
     vectors: Mapping[str, Words],
+    unprotected: Mapping[str, Words],
     codes: Values,
     questions: Columns,
     parts: Mapping[str, slice],
     recipe: str,
     asked: Mapping[str, Asked],
 ) -> tuple[float | None, WithRecipe]:
-    """Agreement with what each hospital's recipe gives on pooled counts, and how good the answers were."""
+    """Agreement with what each hospital's recipe gives on pooled counts, and how good the answers were.
+
+    A hospital's own classifier is that of its table as it is; a personal one adds what the hospital contributed.
+    """
     pooled: Words = np.stack(list(vectors.values())).sum(axis=0, dtype=np.uint64)
     truth = true_classes(layout.dictionary, questions)
     expected = [
-        pooled_by(layout, one.recipe, pooled, vectors[name], codes[:, parts[name]]) for name, one in asked.items()
+        pooled_by(
+            layout,
+            one.recipe,
+            pooled,
+            (unprotected if one.recipe.base == "own" else vectors)[name],
+            codes[:, parts[name]],
+        )
+        for name, one in asked.items()
     ]
     found = with_recipe(
         layout,
         recipe,
         asked,
         {name: None if truth is None else truth[parts[name]] for name in asked},
-        {name: pooled_labels(alone(layout), [vectors[name]], codes[:, parts[name]]) for name in asked},
+        {name: pooled_labels(alone(layout), [unprotected[name]], codes[:, parts[name]]) for name in asked},
     )
     return share_equal(np.concatenate(expected), np.concatenate([one.labels for one in asked.values()])), found
 

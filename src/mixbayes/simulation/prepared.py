@@ -13,7 +13,8 @@ from mixbayes.protocol.errors import Unsupported
 from mixbayes.simulation.plan import Plan
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.encoding import encode_query
-from mixbayes.tables.folding import Patients, folded, protected_in_folds
+from mixbayes.tables.folding import Folded, Patients, folded
+from mixbayes.tables.protected_folds import Secrets, protected_in_folds
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.tallying import Counted
 
@@ -29,7 +30,7 @@ class Prepared:
     held: Mapping[str, Counted]
     unprotected: Mapping[str, Counted]
     patients: Mapping[str, Patients]
-    """Of the hospitals that did not change their tables: rows by which they judge classifiers."""
+    """Rows of their tables as they are, by which they judge classifiers."""
     questions: Columns
     codes: Values
     """Of the questions."""
@@ -73,14 +74,19 @@ def prepare(
 ) -> Prepared:
     """Have every hospital protect its table as it is told, and count it."""
     training = planned.training
+    protections = _protections(protect, training)
     dealt = {
         name: folded(layout, table, test_share=test_share, secret=_secret(seed, name))
         for name, table in training.items()
+        if name not in protections
     }
-    unprotected = {name: one.counted for name, one in dealt.items()}
-    protections = _protections(protect, training)
-    held = _protected(layout, training, unprotected, protections, seed, progress)
-    patients = {name: one.patients for name, one in dealt.items() if name not in protections}
+    dealt |= _protected(layout, training, protections, seed, test_share, progress)
+    held = {name: dealt[name].counted for name in training}
+    unprotected = {
+        name: one.counted if (vector := one.unprotected) is None else replace(one.counted, vector=vector)
+        for name, one in dealt.items()
+    }
+    patients = {name: one.patients for name, one in dealt.items()}
     with planned.questions.named_in_errors():
         codes = encode_query(layout.dictionary, planned.questions).codes
     return Prepared(layout, held, unprotected, patients, planned.questions, codes, planned.asked)
@@ -104,17 +110,18 @@ def _protections(protect: Mapping[str, str] | str, training: Mapping[str, Column
 def _protected(
     layout: Layout,
     training: Mapping[str, Columns],
-    unprotected: Mapping[str, Counted],
     protections: Mapping[str, Protection],
     seed: int,
+    test_share: float,
     progress: Progress,
-) -> dict[str, Counted]:
-    """What each hospital counts."""
-    held = dict(unprotected)
+) -> dict[str, Folded]:
+    """What each of these hospitals counts."""
+    found = {}
     for number, (name, protection) in enumerate(protections.items(), start=1):
-        held[name] = protected_in_folds(layout, _named(name, training), protection, seed + number)
+        table, hidden = _named(name, training), Secrets(_secret(seed, name), _secret(seed, name))
+        found[name] = protected_in_folds(layout, table, protection, hidden, test_share=test_share)
         progress(f"protected: {name}", number, len(protections))
-    return held
+    return found
 
 
 def _named(name: str, training: Mapping[str, Columns]) -> Columns:

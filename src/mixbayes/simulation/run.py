@@ -16,7 +16,6 @@ from mixbayes.agreement.noise import (
     document,
     in_words,
     promised,
-    refuse_protected_and_noisy,
     without_noise,
 )
 from mixbayes.evaluation.document import Evaluation
@@ -24,6 +23,7 @@ from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.rounds.state import FAILED, SERVING
 from mixbayes.parties.desk import AtOwnNode
 from mixbayes.parties.settings import Settings as PartySettings
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
@@ -32,7 +32,6 @@ from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import UNSURE
 from mixbayes.protocol.errors import MixbayesError, Unsupported
 from mixbayes.protocol.paillier.exact import USUAL_BITS, fitting_bits
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.simulation import roles
 from mixbayes.simulation.applications import all_by_the_first, applications, each_by_recipe, evaluated
 from mixbayes.simulation.by_recipe import Asked, Labels
@@ -56,7 +55,9 @@ from mixbayes.simulation.wishes import PAILLIER, Wishes, wishes
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.inference import NO_LISTS, class_of, common_names, infer, refuse_unlabelled
 from mixbayes.tables.profile import profiled
+from mixbayes.tables.protecting import read_protection
 from mixbayes.tables.tallying import Counted
+from mixbayes.tables.with_noise import refuse_unfit_for_noise
 from mixbayes.transport.errors import CannotServe, RoundFailed, TooEarly
 from mixbayes.transport.meter import Moved
 
@@ -135,8 +136,9 @@ def simulate(
         raise Unsupported(
             "The Paillier protocol is for two hospitals alone: add --two-party, or use --protocol shares."
         )
-    if protect and epsilon is not None:
-        refuse_protected_and_noisy()
+    if epsilon is not None:
+        for text in filter(None, [protect] if isinstance(protect, str) else protect.values()):
+            refuse_unfit_for_noise(read_protection(text), epsilon, delta)
     if protocol == PAILLIER and epsilon is not None:
         raise Unsupported("The Paillier protocol is exact and takes no noise: leave out epsilon, or take shares.")
     wished = wishes(
@@ -146,7 +148,6 @@ def simulate(
         recipe=recipe,
         compare=compare,
         protocol=protocol,
-        protect=protect,
         noise=epsilon is not None,
     )
     _refuse_unfit_tables(tables, class_column)
@@ -217,6 +218,7 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers, privacy: Priv
         agreement, answered = compare_by_recipe(
             layout,
             prepared.counts,
+            prepared.before,
             prepared.codes,
             prepared.questions,
             prepared.parts,
@@ -247,7 +249,7 @@ def _outcome(prepared: Prepared, protocol: str, answers: _Answers, privacy: Priv
 
 def _described(name: str, held: Counted) -> Hospital:
     protect, guarantee = held.protection or None, held.guarantee or None
-    return Hospital(name, held.rows, protect, guarantee, held.unlabelled, held.coarsened)
+    return Hospital(name, held.rows, protect, guarantee, held.unlabelled, held.coarsened, held.changed)
 
 
 def _staged(make: Callable[[], AbstractContextManager[Stage]], play: Callable[[Stage], _Answers]) -> _Answers:
@@ -330,7 +332,16 @@ def _start(crew: Crew, set_up: Stage, prepared: Prepared) -> None:
         crew.start(
             name,
             roles.hospital,
-            PartySettings(federation, node, set_up.keys(node), set_up.state(node), vector, patients=patients),
+            PartySettings(
+                federation,
+                node,
+                set_up.keys(node),
+                set_up.state(node),
+                vector,
+                patients=patients,
+                unprotected=prepared.unprotected[name].vector,
+                own_release=prepared.held[name].own_release,
+            ),
         )
     for role in (*(federation.title(mixer.name) for mixer in federation.mixers), *vectors):
         crew.hear(role)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mixbayes.agreement.agreement import MOST_ASIDE, MOST_FOLDS, MOST_PERSONAL
@@ -79,7 +79,6 @@ def wishes(
     recipe: str = "",
     compare: Sequence[str] = (),
     protocol: str = "shares",
-    protect: Mapping[str, str] | str = "",
     noise: bool = False,
 ) -> Wishes:
     """What is wished for, or a refusal of what does not go together."""
@@ -94,7 +93,7 @@ def wishes(
         _refuse_for_nobody(folds, named)
         return Wishes(test_share=test_share, recipe=text, noise=noise)
     option = "--evaluate" if evaluate else f"--recipe {BEST}"
-    _refuse_no_judgement(option, protocol, protect)
+    _refuse_no_judgement(option, protocol)
     return Wishes(_folds(option, folds), test_share, _compared(named, asked, noise), text, noise)
 
 
@@ -105,25 +104,12 @@ def _refuse_for_nobody(folds: int | None, named: Sequence[Recipe]) -> None:
         raise Unsupported(f"{given[0]} is about evaluations, and nobody evaluates. Add --evaluate, or leave it out.")
 
 
-def _refuse_no_judgement(option: str, protocol: str, protect: Mapping[str, str] | str) -> None:
+def _refuse_no_judgement(option: str, protocol: str) -> None:
     if protocol == PAILLIER:
         raise Unsupported(
             f"{option} judges classifiers on shares, which the Paillier protocol has not: leave it out, or use "
             "--protocol shares."
         )
-    if protect:
-        whose = [name for name in protect if name] if isinstance(protect, Mapping) and "" not in protect else []
-        raise Unsupported(
-            f"{option}: {_has(whose)} no patients to judge classifiers by, because what --protect releases is no "
-            "patient. Leave out one of them."
-        )
-
-
-def _has(hospitals: Sequence[str]) -> str:
-    """The beginning of a sentence about these, or about all of them."""
-    if len(hospitals) == 1:
-        return f"{hospitals[0]} has"
-    return f"{' and '.join(hospitals) or 'the hospitals'} have"
 
 
 def _folds(option: str, folds: int | None) -> int:

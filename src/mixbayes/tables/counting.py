@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
 from dataclasses import replace
 
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData
+from mixbayes.tables.changed import changed_by
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.protecting import Protection, protect
+from mixbayes.tables.protecting import Chance, Protection, protect
 from mixbayes.tables.sources.source import InMemory, Progress, Source, no_progress
 from mixbayes.tables.tallying import Counted, Counting
 
@@ -41,24 +40,18 @@ def protected(
     layout: Layout,
     table: Columns,
     protection: Protection,
-    seed: int,
+    seed: Chance,
     progress: Progress | None = None,
-    count: Callable[[Layout, Columns], Counted] = counted,
 ) -> Counted:
-    """The counts of the table as a local method releases it. The table itself must fit the dictionary too."""
-    counted(layout, table)
+    """The counts of the table as a local method releases it whole. The table itself must fit the dictionary too."""
+    before = counted(layout, table)
     done = protect(table, layout.dictionary, protection, seed, progress)
-    found = count(layout, done.table)
+    found = counted(layout, done.table)
     return replace(
         found,
         unlabelled=done.unlabelled,
         protection=str(protection),
         guarantee=done.guarantee,
         coarsened=done.coarsened,
+        changed=changed_by(layout, before.vector, found.vector),
     )
-
-
-def seed_for(secret: bytes, protection: str) -> int:
-    """The same for the same hospital and method, for ever: several releases of one table could be averaged."""
-    digest = hashlib.sha256(b"mixbayes protection" + secret + protection.encode()).digest()
-    return int.from_bytes(digest[:4], "little")

@@ -5,7 +5,7 @@ and what is without a fold is a difference. Row by row, in the order in which th
 
 - A row may be **kept aside**, so that it counts nowhere. Whether it is depends on the hospital's secret and on the
   row's position alone.
-- The rows that are not, are dealt to the folds in turn.
+- The rows that are not, are dealt to the folds in turn; or by chance, where a release promises every row something.
 
 Why the rows kept aside are drawn so. Each row is, with the same probability and independently of all others, either
 counted or kept aside. A patient is then in one of the two parts and says nothing of where the others are: whatever
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -40,9 +40,8 @@ from mixbayes.protocol.bayes.evaluation import MOST_ROWS
 from mixbayes.protocol.errors import LocalError
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import counted, protected
+from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
-from mixbayes.tables.protecting import Protection
 from mixbayes.tables.sources.source import InMemory, Progress, Source, no_progress
 from mixbayes.tables.tallying import Counted, Counting
 
@@ -81,6 +80,8 @@ class Folded:
     """Of every fold some."""
     aside: Patients
     """Some of the rows that count nowhere, for the joint test. All are in fold 0."""
+    unprotected: Words | None = field(default=None, repr=False)
+    """Where a release was counted, the vector of the table as it is. It never leaves the hospital's node."""
 
 
 def folded(
@@ -90,6 +91,7 @@ def folded(
     test_share: Fraction | float = 0,
     secret: bytes,
     most: int = MOST_ROWS,
+    by_chance: bool = False,
     progress: Progress = no_progress,
 ) -> Folded:
     """The counts of every fold, and `most` patients of all folds and of those kept aside, or as many as there are.
@@ -100,34 +102,19 @@ def folded(
     source = InMemory(table) if isinstance(table, Columns) else table
     if layout.terms.folds == 1 and not test_share:
         return Folded(counted(layout, source, progress), Patients.none(layout), Patients.none(layout))
-    folding = _Folding(layout, Fraction(test_share), secret, most)
+    folding = _Folding(layout, Dealing(layout.terms.folds, test_share, secret, by_chance=by_chance), most)
     with source.named_in_errors():
         for columns in source.reported(folding.counting.columns_of(source.names), progress):
             folding.add(columns)
         return folding.done()
 
 
-def protected_in_folds(
-    layout: Layout, table: Columns, protection: Protection, seed: int, progress: Progress | None = None
-) -> Counted:
-    """The counts, fold by fold, of the table as a local method releases it. The released rows are dealt in turn.
-
-    No row is kept aside, and there are no patients: what a method releases are not the patients, and the patients
-    themselves are in the rows of every fold, so that no classifier is without them.
-    """
-    return protected(layout, table, protection, seed, progress, _released_in_folds)
-
-
-def _released_in_folds(layout: Layout, released: Columns) -> Counted:
-    return folded(layout, released, secret=b"", most=0).counted
-
-
 class _Folding:
     """A table that is dealt, counted and sampled part by part."""
 
-    def __init__(self, layout: Layout, test_share: Fraction, secret: bytes, most: int) -> None:
+    def __init__(self, layout: Layout, dealing: Dealing, most: int) -> None:
         self.counting = Counting(layout, layout.terms.folds)
-        self._dealing = Dealing(layout.terms.folds, test_share, secret)
+        self._dealing = dealing
         self._sample = _Sample(layout, most)
 
     def add(self, part: Columns) -> None:
@@ -151,13 +138,18 @@ class Dealt(NamedTuple):
 
 
 class Dealing:
-    """The fold of every row, in reading order."""
+    """The fold of every row, in reading order: in turn, or by chance, each row independently of all others.
 
-    def __init__(self, folds: int, test_share: Fraction, secret: bytes) -> None:
+    By chance the folds have different sizes. But a row more or less in the table is then one more or less in one fold,
+    and says nothing of where the others are; in turn it would move all rows behind it.
+    """
+
+    def __init__(self, folds: int, test_share: Fraction | float, secret: bytes, *, by_chance: bool = False) -> None:
         if not 0 <= test_share < 1:
             raise LocalError(f"A share of {test_share} of the rows cannot be kept aside.")
         self._folds = folds
-        self._below = np.uint64(int(test_share * 2**64))
+        self._by_chance = by_chance
+        self._below = np.uint64(int(Fraction(test_share) * 2**64))
         self._random = Randomness(hashlib.sha256(b"mixbayes folds" + secret).digest())
         self._dealt = 0
 
@@ -165,8 +157,9 @@ class Dealing:
         """The next rows."""
         numbers = self._random.words(rows)
         counts = numbers >= self._below
-        turns = np.cumsum(counts)
-        folds = np.where(counts, (turns + (self._dealt - 1)) % self._folds, self._folds)
+        turns = np.cumsum(counts) + (self._dealt - 1)
+        chosen = (numbers % np.uint64(self._folds)).astype(np.int64) if self._by_chance else turns % self._folds
+        folds = np.where(counts, chosen, self._folds)
         self._dealt += int(np.count_nonzero(counts))
         return Dealt(numbers, folds)
 

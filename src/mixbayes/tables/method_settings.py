@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.method_table import as_command_error
 
@@ -14,12 +16,15 @@ if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
     from mixbayes.local_methods.domain import Domain
 
-IN_FILES = ("taxonomies",)
+IN_FILES = ("taxonomies", "cuts")
 """Parameters that a command names a JSON file for."""
 
 
 def configured_method(
-    name: str, settings: Mapping[str, str], seed: int | None = None, domain: Domain | None = None
+    name: str,
+    settings: Mapping[str, str],
+    seed: int | np.random.Generator | None = None,
+    domain: Domain | None = None,
 ) -> LocalMethod:
     """The method with these settings, and what is public of its columns; what is wrong ends the command."""
     from mixbayes.local_methods.registry import configured  # slow to import
@@ -35,9 +40,9 @@ def _content(path: Path) -> str:
         text = path.read_text(encoding="utf-8")
         json.loads(text)
     except OSError as error:
-        raise BadData(f"{path} cannot be read: {error.strerror}. Name a file of taxonomies in JSON.") from None
+        raise BadData(f"{path} cannot be read: {error.strerror}. Name a file in JSON.") from None
     except UnicodeDecodeError:
-        raise BadData(f"{path} is no text in UTF-8. Name a file of taxonomies in JSON.") from None
+        raise BadData(f"{path} is no text in UTF-8. Name a file in JSON.") from None
     except json.JSONDecodeError as error:
         raise BadData(f"{path} is no JSON: line {error.lineno}, {error.msg}. Correct it.") from None
     return text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,11 @@ from mixbayes.tables.room import refuse_too_large
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.base import LocalMethod
+    from mixbayes.local_methods.domain import Domain
 
 Progress = Callable[[str, int, int], None]
+Chance = int | np.random.Generator | None
+"""The seed of what a method draws, or what it draws from; None for the system's randomness."""
 
 ROWS_AT_ONCE = 1 << 14
 """So many rows are texts in memory at a time while columns are compared."""
@@ -75,10 +78,13 @@ def read_protection(text: str) -> Protection:
 
 
 def protect(
-    table: Columns, dictionary: Dictionary, protection: Protection, seed: int, progress: Progress | None = None
+    table: Columns, dictionary: Dictionary, protection: Protection, seed: Chance, progress: Progress | None = None
 ) -> Protected:
     """Apply the method to the columns that are counted; a release that does not keep its promise is refused."""
-    method = configured_method(protection.method, protection.settings, seed, agreed_domain(dictionary))
+    domain = agreed_domain(dictionary)
+    method = configured_method(protection.method, protection.settings, seed, domain)
+    if method.row_privacy():
+        _refuse_not_public(dictionary, domain, protection)
     counted = _counted(table, dictionary)
     with table.named_in_errors():
         refuse_too_large(method, counted.rows, len(counted.names))
@@ -93,6 +99,11 @@ def protect(
     unlabelled = texts.column(dictionary.class_column).where(missing)
     counted_rows = texts.take(np.flatnonzero(~unlabelled)) if unlabelled.any() else texts
     return Protected(counted_rows, _promise(method), method.guarantee_.people, int(unlabelled.sum()), coarsened)
+
+
+def row_privacy(protection: Protection) -> tuple[float, float] | None:
+    """The ε and δ that the method promises for a row more or less in the table; None if it promises none."""
+    return configured_method(protection.method, protection.settings).row_privacy()
 
 
 def texts_of(method: LocalMethod, original: Columns, released: Table) -> Columns:
@@ -138,9 +149,29 @@ def _released(method: LocalMethod, counted: Columns, dictionary: Dictionary, pro
     measured = [a.name for a in dictionary.attributes if a.numeric]
     with as_command_error():
         whole = as_table(counted, measured)
-        attributes = whole.select(whole.positions(dictionary.names))
-        released, classes = method.fit_resample(attributes, whole.column(dictionary.class_column), progress=progress)
+        attributes, labels = whole.select(whole.positions(dictionary.names)), whole.column(dictionary.class_column)
+        if method.row_privacy():
+            labels = _of_all_classes(labels, dictionary.classes)
+        released, classes = method.fit_resample(attributes, labels, progress=progress)
     return Table((*released.names, dictionary.class_column), (*released.columns, classes), released.rows)
+
+
+def _of_all_classes(labels: MethodColumn, classes: Sequence[str]) -> MethodColumn:
+    """With the agreed classes in their order: which of them occur is the table's own."""
+    if not isinstance(labels, Nominal):
+        return labels
+    places = {name: place for place, name in enumerate(classes)}
+    at = np.array([*(places.get(str(value), MISSING) for value in labels.values.tolist()), MISSING], np.int64)
+    return Nominal(at[labels.codes], np.array(classes, np.str_))
+
+
+def _refuse_not_public(dictionary: Dictionary, domain: Domain, protection: Protection) -> None:
+    """What a method with a promise to a row takes from the table itself is not promised."""
+    if lacking := [name for name in dictionary.names if name not in domain]:
+        raise Unsupported(
+            f"{protection}: its promise needs public values of every column, and a cell of {lacking[0]!r} may have "
+            "several. Agree without that column, or choose another method."
+        )
 
 
 def _in_listed_values(released: Table, dictionary: Dictionary) -> Table:

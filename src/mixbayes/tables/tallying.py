@@ -16,8 +16,10 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import SPELLING
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.tables.cells import Cells, Column
+from mixbayes.tables.changed import Changed
 from mixbayes.tables.columns import Columns, said_of_rows
 from mixbayes.tables.encoding import absent, refuse, shown
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.tables.together import counted_together
 
 FEW = 4
@@ -46,6 +48,10 @@ class Counted:
     """What its release was found to keep."""
     coarsened: int = 0
     """Cells that count as missing, because the release says less of them than any value of the dictionary."""
+    changed: Changed | None = None
+    """What protection changed of the vector."""
+    own_release: PrivateRelease | None = None
+    """What was counted, where that is a release with a promise of its own."""
 
 
 class Counting:

@@ -22,8 +22,8 @@ from mixbayes.node.disk.sqlite import FILE
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import CLOSED, SERVING
 from mixbayes.parties.with_mixers.contributing import Messages, Outbox
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
 from mixbayes.transport.errors import BadState
 from tests.mixers.three_hospitals import NOISE, Clock, agreement
 from tests.node.disk.test_earlier_versions import put_back as put_back_dump
@@ -42,6 +42,7 @@ OPEN_TO_ALL = {
     ("noise", "seed"),
     ("outbox", "id"),
     ("outbox", "message"),
+    ("own_release", "id"),
     ("question", "id"),
     ("round", "run"),
     ("round", "model"),

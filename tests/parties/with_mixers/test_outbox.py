@@ -15,9 +15,10 @@ from mixbayes.node.disk.database import Database, Fault
 from mixbayes.node.disk.datastore import HOSPITAL
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.parties.with_mixers.contributing import Messages, Outbox
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.errors import BadState, RefusedByPolicy
 from tests.mixers.misfortune import Fuse, Killed
 from tests.mixers.three_hospitals import Clock
@@ -287,3 +288,36 @@ def test_the_joint_test_is_charged_once_a_round_and_refused_beyond_the_total(tmp
         with outbox._datastore.read() as tables:
             assert tables.releases().count(TEST) == 1
             assert tables.noise_charges(AGREEMENT) == 0
+
+
+@contextmanager
+def private_outbox_in(folder: Path, own: PrivateRelease, privacy: Privacy = PRIVACY) -> Iterator[Outbox]:
+    """Of a hospital that contributes a release with a promise of its own."""
+    with Database.open(folder, HOSPITAL, Seal(KEY), "party north") as database:
+        yield Outbox(database, "party north", AGREEMENT, Clock(), 9, privacy, Release(Coins((24,)), 3), None, own)
+
+
+OWN, OTHER = PrivateRelease(b"one", 2.5, 1e-7), PrivateRelease(b"another", 2.0, 1e-7)
+
+
+def test_an_own_release_is_charged_once_for_all_rounds_and_their_noise_is_not(tmp_path: Path) -> None:
+    with private_outbox_in(tmp_path, OWN) as outbox:
+        for number in range(1, 6):
+            assert due_after(outbox, number - 1, number)
+        outbox.noise_drawn(5, {"a": 5, "b": 5})
+        assert (outbox.noise_spent(), charges(outbox)) == (2.5, 5)
+    with private_outbox_in(tmp_path, OTHER) as outbox:
+        with pytest.raises(RefusedByPolicy, match=r"1 release has used ε = 2\.5 of the 4"):
+            due_after(outbox, 5, 6)
+        assert outbox.noise_spent() == 2.5
+    with noisy_outbox_in(tmp_path) as outbox, pytest.raises(RefusedByPolicy, match=r"1 release has used ε = 2\.5"):
+        due_after(outbox, 5, 6)
+
+
+def test_a_round_whose_noise_was_for_nothing_pays_for_none_of_the_table_as_it_is(tmp_path: Path) -> None:
+    """Round 1 counted a release, and ended before its noise was drawn. Round 2 counts the table as it is."""
+    with private_outbox_in(tmp_path, OWN, GENEROUS) as outbox:
+        due_after(outbox, 0, 1)
+    with outbox_with_test_in(tmp_path) as outbox:
+        due_after(outbox, 0, 2)
+        assert len(outbox.given_away().noise) == 1

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.attributes.binned import Binned
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -28,7 +29,6 @@ from mixbayes.protocol.bayes.information import real_information
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.errors import DictionaryTooLarge
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.adversary import Tap, bits_heard, tapped_memory
 from tests.protocol.pairs import SEEDS, layout_of, random_for, seed

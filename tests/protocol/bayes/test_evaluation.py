@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
@@ -34,7 +35,6 @@ from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.bayes.reference import fixed_models
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.pairs import SEEDS, seed
 

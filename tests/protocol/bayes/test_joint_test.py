@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import nbinom
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -27,7 +28,6 @@ from mixbayes.protocol.bayes.joint_test import (
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.pairs import SEEDS, seed
 

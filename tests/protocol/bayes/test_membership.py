@@ -13,6 +13,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release, epsilon_of
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -21,8 +23,6 @@ from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release, epsilon_of
 from mixbayes.protocol.randomness import Randomness
 
 TRAININGS = 1000

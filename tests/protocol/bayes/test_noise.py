@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
@@ -25,7 +26,6 @@ from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.bayes.training import run_training, train
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import LocalError
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import split
 from tests.protocol.pairs import SEEDS, both, seed

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
@@ -25,7 +26,6 @@ from mixbayes.protocol.bayes import noise
 from mixbayes.protocol.bayes.noise import blurred, clamped_in_clear
 from mixbayes.protocol.circuits.products import weighted
 from mixbayes.protocol.computing_party import ComputingParty
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.pairs import both, random_for, seed
 

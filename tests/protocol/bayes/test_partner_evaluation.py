@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes import two_hospitals
 from mixbayes.protocol.bayes.evaluation import PADDING, Sheet
@@ -16,7 +17,6 @@ from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.bayes.two_hospitals import run_partner_evaluation
 from mixbayes.protocol.computing_party import A, B
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.adversary import Tap, tapped_memory
 from tests.protocol.bayes.test_evaluation import SEVERAL, Patients, layout_of

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Values, Words, mask
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
@@ -28,7 +29,6 @@ from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, fixed_m
 from mixbayes.protocol.bayes.training import train_each
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import DictionaryTooLarge
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.pairs import SEEDS, both, seed
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
@@ -21,7 +22,6 @@ from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, fixed_s
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.circuits.logarithm import FRACTION
 from mixbayes.protocol.errors import Unsupported
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.bayes.test_personal_models import (
     COINS,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.noise import blurred, tossed
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.adversary import LAYOUT, bits_heard, counts_of
 from tests.protocol.pairs import random_for, seed

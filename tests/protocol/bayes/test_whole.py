@@ -12,6 +12,7 @@ from mixbayes.mixers import training
 from mixbayes.mixers.supply import Supply
 from mixbayes.mixers.training import train_round
 from mixbayes.node.questions import RUN_BYTES
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -41,7 +42,6 @@ from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets
 from mixbayes.protocol.lattice.layout import PolynomialLayout
 from mixbayes.protocol.lattice.polynomials import LIMB, Limbs, carried, from_words
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.kinds import TransferKind
 from mixbayes.protocol.transfer.pool import PairPool, connect_pair

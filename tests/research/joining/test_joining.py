@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.evaluation.recommendation import COMPARED, OWN, Difference, recommend
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
@@ -17,7 +18,6 @@ from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.research.joining import nested as module
 from mixbayes.research.joining.compared import BEST, RECIPES, RECOMMENDED, WAYS, compared

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.counts import count
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
-from mixbayes.protocol.privacy.coins import Coins
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.research.noise import beside, in_diffprivlib
 from mixbayes.research.noise.crossing import EVEN, Effort, Mean, Split, Way, crossed, dealt, folds_of, noise_on

@@ -21,10 +21,12 @@ from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.schema import Schema
 from mixbayes.node.disk.sealing import Seal, place
 from mixbayes.node.disk.sqlite import looking
+from mixbayes.node.privacy import GivenAway
 from mixbayes.node.rounds.record import LEFT_OUT, Held, Inclusion, Round
 from mixbayes.node.rounds.state import State
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.errors import BadState
 
 About = Mapping[str, int | str]
@@ -113,8 +115,16 @@ CREATE TABLE aside (
     PRIMARY KEY (round, hospital)
 ) STRICT;
 """
+OWN_RELEASES = """
+CREATE TABLE own_release (
+    id BLOB PRIMARY KEY,
+    epsilon REAL NOT NULL,
+    delta REAL NOT NULL
+) STRICT;
+"""
 COMPUTING_PARTY = Schema(
-    "computing party", (ROUNDS, NOISE + NOISY_COUNTS, RECIPES + BEST, ASIDE, BROKEN_QUESTIONS + LAST_QUESTION)
+    "computing party",
+    (ROUNDS, NOISE + NOISY_COUNTS, RECIPES + BEST, ASIDE, BROKEN_QUESTIONS + LAST_QUESTION, OWN_RELEASES),
 )
 JOINT_TEST = "joint test"
 """With this begins what the table `noise` says of contributions, where the noise is that of a joint test."""
@@ -148,7 +158,7 @@ CREATE TABLE drawn (
     PRIMARY KEY (agreement, mixer)
 ) STRICT;
 """
-HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION, DRAWN))
+HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION, DRAWN, OWN_RELEASES))
 
 
 class Tables:
@@ -173,23 +183,37 @@ class Tables:
         return self._one(query, agreement, number, contributions) is not None
 
     def releases(self) -> list[Release]:
-        """Everything that is charged."""
-        rows = self._all("SELECT coins, coordinates FROM noise ORDER BY agreement, round, contributions")
+        """All noise that is charged."""
+        query = "SELECT coins, coordinates FROM noise WHERE coordinates > 0 ORDER BY agreement, round, contributions"
+        rows = self._all(query)
         return [Release(Coins(tuple(json.loads(coins))), coordinates) for coins, coordinates in rows]
 
+    def given_away(self) -> GivenAway:
+        """Everything that is charged."""
+        own = self._all("SELECT id, epsilon, delta FROM own_release ORDER BY rowid")
+        return GivenAway(tuple(self.releases()), tuple(PrivateRelease(*row) for row in own))
+
+    def add_own_release(self, release: PrivateRelease) -> None:
+        """Charge what a hospital released of its own table."""
+        self._do("INSERT INTO own_release VALUES (?, ?, ?)", release.id, release.epsilon, release.delta)
+
     def charge_noise(
-        self, agreement: str, number: int, contributions: str, release: Release, seed: bytes | None
+        self, agreement: str, number: int, contributions: str, release: Release | None, seed: bytes | None
     ) -> None:
-        """`seed` is that of a computing party's own half of the coins; a hospital with mixers has none."""
+        """`seed` is that of a computing party's own half of the coins; a hospital with mixers has none.
+
+        Without a release the noise is noted, and costs this node's patients nothing: an own release of its table was
+        counted, which is charged by itself.
+        """
         sealed = None if seed is None else self._seal.close(seed, _place_of_seed(agreement, number, contributions))
-        coins = json.dumps(release.coins.counts)
+        coins = json.dumps(release.coins.counts if release else [])
         self._do(
             "INSERT INTO noise VALUES (?, ?, ?, ?, ?, ?)",
             agreement,
             number,
             contributions,
             coins,
-            release.coordinates,
+            release.coordinates if release else 0,
             sealed,
         )
 
@@ -197,6 +221,10 @@ class Tables:
         """How many releases of counts are charged under this agreement."""
         query = "SELECT COUNT(*) FROM noise WHERE agreement = ? AND contributions NOT LIKE ?"
         return int(self._one(query, agreement, f"{JOINT_TEST}%")[0])
+
+    def noise_for_nothing(self, agreement: str) -> bool:
+        """Whether some noise under this agreement is noted without a release."""
+        return self._one("SELECT 1 FROM noise WHERE agreement = ? AND coordinates = 0", agreement) is not None
 
     def delete_seeds(self) -> None:
         """Of all rounds: whoever had both parties' seeds later could take the noise away. What is charged stays."""

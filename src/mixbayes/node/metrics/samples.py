@@ -65,7 +65,7 @@ def round_now(node: Observed) -> Iterator[Sample]:
 def privacy(node: Observed) -> Iterator[Sample]:
     if (agreed := node.federation.privacy) is None:
         return
-    own = loss_of(tuple(node.releases()), agreed.total_epsilon, agreed.total_delta)
+    own = loss_of(node.given_away(), agreed.total_epsilon, agreed.total_delta)
     seen = node.round()
     epsilon = max(own.epsilon, seen.status.epsilon_spent if seen else 0.0)
     yield Sample(of.EPSILON, agreed.total_epsilon)

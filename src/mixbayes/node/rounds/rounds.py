@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -16,14 +16,16 @@ from mixbayes.agreement.agreement import Federation
 from mixbayes.node.disk.database import Database
 from mixbayes.node.disk.datastore import JOINT_TEST, About, Clock, Datastore, RoundTables
 from mixbayes.node.observed import RoundSeen
-from mixbayes.node.privacy import spent, too_much
+from mixbayes.node.own_releases import charge_own
+from mixbayes.node.privacy import GivenAway, spent, too_much
 from mixbayes.node.rounds.record import Held, Round
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, status_of
+from mixbayes.privacy.loss import Release
 from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.errors import DifferentSets, LocalError
-from mixbayes.protocol.privacy.loss import Release
 from mixbayes.protocol.randomness import SEED_BYTES
+from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.errors import AlreadyContributed, RefusedByPolicy, RoundFailed, TooEarly
 
 APART = 1000
@@ -120,6 +122,11 @@ class Rounds:
         found = status_of(now, self.federation.names, *self.budget_of(now.number, hospital), waiting)
         return replace(found, epsilon_spent=self.noise_spent(), noise_charges=self._noise_charges())
 
+    def charge_own(self, release: PrivateRelease) -> None:
+        """At a hospital: charge a release of its own table before it counts."""
+        with self._change() as tables:
+            charge_own(tables, self.me, release, self.federation.privacy)
+
     def seen(self, hospital: str | None = None, waiting: str = "") -> RoundSeen:
         """The current round, without what only the hospital that asks is told. At a hospital, with its own budget."""
         with self.datastore.read() as tables:
@@ -130,10 +137,10 @@ class Rounds:
         status = status_of(now, self.federation.names, budget, budget - own, waiting)
         return RoundSeen(status, now.opened, rows, questions)
 
-    def releases(self) -> Sequence[Release]:
-        """All noise that was ever charged here."""
+    def given_away(self) -> GivenAway:
+        """All that was ever charged here."""
         with self.datastore.read() as tables:
-            return tables.releases()
+            return tables.given_away()
 
     def hold(self, number: int, hospital: str, id: bytes, message: bytes) -> None:
         """Write down a contribution, or recognise it. A hospital's second, different one to a round is refused."""
@@ -174,16 +181,17 @@ class Rounds:
             tables.count_training(number)
             tables.note(self.me, "trains", f"round {number}", {"round": number})
 
-    def charge_noise(self, number: int, counted: Mapping[str, bytes]) -> bytes:
+    def charge_noise(self, number: int, counted: Mapping[str, bytes], *, for_nothing: bool = False) -> bytes:
         """The seed of this party's half of the coins for the noise on these contributions, by hospital their ids.
 
-        It is charged and on disk before anything is drawn. The same set has the same seed for ever.
+        It is charged and on disk before anything is drawn. The same set has the same seed for ever. It is noted and
+        not charged, `for_nothing`, where this node is a hospital that contributed an own release of its table.
         """
         with self._change() as tables:
             tables.last_state().train(number)
             if (release := self.federation.release) is None:
                 raise LocalError("Noise was to be charged that is not agreed.")
-            if why := self._charge(tables, number, set_digest(number, counted), release):
+            if why := self._charge(tables, number, set_digest(number, counted), release, for_nothing=for_nothing):
                 raise RoundFailed(f"at {self.me} {why}. Agree on a larger total, or keep the model that serves")
             return self._coin_seed(tables, number, set_digest(number, counted))
 
@@ -220,16 +228,19 @@ class Rounds:
                 raise RefusedByPolicy(f"There is no joint test: at {self.me} {why}. Agree on a larger total.")
             return self._coin_seed(tables, number, chosen)
 
-    def _charge(self, tables: RoundTables, number: int, chosen: str, release: Release) -> str:
+    def _charge(
+        self, tables: RoundTables, number: int, chosen: str, release: Release, *, for_nothing: bool = False
+    ) -> str:
         """Charge this release and draw a seed for it, if there is none. Returns why it is too much, if it is."""
         agreement, privacy = self.federation.digest(), self.federation.privacy
         if privacy is None:
             raise LocalError("Noise was to be charged that is not agreed.")
         if tables.noise_charged(agreement, number, chosen):
             return ""
-        if why := too_much(tables.releases(), release, privacy):
+        if not for_nothing and (why := too_much(tables.given_away(), release, privacy)):
             return why
-        tables.charge_noise(agreement, number, chosen, release, secrets.token_bytes(SEED_BYTES))
+        charged = None if for_nothing else release
+        tables.charge_noise(agreement, number, chosen, charged, secrets.token_bytes(SEED_BYTES))
         about: About = {"round": number, "set": chosen, "coins": json.dumps(release.coins.counts)}
         tables.note(self.me, "charged noise", f"round {number}", about)
         return ""
@@ -245,7 +256,7 @@ class Rounds:
         if not (privacy := self.federation.privacy):
             return 0.0
         with self.datastore.read() as tables:
-            return spent(tables.releases(), privacy)
+            return spent(tables.given_away(), privacy)
 
     def _noise_charges(self) -> int:
         with self.datastore.read() as tables:

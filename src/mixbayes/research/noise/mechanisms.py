@@ -13,8 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
-from mixbayes.protocol.privacy.choosing import coins_for, normal_deviation
-from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.privacy.choosing import coins_for, normal_deviation
+from mixbayes.privacy.coins import Coins
 from mixbayes.research.noise.patients import Floats
 
 DELTA = 1e-6

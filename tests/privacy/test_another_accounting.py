@@ -9,10 +9,10 @@ import pytest
 from dp_accounting.pld.pld_pmf import create_pmf_pessimistic_connect_dots
 from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-from mixbayes.protocol.privacy.choosing import normal_deviation
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release, delta_of, epsilon_of
-from tests.protocol.privacy.privately import hockey_stick
+from mixbayes.privacy.choosing import normal_deviation
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release, delta_of, epsilon_of
+from tests.privacy.privately import hockey_stick
 
 STEP = 1e-4
 

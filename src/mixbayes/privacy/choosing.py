@@ -9,13 +9,13 @@ must be smooth at every scale, and its largest value, which occurs if all coins 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Self
 
-from mixbayes.protocol.privacy.coins import MOST_COINS, MOST_WEIGHTS, Coins
-from mixbayes.protocol.privacy.loss import Composition, Losses, Release, Tilted, delta_of
+from mixbayes.privacy.coins import MOST_COINS, MOST_WEIGHTS, Coins
+from mixbayes.privacy.loss import Composition, Losses, Release, Tilted, delta_of
 
 DEARER = 1.035
 """So many times the smallest standard deviation is allowed. Every coin costs bytes in every cell, and a few per cent
@@ -42,6 +42,8 @@ FLATTER = (1, 0.85, 0.7, 0.55)
 """How many standard deviations a window may have; normal noise needs 17. Or it may
 have as many points as take no time. Where more are needed, losses are tilted less.
 Any tilt gives a bound, and if none of these does, the noise is not looked at further."""
+FILLING = 4
+"""How many coins there are of each smaller weight where their number does not matter."""
 GROWTH = 1.25
 FEW = 6
 """Which numbers of coins are tried: leaps by this factor, and one by one between two that are as close as this."""
@@ -66,12 +68,29 @@ def least_deviation(epsilon: float, delta: float, coordinates: int) -> float:
     normal = normal_deviation(epsilon, delta, math.sqrt(coordinates))
     if 4 * normal**2 > MOST_COINS:
         return normal
-    low, high = 0, MOST_COINS // 2
+    return _fewest(
+        lambda coins: delta_of([Release(coins, coordinates)], epsilon) <= delta * (1 - SURE), (), MOST_COINS
+    ).deviation
+
+
+def coins_alone(enough: Callable[[Coins], bool]) -> Coins:
+    """Hardly more noise than is enough, for a machine that draws by itself and to which no number of coins is dear.
+
+    Coins of weight one, or `MOST_COINS` at the most of a larger weight and a few of each smaller one.
+    """
+    for smaller in range(MOST_WEIGHTS):
+        if enough(Coins((FILLING,) * smaller + (MOST_COINS,))):
+            return _fewest(enough, (FILLING,) * smaller, MOST_COINS)
+    raise ValueError(f"no noise of {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each is enough")
+
+
+def _fewest(enough: Callable[[Coins], bool], smaller: tuple[int, ...], most: int) -> Coins:
+    """The fewest coins of the largest weight, an even number, with which the noise is enough. It is with the most."""
+    low, high = 0, most // 2
     while high - low > 1:
         middle = (low + high) // 2
-        enough = delta_of([Release(Coins((2 * middle,)), coordinates)], epsilon) <= delta * (1 - SURE)
-        low, high = (low, middle) if enough else (middle, high)
-    return math.sqrt(2 * high) / 2
+        low, high = (low, middle) if enough(Coins((*smaller, 2 * middle))) else (middle, high)
+    return Coins((*smaller, 2 * high))
 
 
 def normal_deviation(epsilon: float, delta: float, distance: float) -> float:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import STEP, Losses, Release, delta_of, epsilon_of, keeps
-from tests.protocol.privacy.privately import any_coins, delta_by_enumeration, hockey_stick
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import STEP, Losses, Release, delta_of, epsilon_of, keeps
+from tests.privacy.privately import any_coins, delta_by_enumeration, hockey_stick
 
 SMALL = st.builds(
     lambda pairs, rest: Coins((2 * pairs, *rest)), st.integers(1, 2), st.lists(st.integers(0, 1), max_size=2)

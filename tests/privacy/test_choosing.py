@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from mixbayes.protocol.privacy.choosing import DEARER, coins_for, least_deviation, normal_delta, normal_deviation
-from mixbayes.protocol.privacy.coins import Coins
-from mixbayes.protocol.privacy.loss import Release, delta_of
+from mixbayes.privacy.choosing import DEARER, coins_for, least_deviation, normal_delta, normal_deviation
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release, delta_of
 
 
 @pytest.mark.timeout(60)

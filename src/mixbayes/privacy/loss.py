@@ -32,14 +32,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.privacy.coins import Coins
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +61,24 @@ TOLERANCE = 1e-6
 _EPS = float(np.finfo(np.float64).eps)
 
 
+class Step(Protocol):
+    """Something that is given away: independent parts that are alike, of which the loss of each is known."""
+
+    @property
+    def part(self) -> Hashable:
+        """What one part is: steps whose parts are equal are put together."""
+        ...
+
+    @property
+    def times(self) -> int:
+        """How many parts there are."""
+        ...
+
+    def losses(self) -> Losses:
+        """Of one part."""
+        ...
+
+
 @dataclass(frozen=True)
 class Release:
     """What is given away at once: as many coordinates as one row touches by one, each with noise of these coins."""
@@ -72,18 +90,29 @@ class Release:
         if self.coordinates < 1:
             raise ValueError("a release has at least one coordinate")
 
+    @property
+    def part(self) -> Hashable:
+        return self.coins
 
-def delta_of(releases: Sequence[Release], epsilon: float) -> float:
+    @property
+    def times(self) -> int:
+        return self.coordinates
+
+    def losses(self) -> Losses:
+        return Losses.of(self.coins)
+
+
+def delta_of(releases: Sequence[Step], epsilon: float) -> float:
     """The δ of all these releases together at this ε."""
     return Composition.of(releases).delta_at(epsilon)
 
 
-def epsilon_of(releases: Sequence[Release], delta: float) -> float:
+def epsilon_of(releases: Sequence[Step], delta: float) -> float:
     """The smallest ε of all these releases together at this δ; infinite if no ε is large enough."""
     return Composition.of(releases).epsilon_at(delta)
 
 
-def keeps(releases: Sequence[Release], epsilon: float, delta: float) -> bool:
+def keeps(releases: Sequence[Step], epsilon: float, delta: float) -> bool:
     """Whether these releases together are (ε, δ)-private; another machine, which rounds otherwise, says the same."""
     return delta_of(releases, epsilon) <= delta * (1 + TOLERANCE)
 
@@ -192,14 +221,15 @@ class Composition:
     times: tuple[int, ...]
 
     @classmethod
-    def of(cls, releases: Iterable[Release], coarsest: float = STEP) -> Self:
-        together = Counter[Coins]()
-        for release in releases:
-            together[release.coins] += release.coordinates
+    def of(cls, steps: Iterable[Step], coarsest: float = STEP) -> Self:
+        together, alike = Counter[Hashable](), dict[Hashable, Step]()
+        for step in steps:
+            together[step.part] += step.times
+            alike[step.part] = step
         cut = CUT / max(1, together.total())
-        exact = [Losses.of(coins).without_ends(cut) for coins in together]
-        step = _step(exact, list(together.values()), coarsest)
-        return cls(tuple(one.on_grid(step) for one in exact), tuple(together.values()))
+        exact = [alike[part].losses().without_ends(cut) for part in together]
+        width = _step(exact, list(together.values()), coarsest)
+        return cls(tuple(one.on_grid(width) for one in exact), tuple(together.values()))
 
     def coarser(self) -> Self:
         """On every second point of the grid."""

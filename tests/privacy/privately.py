@@ -9,7 +9,7 @@ from math import exp, prod
 
 import numpy as np
 
-from mixbayes.protocol.privacy.coins import Coins
+from mixbayes.privacy.coins import Coins
 
 
 def any_coins(*counts: int) -> Coins:

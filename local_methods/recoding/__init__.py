@@ -1,0 +1,1 @@
+"""Recoding: every cell by an agreed rule, whatever the other rows hold."""

@@ -1,0 +1,1 @@
+"""Differential privacy: the noise, and what a sequence of releases promises."""
