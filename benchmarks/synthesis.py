@@ -3,9 +3,9 @@
     python benchmarks/synthesis.py FOLDER [--rows N] [--repeats R] [--peer PYTHON] [--peer-epsilons 1 ...]
 
 FOLDER holds the public tables. Classifiers learn from releases of 70 % of a table, and are asked about the others.
-PYTHON is an interpreter of another environment in which the package dpmm is installed (0.1.9 was tried); its MST gets a
-tenth of ε for its bins and the rest for its tables, the exact number of rows, means in the place of missing numbers, and
-300 turns of its fit, which takes it a minute for each release.
+PYTHON is an interpreter of another environment in which the package dpmm is installed (0.1.9 was tried). Its MST gets
+a tenth of ε for its bins and the rest for its tables, the exact number of rows, means in the place of missing numbers,
+and 300 turns of its fit, which takes it a minute for each release.
 """
 
 from __future__ import annotations
@@ -152,9 +152,8 @@ def judged(releasing: Releasing | None, whole: Labelled, repeats: int) -> Floats
 
 
 def print_accuracy(folder: Path, repeats: int, peer: str | None, peer_epsilons: Sequence[float]) -> None:
-    tables = {
-        name: labelled(read_table(folder / f"{name}.csv")) for name in TABLES if (folder / f"{name}.csv").exists()
-    }
+    there = [name for name in TABLES if (folder / f"{name}.csv").exists()]
+    tables = {name: labelled(read_table(folder / f"{name}.csv")) for name in there}
     print(f"accuracy of {', '.join(JUDGES)}\n")
     print(f"{'':22}", *(f"{name:>16}" for name in tables), f"{'mean':>16} {'of all':>7}")
     print_line("original", [judged(None, whole, repeats) for whole in tables.values()])
@@ -193,9 +192,8 @@ def parts(rows: int, domain: Mapping[str, Sequence[Any]]) -> Iterator[tuple[Tabl
     for start in range(0, rows, AT_ONCE):
         random, many = np.random.default_rng(start), min(AT_ONCE, rows - start)
         classes = random.integers(0, 2, many)
-        columns: list[Column] = [
-            Numeric(np.clip(np.rint(random.normal(45 + 9 * classes, 15)), 0, 99)) for _ in range(6)
-        ]
+        numbers = np.clip(np.rint(random.normal(45 + 9 * classes, 15, (6, many))), 0, 99)
+        columns: list[Column] = [Numeric(one) for one in numbers]
         columns += [Nominal(random.integers(0, len(one), many) * (1 + classes) // 2, one) for one in lists]
         yield Table(tuple(domain), tuple(columns), many), Nominal(classes, np.array(["ill", "well"]))
 

@@ -90,7 +90,7 @@ class Nothing:
 
 
 @dataclass(frozen=True)
-class Range:
+class Bins:
     """The numbers between two bounds that are multiples of a unit: so many of them, in bins of the same width."""
 
     name: str
@@ -142,7 +142,7 @@ class Range:
         if self.unit is None:
             part = multiples / (MANY - 1)
             return np.clip(self.low * (1 - part) + self.high * part, self.low, self.high).astype(np.float64)
-        whole = multiples + np.rint(_in_units(np.array([self.low]), self.unit))
+        whole = multiples.astype(np.float64) + np.rint(_in_units(np.array([self.low]), self.unit))
         size = 10.0 ** abs(self.unit.exponent)
         return np.clip(whole * size if self.unit.exponent >= 0 else whole / size, self.low, self.high) + 0.0
 
@@ -161,7 +161,7 @@ def grid_of(name: str, column: Column, domain: Domain | None) -> Grid:
         return Nothing(name)
     low, high = bounds_of(name, column, domain)
     unit = _agreed_unit(*domain[name]) if domain is not None and agreed else unit_of(column, low, high, SEVERAL)
-    return Range(name, *_ends(low, high, unit), unit)
+    return Bins(name, *_ends(low, high, unit), unit)
 
 
 def _ends(low: float, high: float, unit: Unit | None) -> tuple[float, float]:

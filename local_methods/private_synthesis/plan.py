@@ -52,7 +52,8 @@ class Plan:
 class Plans:
     """Without pairs of attributes, or with them: which of the two is taken, the noisy number of rows decides.
 
-    Each has half of δ. What one of the two gives away is at most what both give away, and the parts of δ add up.
+    Each has half of δ. Every noisy number of rows leads to one of them. So δ is a sum over these numbers, of which one
+    part is a part of what δ would be if the first plan were always taken, and the other part of that of the second.
     """
 
     without_pairs: Plan | None

@@ -25,7 +25,7 @@ from mixbayes.local_methods.base import (
     silent,
 )
 from mixbayes.local_methods.containers import ManyColumns
-from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, undeclared
+from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, not_agreed
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.missing import MissingCells
@@ -197,7 +197,7 @@ class PrivateSynthesis(LocalMethod):
             raise UnfitTable("There is no part of a table.")
         random = generator(self.random_state)
         found = self._learn(public, sums, outside.tolist(), random, progress or silent)
-        self.guarantee_ = self._promise([])
+        self.guarantee_ = self._promise("")
         return self._parts(public, found, random)
 
     def _parts(
@@ -208,7 +208,7 @@ class PrivateSynthesis(LocalMethod):
             yield released.table, released.labels
 
     def _agreed(self, records: Records) -> Public:
-        lacking = undeclared(records.table, self.domain)
+        lacking = [name for name in records.table.names if self.domain is None or name not in self.domain]
         if lacking:
             raise UnfitTable(f"The domain says nothing of {', '.join(map(repr, lacking))}, and no part can.")
         return Public.of(records, self.domain)
@@ -238,15 +238,15 @@ class PrivateSynthesis(LocalMethod):
         return found
 
     def _guarantee(self, work: Work, released: Released) -> Guarantee:
-        return self._promise(undeclared(work.table, self.domain))
+        return self._promise(not_agreed(work.table, self.domain))
 
-    def _promise(self, taken: list[str]) -> Guarantee:
+    def _promise(self, taken: str) -> Guarantee:
         seeded = self.random_state is not None
         secret = " while nobody knows the seed" if seeded else ""
         not_promised = [
             "that two releases of the same rows keep it: what they give away adds up",
             "that the names of the columns and of the classes are secret",
-            f"that bounds and values of {', '.join(taken)} are secret: they are the table's own" if taken else "",
+            taken,
             "anything to whoever knows the seed" if seeded else "",
         ]
         return Guarantee(

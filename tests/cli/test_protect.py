@@ -493,6 +493,7 @@ def test_every_method_of_the_registry_runs(protect: Command, patients: Path, tmp
     needed = {
         "perturbation-tree": ["leaf_size=8", "confidential=age"],
         "microaggregation": ["k=5", "confidential=age"],
+        "private-synthesis": ["epsilon=4"],
         "svd": ["rank=2"],
         "recoding": ["suppress=age"],
         "sparsified-svd": ["rank=2", "sparsity=0.2"],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mixbayes.local_methods import UnfitTable
 from mixbayes.local_methods.domain import Unit
-from mixbayes.local_methods.private_synthesis.grids import FINEST, Grid, Range, Values, grid_of
+from mixbayes.local_methods.private_synthesis.grids import FINEST, Bins, Grid, Values, grid_of
 from mixbayes.local_methods.tables import Nominal, Numeric, nominal_from
 
 RANDOM = np.random.default_rng(0)
@@ -24,7 +24,7 @@ def numbers(*cells: float) -> Numeric:
 def test_numbers_come_back_to_their_bin_within_bounds_in_units(bounds: tuple[int, int, int]) -> None:
     low, width, exponent = bounds
     size = 10.0**exponent
-    grid = Range("x", low * size, (low + width) * size, Unit(exponent))
+    grid = Bins("x", low * size, (low + width) * size, Unit(exponent))
     assert grid.bins == min(FINEST, width + 1)
     places = np.arange(grid.size)
     column = grid.column(places, RANDOM)
@@ -38,7 +38,7 @@ def test_numbers_come_back_to_their_bin_within_bounds_in_units(bounds: tuple[int
 
 @pytest.mark.parametrize(("low", "high"), [(-1e308, 1e308), (1.0, 1.0), (0.0, 1e-300)])
 def test_ranges_without_a_unit_have_places_too(low: float, high: float) -> None:
-    grid = Range("x", low, high, None)
+    grid = Bins("x", low, high, None)
     places = np.arange(grid.size)
     assert np.array_equal(grid.places(grid.column(places, RANDOM))[0], places)
 
@@ -57,7 +57,7 @@ def test_the_unit_is_that_of_the_agreed_bounds_whatever_the_cells_are() -> None:
 
 
 def _unit(grid: Grid) -> Unit | None:
-    assert isinstance(grid, Range)
+    assert isinstance(grid, Bins)
     return grid.unit
 
 
@@ -79,7 +79,7 @@ def test_a_column_without_a_number_stays_without() -> None:
 
 def test_a_column_of_another_kind_is_refused() -> None:
     for grid, column in (
-        (Range("x", 0, 1, Unit(0)), Nominal(np.zeros(1, int), np.array(["a"]))),
+        (Bins("x", 0, 1, Unit(0)), Nominal(np.zeros(1, int), np.array(["a"]))),
         (Values("x", np.array(["a"])), numbers(1)),
     ):
         with pytest.raises(UnfitTable, match="'x' has numbers in one place"):
