@@ -27,8 +27,8 @@ LEAST_ROWS = 3
 GROUPINGS = {"random": groups_by_seeds, "kmeans": groups_by_kmeans}
 
 NOT_HIDDEN = (
-    "that nobody can be recognised or guessed: released rows lie near the rows of their group, and what all of a group "
-    "have in common is released; a second release of the same table tells more"
+    "that nobody can be found to be in the table, or guessed: released rows lie near those of their group, nearer the "
+    "smaller it is, and what all of a group have in common is released; a second release of the same table tells more"
 )
 
 CONDENSING_CONSTRAINTS: Mapping[str, Any] = {

@@ -90,6 +90,8 @@ class Comparison:
     clusters: int
     """How many were looked for in `clustering`."""
     attacks: Attacks
+    paired_by_chance: bool
+    """Whether no column says that row i of the release stands for row i of the original."""
 
 
 def compare(
@@ -155,6 +157,7 @@ def compare(
         queries=len(attacker.queries),
         clusters=chosen,
         attacks=attacks,
+        paired_by_chance=pair.by_chance,
     )
 
 

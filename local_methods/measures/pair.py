@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.stats import rankdata
+
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.measures.alignment import aligned, same_values, together
 from mixbayes.local_methods.measures.asked import Undefined
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Column, Floats, Nominal, Table
+
+SURE = 4.0
+"""Deviations beyond which no chance brings what is found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +79,32 @@ class Pair:
         self.refuse_unpaired()
         return self.numbers()
 
+    @property
+    def by_chance(self) -> bool:
+        """Whether no column says that row i of the release stands for row i of the original."""
+        if self.original.rows != self.released.rows:
+            return False
+        columns = zip(self.original.columns, self.released.columns, strict=True)
+        return not any(_goes_with(before, after) for before, after in columns)
+
     def refuse_unpaired(self) -> None:
         """Raise unless each row of the one has a row of the other."""
         before, after = self.original.rows, self.released.rows
         if before != after:
             raise Undefined(f"it pairs rows, and the tables have {before} and {after} of them")
+
+
+def _goes_with(before: Column, after: Column) -> bool:
+    """Whether the cells of the same rows have more to do with each other than chance has it."""
+    present = ~before.missing & ~after.missing
+    before, after, rows = before.take(present), after.take(present), int(present.sum())
+    if not rows:
+        return False
+    if isinstance(before, Nominal) and isinstance(after, Nominal):
+        expected, equal = float(before.counts() @ after.counts()) / rows**2, np.mean(before.codes == after.codes)
+        return bool(equal - expected > SURE * np.sqrt(expected * (1 - expected) / rows))
+    ranks = [rankdata(column.cells()) for column in (before, after)]
+    return bool(min(map(np.ptp, ranks)) > 0 and np.corrcoef(*ranks)[0, 1] > SURE / np.sqrt(rows))
 
 
 def _no_labels(released: Table, class_column: str | None) -> str:

@@ -42,6 +42,7 @@ KEYS = [
     "detection",
     "quartiles",
     "attacks",
+    "paired_by_chance",
     "original_risk",
     "sensitive",
     "why_not",

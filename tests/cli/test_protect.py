@@ -23,7 +23,18 @@ from tests.cli.in_process import Command, command
 from tests.keys.helpers import HEART, changed
 
 COMMAND = [sys.executable, str(Path(sysconfig.get_path("scripts"), "mixbayes"))]
-KEYS = ["method", "parameters", "rows_in", "rows_out", "missing", "unchanged", "guarantee", "measures", "seconds"]
+KEYS = [
+    "method",
+    "parameters",
+    "rows_in",
+    "rows_out",
+    "missing",
+    "unchanged",
+    "guarantee",
+    "helps",
+    "measures",
+    "seconds",
+]
 KEYS += ["sensitive", "why_not"]
 ANONYMITY = {"k_anonymity", "l_diversity", "entropy_l_diversity", "t_closeness"}
 

@@ -155,6 +155,7 @@ def comparison(names: list[str], **changed: object) -> Comparison:
         "clustering": Clustering(0.0533, 0.8042),
         "clusterings": [Clusters(3, Clustering(0.0533, 0.8042), Clustering(0.0077, 0.9921))],
         "attacks": ATTACKS,
+        "paired_by_chance": False,
         "why_not": {},
         "sensitive": names[0],
         "quasi_identifiers": names,

@@ -184,8 +184,12 @@ def test_by_chance_a_row_is_dealt_by_its_own_number() -> None:
 
 def test_what_changed_by_hand() -> None:
     layout = layout_of(1)
-    table = Columns.of(("sex", "age", "class"), (["m", "f", "m", "f"], ["50", "50", "0", ""], ["no"] * 3 + ["yes"]), 4)
-    other = Columns.of(("sex", "age", "class"), (["m", "m", "m", "f"], ["50", "80", "0", ""], ["no"] * 3 + ["yes"]), 4)
+    ages = np.array(["50", "50", "0", ""]), np.array(["50", "80", "0", ""])
+    sexes = np.array(["m", "f", "m", "f"]), np.array(["m", "m", "m", "f"])
+    classes = np.array(["no"] * 3 + ["yes"])
+    table, other = (
+        Columns.of(("sex", "age", "class"), (sex, age, classes), 4) for sex, age in zip(sexes, ages, strict=True)
+    )
     before, after = (counted(layout, one).vector for one in (table, other))
     found = changed_by(layout, before, after)
     # One of three men more and one woman less; the sum of ages by 30 of 3 · 100, that of the squares by 39 of 300.

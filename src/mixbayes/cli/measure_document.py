@@ -28,6 +28,7 @@ def document(found: Comparison) -> dict[str, Any]:
         "detection": None if found.detection is None else _detection(found),
         "quartiles": None if found.folds is None else _folds(found.folds),
         "attacks": attacks_document(found.attacks),
+        "paired_by_chance": found.paired_by_chance,
         "original_risk": asdict(found.original_risk),
         "sensitive": found.sensitive,
         "why_not": dict(found.why_not),

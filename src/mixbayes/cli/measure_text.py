@@ -189,6 +189,11 @@ def notes(found: Comparison) -> Iterator[str]:
     """What the figures are about."""
     match = "may hold what is asked for" if found.unknown is Unknown.WILDCARD else "matches no query"
     yield "Row i of the release is taken for row i of the original."
+    if found.paired_by_chance:
+        yield (
+            "But no column says so: the rows were shuffled or drawn anew. The size of the change, the ranks by which "
+            "values move, the interval and the clusters are those of pairs by chance; `protect` knows the pairs."
+        )
     yield f"Quasi-identifiers: {', '.join(found.quasi_identifiers)}."
     if found.risk.l_diversity is not None:
         yield f"Sensitive, for l-diversity and t-closeness: {found.sensitive}. A missing cell counts for no value."

@@ -61,6 +61,12 @@ SEED_IS_KNOWN = (
     "mixbayes: This release was made with --seed. Whoever knows or guesses the seed repeats what chance did, and may "
     "undo it. Seeds are for experiments: leave --seed out of a release that others get."
 )
+HELPS = {
+    True: "It helps against whoever gets the release, and against whoever asks a classifier that counts it.",
+    False: "It helps, if at all, against somebody who gets the release, as far as attacks tell (--attacks); not "
+    "against somebody who asks a classifier that counts it.",
+}
+"""By whether a row of the table has a promise: against whom."""
 OF_NONE = {"quasi_identifiers": "all columns", "confidential": "all of numbers"}
 """Whatever a parameter is about if nothing is said."""
 MEANINGS = {
@@ -270,6 +276,7 @@ def _document(name: str, method: LocalMethod, columns: Columns, done: _Done, sen
         "missing": asdict(method.missing_),
         "unchanged": list(done.unchanged),
         "guarantee": _plain(asdict(method.guarantee_)),
+        "helps": HELPS[method.row_privacy() is not None],
         "measures": found.values,
         "seconds": round(done.seconds, 3),
         "sensitive": sensitive,
@@ -324,6 +331,7 @@ def _show(target: Path, document: dict[str, Any]) -> None:
     console.print(Text(f"Promised of the output, and checked: {guarantee['claim']} - {held}."))
     if guarantee["not_promised"]:
         console.print(Text(f"Not promised: {guarantee['not_promised']}."))
+    console.print(Text(document["helps"]))
     if document["unchanged"]:
         console.print(Text(f"Released as they were: {', '.join(document['unchanged'])}."))
 

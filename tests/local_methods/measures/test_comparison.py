@@ -49,6 +49,17 @@ def test_a_table_is_like_itself() -> None:
     assert list(found.quasi_identifiers) == list("abcd")
 
 
+@pytest.mark.parametrize("columns", [["a", "b", "c", "d"], ["ward", "sex"]], ids=["numbers", "names"])
+def test_rows_that_were_shuffled_are_paired_by_chance(columns: list[str]) -> None:
+    random, whole = np.random.default_rng(0), iris()
+    names = [Nominal(random.integers(0, 3, 150), np.array(["x", "y", "z"])) for _ in range(2)]
+    table = Table((*whole.names, "ward", "sex"), (*whole.columns, *names), 150)
+    part = table.select(table.positions(columns))
+    assert not compare(part, part).paired_by_chance
+    assert compare(part, part.take(random.permutation(150))).paired_by_chance
+    assert not compare(part, part.take(np.arange(149))).paired_by_chance  # no pairs at all
+
+
 def test_more_noise_is_further_away() -> None:
     near, far = (compare(iris(), iris(noise), class_column="class") for noise in (0.05, 1.0))
     assert near.vd is not None
