@@ -49,7 +49,7 @@ def method(results: Results) -> str:
 - **Intervals** are over patients: Wilson's interval for a share, and Agresti and Min's for a difference, which compares
   two labels of the same patient. A patient counts once, however often the patient was labelled. The intervals say how
   the figures could differ with other patients of the same hospitals. They leave out most of the effect of other
-  training rows, and say nothing about a fifth hospital.
+  training rows and other draws, and say nothing about a fifth hospital.
 - **Recipes** are computed in the clear, in floating point, with other folds: {setup.recipe_folds}, divided class by
   class, {"once" if setup.recipe_repeats == 1 else f"{setup.recipe_repeats} times"}. Within the training rows of each
   fold, a hospital evaluates by five folds, as its node does. Noise is drawn anew for every fold; δ is 1e-6. These

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from mixbayes.research.study.hospitals import ABSENT, CLASSES, PRESENT
 from mixbayes.research.study.results import Attacked, Protecting, Results
 from mixbayes.research.study.settings import SHORT_SEARCH
-from mixbayes.research.study.words import listed, percent, points, share, table
+from mixbayes.research.study.words import listed, percent, points, share, signed, table
 
 KEEPING = "class-wise-condensation"
 """The method that keeps what naive Bayes counts."""
 PRIVATE = "private-synthesis"
-LEAST = 3
-"""Settings that are named."""
+NAMED = 3
+"""Settings with the least, and with the most."""
 
 
 def in_short(results: Results) -> Iterator[str]:
@@ -83,13 +83,16 @@ def _got(protecting: Sequence[Protecting], original: Attacked) -> str:
 
 def _equally_accurate(equal: Sequence[Protecting], of: int) -> str:
     private = sum(one.people is not None for one in equal)
-    member = sorted(equal, key=lambda one: one.attacked.membership.value)[:LEAST]
-    attribute = sorted(equal, key=lambda one: one.attacked.attribute_inference.value)[:LEAST]
+    ranked = sorted(equal, key=lambda one: one.attacked.membership.value)
+    least, most = (
+        [f"{_settings([one])} ({signed(one.attacked.membership.value)})" for one in some]
+        for some in (ranked[:NAMED], ranked[: -NAMED - 1 : -1])
+    )
     return (
         f"**With {len(equal)} of {of} settings no loss can be shown.** This alone does not recommend them: {private} "
         f"{'promises' if private == 1 else 'promise'} something about people, and {len(equal) - private} nothing. "
-        f"Of these {len(equal)}, membership gets least with {_settings(member)}, and attribute inference with "
-        f"{_settings(attribute)}."
+        f"Of these {len(equal)}, a bet on who was in the table gains least, in points over a coin, with "
+        f"{listed(least)}, and most with {listed(most)}."
     )
 
 
@@ -101,7 +104,8 @@ def section(results: Results) -> str:
     """Both sections on protections."""
     joint = results.joining[-1].joint
     costs = ("protection", "accuracy", "change", "healthy found", "sick found", "numbers changed", "by")
-    attacks = ("given back", "by guessing", "membership", "attributes", "of anybody", "succeed")
+    attacks = ("given back", "membership", "attributes", "of anybody", "succeed")
+    guessed = max(one.attacked.guessed for one in results.protecting)
     return f"""
 ## What protecting a table costs
 
@@ -114,8 +118,6 @@ patients of their class.
 
 {table(costs, map(_cost_row, results.protecting))}
 
-The picture above also shows what it costs if only one hospital protects its table.
-
 {_refusals(results)}
 
 ## What the released tables give away
@@ -126,15 +128,15 @@ would learn who got the released tables, in percent, with the 95 % interval in p
 {table(("protection", *attacks, "who asks"), _rows(results))}
 
 - *Given back*: patients of whom every cell is reconstructed, by the most successful of the attacks of `mixbayes
-  measure` on one release of each whole table. As many guesses give back the share *by guessing*.
+  measure` on one release of each whole table. As many guesses give back {percent(guessed)} % at most.
 - *Membership*: by how much a bet on who was in the table is better than a coin: 0 is a coin, 100 is certainty. Every
   release is made of four fifths of the patients; the others were held out.
-- *Attributes*: the share of attributes that the release tells of patients who were in it, less the share that it tells
-  of those who were not (*of anybody*). Only the difference is due to the release of somebody's row.
+- *Attributes*: the share of the released attributes that the release tells of patients who were in it, less the share
+  that it tells of those who were not (*of anybody*).
 - *Succeed*: the attacks that get a tenth or more of what they get from the unchanged tables. Where none does, the
   method helps against somebody who gets the table and tries these attacks. It is no promise against others.
-- *Who asks*: the promise about anything that is computed from the release, and so about labels. Where there is none,
-  labels say of the patients what the changed numbers say.
+- *Who asks*: the promise about anything that is computed from the release, and so about labels. Small changes of the
+  numbers promise nothing, nor do large ones.
 
 {_promises(results)}
 """
@@ -162,7 +164,6 @@ def _rows(results: Results) -> Iterator[tuple[str, ...]]:
 def _exposed(found: Attacked, original: Attacked) -> tuple[str, ...]:
     return (
         share(found.given_back),
-        percent(found.guessed),
         points(found.membership),
         points(found.attribute_inference),
         percent(found.anybody),
