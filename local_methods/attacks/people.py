@@ -91,14 +91,19 @@ def advantage(members: Floats, others: Floats) -> Measured:
     """
     of_members, of_others = placements(members, others)
     variance = of_members.var(ddof=1) / len(members) + of_others.var(ddof=1) / len(others)
-    return within(float(of_members.mean()), float(np.sqrt(variance)))
+    return within(float(_above(members, others).mean()), float(np.sqrt(variance)))
 
 
 def placements(members: Floats, others: Floats) -> tuple[Floats, Floats]:
     """How many more of the others each member is above than below, and how many more members are above than below each
     of the others, as shares."""
-    sign = np.sign(members[:, None] - others[None, :])
-    return sign.mean(axis=1), sign.mean(axis=0)
+    above = _above(members, others)
+    return above.mean(axis=1), above.mean(axis=0)
+
+
+def _above(members: Floats, others: Floats) -> Floats:
+    """Of each member and each of the others, 1 where the member has the higher score, and -1 where the lower."""
+    return np.sign(members[:, None] - others[None, :])
 
 
 def difference(members: Floats, others: Floats) -> Measured:
