@@ -74,7 +74,7 @@ def test_runs_mixers_and_hospitals_with_csv_without_extras(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("command", "missing"),
     [
-        ("measure patients.csv patients.csv", "sklearn"),
+        ("measure patients.csv patients.csv", "scipy"),
         ("simulate patients.csv --protect condensation:k=2", "sklearn"),
         (
             "federation new . --name heart --party n=n.example:8443 --party s --like patients.parquet --without-noise",

@@ -220,5 +220,5 @@ def test_means_of_few_whole_numbers_have_fractions_that_match_by_chance_and_say_
 
 def test_a_column_of_zeros_in_one_class_is_no_obstacle() -> None:
     released, labels = condensed(TABLE, LABELS, 3, 0)
-    numbers = np.column_stack([released.numbers()[:, :-1], 7.0 * labels.codes])
+    numbers = np.column_stack([released.numbers()[:, :-1], 7.0 * labels.codes]).astype(np.float64)
     assert len(by_fractions(seen(released.with_numbers(numbers), labels), 3)) > 0
