@@ -12,8 +12,8 @@ from mixbayes.local_methods.tables import Floats
 
 
 def by_averaging(releases: Sequence[Seen]) -> Claims:
-    """Claim the mean of every number where it stands, and the commonest of every name."""
-    whole = np.array([seen.whole for seen in releases])
+    """Claim the mean of every number where it stands, and the commonest of every name, of releases of as many rows."""
+    whole = np.array([seen.whole for seen in releases if seen.rows == releases[0].rows])
     nominal = releases[0].nominal
     means = np.rint(whole.mean(axis=0))
     for column in np.flatnonzero(nominal):
