@@ -19,10 +19,13 @@ from mixbayes.local_methods.coordinates import nominals, numerics
 from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, Range, not_agreed, range_of
 from mixbayes.local_methods.grouping import Advance, Groups, groups_by_kmeans, groups_by_seeds
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.tables import Codes, Floats, Nominal, Numeric, Table
+from mixbayes.local_methods.missing import filled
+from mixbayes.local_methods.tables import MISSING, Codes, Floats, Nominal, Numeric, Table
 
 LEAST_ROWS = 3
 """The smallest group: the rows drawn from two rows lie between and beside these two."""
+
+KEPT = "keep"
 
 GROUPINGS = {"random": groups_by_seeds, "kmeans": groups_by_kmeans}
 
@@ -65,9 +68,11 @@ class Condensing(LocalMethod):
         # the matrices of a group are so small that threads would spend their time on waiting for each other.
         with threadpool_limits(1):
             groups, size = self._grouped(replace(work, table=_near_one(work.table)))
-            drawn, suppressed = self._drawn(work, Grouped(groups, size, self._pools(work)))
+            shown = self._without_rare_names(work)
+            drawn, suppressed = self._drawn(shown, Grouped(groups, size, self._pools(work)))
         self.places_ = work.random.permutation(work.table.rows)
-        self.suppressed_cells_ = suppressed
+        rare = shown.table.missing_cells() - work.table.missing_cells() if self.missing == KEPT else 0
+        self.suppressed_cells_ = suppressed + rare
         self.groups_, self.group_size_, self.groups_formed_ = groups, size, int(groups.max()) + 1
         return Released(*_unlabelled(drawn.take(self.places_), work))
 
@@ -78,6 +83,12 @@ class Condensing(LocalMethod):
         drawn, suppressed = resynthesised(_fractions(whole, ranges), grouped, work.random, draw, work.progress)
         numbers = zip(numerics(drawn), ranges, strict=True)
         return drawn.with_columns({at: Numeric(one.number(new.numbers)) for (at, new), one in numbers}), suppressed
+
+    def _without_rare_names(self, work: Work) -> Work:
+        """The work without names that hardly anybody has: a drawn one would bring the numbers of its patient along."""
+        columns = {at: _without_rare(column) for at, column in nominals(work.table)}
+        table = work.table.with_columns(dict(columns))
+        return replace(work, table=table if self.missing == KEPT else filled(table, work.labels))
 
     def _ranges(self, table: Table, least: int) -> list[Range]:
         """What is public of the numeric columns."""
@@ -96,12 +107,18 @@ class Condensing(LocalMethod):
 
     def _is_drawn(self, work: Work, released: Released) -> bool:
         """Whether every number is one that can be drawn, and every value is one of its group."""
-        before, after = _labelled(work), _labelled(released)
+        before, after = _labelled(self._without_rare_names(work)), _labelled(released)
         numbers = zip(numerics(after), self._ranges(work.table, self.group_size_), strict=True)
         values = zip(nominals(before), nominals(after), strict=True)
         return all(_can_be_drawn(column, one) for (_, column), one in numbers) and all(
             _of_group(old, self.groups_, new, self.groups_[self.places_]) for (_, old), (_, new) in values
         )
+
+
+def _without_rare(column: Nominal) -> Nominal:
+    """A name that fewer than `LEAST_ROWS` rows have is a missing cell."""
+    rare = np.append(column.counts() < LEAST_ROWS, False)
+    return column.with_codes(np.where(rare[column.codes], MISSING, column.codes)) if rare.any() else column
 
 
 def _can_be_drawn(column: Numeric, public: Range) -> bool:

@@ -1,7 +1,10 @@
 """A mixed table drawn anew, group by group: every released cell has the statistics of its group in expectation.
 
 Each row draws scores: normal numbers with the correlations of its group, one for every number, for every nominal value
-and for every gap. From these, columns are made by themselves.
+and for every gap. From these, columns are made by themselves. A group of few rows has no correlations but those of its
+single rows: if one of them differs from the others in several columns, these would change together, and the released
+row would be that patient. So the covariance between columns is shrunk to none, entirely where a group has no more than
+`ROWS_A_COLUMN` rows for every column.
 
 - A number has the mean and the variance of its group. The covariance is first shrunk towards a diagonal one that is
   public: a group of few rows has no spread at all in most directions, and rows drawn from it would lie in the flat
@@ -33,6 +36,8 @@ PUBLIC_DEVIATION = 1 / 20
 """Of the width of a column's bounds: the deviation towards which that of every group is shrunk."""
 FLAT = 1e-9
 """A deviation below it, in deviations of the column, is a rounding error."""
+ROWS_A_COLUMN = 5
+"""Rows of a group for every column, from which on its covariances are more than its single rows."""
 AT_ONCE = 1 << 12
 """Rows that are drawn at a time, or one group."""
 
@@ -72,15 +77,17 @@ def resynthesised(
     Numbers are fractions of the way between the public bounds of their columns.
     """
     plan = _Plan.of(table)
+    apart = share_apart(grouped.k, len(plan.numbers) + len(plan.nominal) + len(plan.gaps))
     scores = np.empty((table.rows, len(plan.numbers)))
     gone = np.zeros((table.rows, len(plan.numbers)), bool)
     codes = [np.empty(table.rows, np.int64) for _ in plan.nominal]
     done = 0
     for part in grouped.parts:
         rows = np.concatenate(part)
-        drawn, shares, spread = map(
-            np.concatenate, zip(*(plan.drawn(each, random, draw) for each in part), strict=True)
+        together, shares, spread = map(
+            np.concatenate, zip(*(plan.together(each, apart, random, draw) for each in part), strict=True)
         )
+        drawn = np.sqrt(1 - apart) * together + np.sqrt(apart) * plan.apart(shares, spread, random)
         scores[rows] = drawn[:, plan.parts[0]] / spread[:, plan.parts[0]]
         for into, coded, span in zip(codes, plan.nominal, plan.parts[1:-1], strict=True):
             chosen = _chosen(drawn[:, span] / APART, shares[:, span])
@@ -97,6 +104,11 @@ def resynthesised(
     for new, (at, column) in zip(codes, nominals(table), strict=True):
         columns[at] = column.with_codes(new)
     return table.with_columns(columns), sum(one.suppressed for one in moments)
+
+
+def share_apart(k: int, columns: int) -> float:
+    """How much of the covariance between columns is left out: all of it where k rows cannot tell it."""
+    return min(1.0, ROWS_A_COLUMN * columns / max(1, k - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,16 +143,29 @@ class _Plan:
         widths = [len(numbers), *(int(place.indicators[at].max()) + 1 for at, _ in nominals(table)), len(gaps)]
         return cls(numbers, scaled, nominal, columns_of(widths), gaps)
 
-    def drawn(self, members: Members, random: np.random.Generator, draw: Draw) -> tuple[Floats, Floats, Floats]:
-        """For each row of a group scores with the covariance of the group; and, the same for all of its rows, the share
-        of the rows that have the nominal value or the gap that a score stands for, and the deviation of the scores."""
+    def together(
+        self, members: Members, apart: float, random: np.random.Generator, draw: Draw
+    ) -> tuple[Floats, Floats, Floats]:
+        """For each row of a group scores with the covariance of the group, if it is used at all; and, the same for all
+        of its rows, the share of the rows that have the nominal value or the gap that a score stands for, and the
+        deviation of the scores."""
         rows = self._matrix(members)
         mean, spread = rows.mean(axis=0), rows.std(axis=0)
-        scores, flat = deviations_like(rows - mean, random, draw), spread < FLAT
-        alone = np.flatnonzero(flat[self.parts[0]])
-        scores[:, alone] = normal(random, (len(rows), len(alone)))
+        scores = deviations_like(rows - mean, random, draw) if apart < 1 else np.zeros_like(rows)
         shares = np.broadcast_to(mean / APART, rows.shape)
-        return scores, shares, np.broadcast_to(np.where(flat, 1.0, spread), rows.shape)
+        return scores, shares, np.broadcast_to(np.where(spread < FLAT, 1.0, spread), rows.shape)
+
+    def apart(self, shares: Floats, spread: Floats, random: np.random.Generator) -> Floats:
+        """Scores with the same deviations, in which no column has to do with another one."""
+        scores = normal(random, shares.shape)
+        for span in self.parts[1:-1]:
+            scores[:, span] *= np.sqrt(shares[:, span])
+            scores[:, span] -= shares[:, span] * scores[:, span].sum(axis=1, keepdims=True)
+        names = slice(self.parts[0].stop, self.parts[-1].start)
+        scores[:, names] *= APART
+        for span in (self.parts[0], self.parts[-1]):
+            scores[:, span] *= spread[:, span]
+        return scores
 
     def _matrix(self, members: Members) -> Floats:
         """Rows × coordinates: what their covariance is taken of."""

@@ -243,6 +243,7 @@ class PrivateSynthesis(LocalMethod):
     def _promise(self, taken: str) -> Guarantee:
         seeded = self.random_state is not None
         secret = " while nobody knows the seed" if seeded else ""
+        secret += ", if the bounds and values on which nobody agreed are public" if taken else ""
         not_promised = [
             "that two releases of the same rows keep it: what they give away adds up",
             "that the names of the columns and of the classes are secret",

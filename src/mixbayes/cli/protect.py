@@ -31,7 +31,7 @@ from mixbayes.tables.agreed_domain import agreed_domain
 from mixbayes.tables.columns import Columns
 from mixbayes.tables.method_settings import configured_method
 from mixbayes.tables.method_table import as_command_error, as_table, class_column, numeric_names, sensitive_column
-from mixbayes.tables.protecting import left_as_they_were, texts_of
+from mixbayes.tables.protecting import left_as_they_were, of_all_classes, texts_of
 from mixbayes.tables.room import refuse_too_large
 from mixbayes.tables.sources.how import How
 
@@ -192,6 +192,8 @@ class _Kinds:
     label: str | None
     nominal: Sequence[str]
     numeric: Sequence[str]
+    classes: Sequence[str] = ()
+    """Those that were agreed."""
 
     @classmethod
     def of(
@@ -209,7 +211,8 @@ class _Kinds:
         here = [attribute for attribute in agreed.attributes if attribute.name in columns.names]
         numbers = [attribute.name for attribute in here if attribute.numeric]
         names = [attribute.name for attribute in here if not attribute.numeric]
-        return cls(class_column(columns, label), [*nominal, *names], [*numeric, *numbers])
+        classes = agreed.classes if label == agreed.class_column else ()
+        return cls(class_column(columns, label), [*nominal, *names], [*numeric, *numbers], classes)
 
 
 def _released(method: LocalMethod, columns: Columns, kinds: _Kinds) -> _Done:
@@ -219,11 +222,12 @@ def _released(method: LocalMethod, columns: Columns, kinds: _Kinds) -> _Done:
     numbers = numeric_names([columns], {*kinds.nominal, *([label] if label else [])}, kinds.numeric)
     table = as_table(columns, numbers)
     attributes = [at for at, name in enumerate(table.names) if name != label]
+    whole = table.column(label) if label else None
+    if whole and kinds.classes and method.row_privacy():
+        whole = of_all_classes(whole, kinds.classes)
     begun = perf_counter()
     with Talk() as talk, columns.named_in_errors(), as_command_error():
-        part, labels = method.fit_resample(
-            table.select(attributes), table.column(label) if label else None, progress=Tenths(talk)
-        )
+        part, labels = method.fit_resample(table.select(attributes), whole, progress=Tenths(talk))
     seconds = perf_counter() - begun
     released = _whole(table.names, part, label, labels)
     texts = texts_of(method, columns, released)

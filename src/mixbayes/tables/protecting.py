@@ -151,12 +151,12 @@ def _released(method: LocalMethod, counted: Columns, dictionary: Dictionary, pro
         whole = as_table(counted, measured)
         attributes, labels = whole.select(whole.positions(dictionary.names)), whole.column(dictionary.class_column)
         if method.row_privacy():
-            labels = _of_all_classes(labels, dictionary.classes)
+            labels = of_all_classes(labels, dictionary.classes)
         released, classes = method.fit_resample(attributes, labels, progress=progress)
     return Table((*released.names, dictionary.class_column), (*released.columns, classes), released.rows)
 
 
-def _of_all_classes(labels: MethodColumn, classes: Sequence[str]) -> MethodColumn:
+def of_all_classes(labels: MethodColumn, classes: Sequence[str]) -> MethodColumn:
     """With the agreed classes in their order: which of them occur is the table's own."""
     if not isinstance(labels, Nominal):
         return labels

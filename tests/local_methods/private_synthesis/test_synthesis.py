@@ -87,7 +87,10 @@ def test_the_guarantee_says_what_it_promises_to_whom_and_what_not() -> None:
     *_, seeded = released(table, classes(30, 30))
     *_, unknown = released(table, classes(30, 30), domain=DOMAIN, random_state=None)
     promise, other = seeded.guarantee_, unknown.guarantee_
-    assert promise.people == "(2, 1e-06)-differential privacy for one row added or removed while nobody knows the seed"
+    assert promise.people == (
+        "(2, 1e-06)-differential privacy for one row added or removed while nobody knows the seed, if the bounds and "
+        "values on which nobody agreed are public"
+    )
     assert "the bounds of first, second, whole tell nothing" in promise.not_promised
     assert "the values of tied, free tell nothing" in promise.not_promised
     assert "whoever knows the seed" in promise.not_promised
