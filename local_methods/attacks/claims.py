@@ -15,7 +15,7 @@ CONFIDENCE = 1.959963984540054
 """Normal deviations of a 95 % interval."""
 
 GUESSES = 20
-"""How often guessing is repeated, so that its share is known better than that of the attack."""
+"""Guessing is repeated so often that its share is known more precisely than the attack's."""
 
 MOST_GUESSES = 20_000
 

@@ -1,6 +1,6 @@
 """Somebody who knows the method, its settings and its seed runs it again and again until it gives the release.
 
-If what a method adds hardly follows from the table, as with noise, the table that gives the release is found in a few
+If what a method adds hardly depends on the table, as with noise, the table that gives the release is found in a few
 steps: from each guess the difference between its release and the given one is subtracted.
 """
 

@@ -84,10 +84,10 @@ def nearest(of: Floats, among: Floats, but_itself: bool = False) -> Floats:
 
 
 def advantage(members: Floats, others: Floats) -> Measured:
-    """How much more often a member has the higher score than somebody else, than the lower: 0 for a coin, 1 for all.
+    """How much more often a member has the higher score than somebody else, than it has the lower one.
 
-    It is twice the area under the ROC curve less one (Somers' D); the interval is DeLong's, from the placements of
-    each person among those of the other kind.
+    It is 0 for a coin and 1 for all: twice the area under the ROC curve less one (Somers' D). The interval is
+    DeLong's, from the placements of each person among those of the other kind.
     """
     of_members, of_others = placements(members, others)
     variance = of_members.var(ddof=1) / len(members) + of_others.var(ddof=1) / len(others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -61,10 +61,6 @@ class Seen:
     def pools(self) -> list[Indices]:
         """The rows of each class."""
         return [np.flatnonzero(self.classes == code) for code in np.unique(self.classes)]
-
-    def one_pool(self) -> Seen:
-        """The same release to somebody who does not go by the classes."""
-        return replace(self, classes=np.full(self.rows, NO_CLASS, np.int64))
 
     def rounded(self) -> Floats:
         """The cells at the nearest multiple of their unit, in units."""

@@ -1,7 +1,8 @@
 """Rows drawn from a tree of tables: with integers alone, and closer to the tables than by chance.
 
-Of the rows with the same parent as many get a value as its share says, rounded up or down by lot (systematic sampling);
-which of them, is drawn. The tables are noisy already, so that nothing is given away by following them closely.
+Among rows with the same parent each value gets as many rows as its share says, rounded up or down by lot (systematic
+sampling); which of them, is drawn. The tables are noisy already, so that nothing is given away by following them
+closely.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Shares:
         rows = len(combinations)
         many = np.bincount(combinations, minlength=len(self.below))
         shuffled = random.permutation(rows)
-        short = combinations.astype(np.min_scalar_type(len(self.below)))  # few bits are sorted in no time
+        short = combinations.astype(np.min_scalar_type(len(self.below)))  # sorting small integers is fast
         order = shuffled[np.argsort(short[shuffled], kind="stable")]
         of_row = combinations[order]
         rank = np.arange(rows) - (np.cumsum(many) - many)[of_row]

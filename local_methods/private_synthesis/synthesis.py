@@ -288,5 +288,5 @@ def _claim(found: Learned) -> str:
     pairs = f", and of {len(found.pairs)} pairs of columns" if found.pairs else ""
     return (
         f"Rows are drawn from noisy counts of {len(found.columns)} columns{pairs}, and from nothing else; "
-        f"the noise on a count has a standard deviation of {found.plan.coins.deviation:.1f}."
+        f"the noise on a count has a standard deviation of {found.plan.coins.deviation:.1f}"
     )

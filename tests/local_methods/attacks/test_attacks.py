@@ -171,12 +171,9 @@ def test_where_totals_are_kept_two_releases_differ_by_a_patient(person: int) -> 
     [
         (by_fractions, drawn),
         (by_lattice, drawn),
-        (in_flats, drawn),
         (by_position, of_their_class),
         (by_rare_values, nearby),
         (by_piles, nearby),
-        (by_suppressed_cells, released_rows),
-        (by_group_means, of_their_class),
     ],
 )
 @pytest.mark.parametrize("k", [3, 5, 10, 20])
