@@ -13,15 +13,12 @@ from itertools import combinations, product
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.fractions import SMALLEST
+from mixbayes.local_methods.attacks.fractions import SIZES
 from mixbayes.local_methods.attacks.view import Seen
 from mixbayes.local_methods.tables import Floats, Indices
 
 BESIDE = 3
 """Rows of a group are looked for among its k - 1 + so many nearest."""
-
-LARGEST = 6
-"""Of the groups that are looked for; of larger ones there are too many among a row's neighbours."""
 
 MOST_POINTS = 4_000
 """In one flat."""
@@ -37,15 +34,14 @@ SAME = 1e-9
 INDEPENDENT = 1e-5
 
 
-def in_flats(seen: Seen, k: int | None = None) -> Claims:
+def in_flats(seen: Seen) -> Claims:
     """Claim the points of whole numbers in the flats through k neighbours."""
     columns = seen.measurements()
     claimed: list[Floats] = []
     tried = 0
-    sizes = range(SMALLEST, 5 + 1) if k is None else range(k, min(k, LARGEST) + 1)
     if not _fine(seen, columns):
         return Claims.none(seen)
-    for size in sizes:
+    for size in SIZES:
         if len(columns) < size:
             continue
         for members in _neighbours(seen, columns, size):
@@ -54,7 +50,7 @@ def in_flats(seen: Seen, k: int | None = None) -> Claims:
                 break
             claimed += [_row(seen, columns, members, point) for point in _points(seen, columns, members)]
     cells = np.unique(np.array(claimed).reshape(-1, seen.cells.shape[1]), axis=0)
-    return Claims(cells, None, tried > MOST_FLATS or (k or 0) > LARGEST)
+    return Claims(cells, None, tried > MOST_FLATS)
 
 
 def _fine(seen: Seen, columns: Indices) -> bool:

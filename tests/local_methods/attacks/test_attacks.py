@@ -71,11 +71,10 @@ def scored(attack: Attack, release: Seen, guess: Guess = drawn) -> Score:
 @pytest.mark.parametrize("k", [3, 4])
 def test_fractions_give_back_nearly_all_patients_of_exact_moments(k: int) -> None:
     release = seen(*shuffled(*condensed(TABLE, LABELS, k, 0), 1))
-    for told in (k, None):
-        found = scored(lambda each, told=told: by_fractions(each, told), release)  # type: ignore[misc]
-        assert found.right == found.claims >= 0.8 * TABLE.rows
-        assert found.beats_guessing
-        assert found.patients == found.right
+    found = scored(by_fractions, release)
+    assert found.right == found.claims >= 0.8 * TABLE.rows
+    assert found.beats_guessing
+    assert found.patients == found.right
 
 
 def test_fractions_survive_rounding_to_three_decimals() -> None:
@@ -95,7 +94,7 @@ def test_lattice_reduction_gives_back_patients_of_larger_groups() -> None:
 
 def test_the_flat_through_a_group_gives_back_patients_though_moments_are_kept_in_expectation_only() -> None:
     release = seen(*condensed(TABLE, LABELS, 3, 0, in_the_flat))
-    found = scored(lambda each: in_flats(each, 3), release)
+    found = scored(in_flats, release)
     assert found.beats_guessing
     assert found.patients > 0.4 * TABLE.rows
     assert scored(by_fractions, release).claims == 0
@@ -202,10 +201,10 @@ def test_heart_comes_back_complete_from_exact_moments_and_not_from_todays_releas
     known = known_of(table)
     truth = Seen.of(table, labels, known).rounded()
     before = Seen.of(*shuffled(*condensed(table, labels, 5, 0), 1), known)
-    found = score(by_fractions(before, 5), drawn, before, truth, 0)
+    found = score(by_fractions(before), drawn, before, truth, 0)
     assert found.patients == found.claims > 0.9 * table.rows
     after = Seen.of(*ClassWiseCondensation(k=5, random_state=0).fit_resample(table, labels), known)
-    assert by_fractions(after, 5).cells.size == by_lattice(after).cells.size == 0
+    assert by_fractions(after).cells.size == by_lattice(after).cells.size == 0
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -218,4 +217,4 @@ def test_means_of_few_whole_numbers_have_fractions_that_match_by_chance_and_say_
 def test_a_column_of_zeros_in_one_class_is_no_obstacle() -> None:
     released, labels = condensed(TABLE, LABELS, 3, 0)
     numbers = np.column_stack([released.numbers()[:, :-1], 7.0 * labels.codes]).astype(np.float64)
-    assert len(by_fractions(seen(released.with_numbers(numbers), labels), 3)) > 0
+    assert len(by_fractions(seen(released.with_numbers(numbers), labels))) > 0
