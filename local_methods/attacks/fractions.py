@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 from scipy.spatial import KDTree
 
-from mixbayes.local_methods.attacks.moments import Fractions
+from mixbayes.local_methods.attacks.moments import Fractions, different
 from mixbayes.local_methods.tables import Floats, Indices
 
 MOST_HALVES = 1_500_000
@@ -22,7 +22,7 @@ MOST_HITS = 300_000
 """More matches come from rows that are alike, not from groups."""
 
 DIMENSIONS = 4
-"""In which halves are looked up; what is found is tried in all others."""
+"""In which halves are looked up, those with the most different fractions; what is found is tried in all others."""
 
 SIZES = range(3, 6)
 """Of groups that are looked for: nobody is told k."""
@@ -37,7 +37,7 @@ def groups_by_fractions(found: Fractions, size: int) -> tuple[list[Indices], boo
     """Disjoint groups of this size, by the rows' positions in `found`, and whether the search was cut off."""
     rows = len(found.rows)
     few, many = _subsets(rows, size // 2), _subsets(rows, size - size // 2)
-    at = slice(0, DIMENSIONS)
+    at = np.argsort(-different(found.values, found.tolerances), kind="stable")[:DIMENSIONS]
     scale = 1 / found.tolerances[at]
     tree = KDTree(_on_circle(_sums(found.values[:, at], many)) * scale, boxsize=scale)
     asked = _on_circle(-_sums(found.values[:, at], few)) * scale

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mixbayes.local_methods import AdditiveNoise, ClassWiseCondensation, Microaggregation
+from mixbayes.local_methods.attacks import fractions
 from mixbayes.local_methods.attacks.averaging import by_averaging
 from mixbayes.local_methods.attacks.claims import (
     Claims,
@@ -75,6 +76,14 @@ def test_fractions_give_back_nearly_all_patients_of_exact_moments(k: int) -> Non
     assert found.right == found.claims >= 0.8 * TABLE.rows
     assert found.beats_guessing
     assert found.patients == found.right
+
+
+def test_a_search_by_fractions_that_gives_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not by_fractions(former()).cut_off
+    monkeypatch.setattr(fractions, "MOST_HITS", 0)
+    claims = by_fractions(former())
+    assert claims.cut_off
+    assert len(claims) == 0
 
 
 def test_fractions_survive_rounding_to_three_decimals() -> None:
@@ -196,14 +205,15 @@ def test_of_todays_condensation_even_its_seed_undoes_nothing() -> None:
 
 
 @pytest.mark.real_tables
-def test_heart_comes_back_complete_from_exact_moments_and_not_from_todays_release() -> None:
+@pytest.mark.parametrize("seed", [0, 1])
+def test_heart_comes_back_complete_from_exact_moments_and_not_from_todays_release(seed: int) -> None:
     table, labels = real_table("heart_statlog.csv")
     known = known_of(table)
     truth = Seen.of(table, labels, known).rounded()
-    before = Seen.of(*shuffled(*condensed(table, labels, 5, 0), 1), known)
+    before = Seen.of(*shuffled(*condensed(table, labels, 5, seed), 1), known)
     found = score(by_fractions(before), drawn, before, truth, 0)
     assert found.patients == found.claims > 0.9 * table.rows
-    after = Seen.of(*ClassWiseCondensation(k=5, random_state=0).fit_resample(table, labels), known)
+    after = Seen.of(*ClassWiseCondensation(k=5, random_state=seed).fit_resample(table, labels), known)
     assert by_fractions(after).cells.size == by_lattice(after).cells.size == 0
 
 
