@@ -14,7 +14,7 @@ import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
 from mixbayes.local_methods.attacks.fractions import SIZES
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats, Indices
 
 BESIDE = 3
@@ -34,7 +34,7 @@ SAME = 1e-9
 INDEPENDENT = 1e-5
 
 
-def in_flats(seen: Seen) -> Claims:
+def in_flats(seen: AttackersView) -> Claims:
     """Claim the points of whole numbers in the flats through k neighbours."""
     columns = seen.measurements()
     claimed: list[Floats] = []
@@ -53,14 +53,14 @@ def in_flats(seen: Seen) -> Claims:
     return Claims(cells, None, tried > MOST_FLATS)
 
 
-def _fine(seen: Seen, columns: Indices) -> bool:
+def _fine(seen: AttackersView, columns: Indices) -> bool:
     """Whether released numbers have parts that are finer than the units, without which there is no flat."""
     whole = seen.whole[:, columns]
     fine = (np.abs(whole - np.rint(whole)) > TOLERANCE).mean(axis=0) > 0.5
     return int(fine.sum()) > 1
 
 
-def _neighbours(seen: Seen, columns: Indices, size: int) -> Iterator[Indices]:
+def _neighbours(seen: AttackersView, columns: Indices, size: int) -> Iterator[Indices]:
     """Sets of neighbours of one class."""
     spread = np.nanstd(seen.cells[:, columns], axis=0)
     done: set[tuple[int, ...]] = set()
@@ -76,7 +76,7 @@ def _neighbours(seen: Seen, columns: Indices, size: int) -> Iterator[Indices]:
                     yield rows[list(members)]
 
 
-def _points(seen: Seen, columns: Indices, members: Indices) -> Floats:
+def _points(seen: AttackersView, columns: Indices, members: Indices) -> Floats:
     whole = seen.whole[np.ix_(members, columns)]
     mean, spread = whole.mean(axis=0), np.ptp(whole, axis=0)
     varied = np.flatnonzero(spread > SAME * np.maximum(1, np.abs(mean)))
@@ -113,7 +113,7 @@ def _independent(away: Floats, order: Indices, rank: int) -> list[int]:
     return chosen
 
 
-def _row(seen: Seen, columns: Indices, members: Indices, point: Floats) -> Floats:
+def _row(seen: AttackersView, columns: Indices, members: Indices, point: Floats) -> Floats:
     """The point, and what all of the group have in common elsewhere."""
     first = seen.rounded()[members[0]]
     alike = (seen.cells[members] == seen.cells[members[0]]).all(axis=0)

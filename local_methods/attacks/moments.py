@@ -11,7 +11,7 @@ from math import comb
 
 import numpy as np
 
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats, Indices, Mask
 
 MACHINE = 64 * np.finfo(float).eps
@@ -63,7 +63,7 @@ class Fractions:
         return Fractions(self.rows[left], self.values[left], self.tolerances)
 
 
-def fractions_of(seen: Seen, rows: Indices, size: int) -> Fractions:
+def fractions_of(seen: AttackersView, rows: Indices, size: int) -> Fractions:
     """Those that say something about groups of this size."""
     columns = seen.measurements()
     rows = rows[seen.complete(columns)[rows]]

@@ -20,20 +20,20 @@ ONE = 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class ValueShares:
     """The shares of the values of a column, for each combination of values of its parents."""
 
     below: Codes = field(repr=False)
     """Combinations × values: the share of this value and those before it, in parts of ONE."""
 
     @staticmethod
-    def of(table: Floats) -> Shares:
+    def of(table: Floats) -> ValueShares:
         """From counts; values of a combination that has no count are equally likely."""
         counts = np.where(np.cumsum(table, axis=1)[:, -1:] > 0, table, 1.0)
         sums = np.cumsum(counts, axis=1)
         below = np.floor(part(sums, sums[:, -1:]) * ONE).astype(np.int64)
         below[:, -1] = ONE
-        return Shares(below)
+        return ValueShares(below)
 
     def draw(self, combinations: Codes, random: np.random.Generator) -> Codes:
         """A value for each row, by the combination of its parents' values."""
@@ -59,13 +59,13 @@ class Drawn:
 
     column: int
     parents: tuple[int, ...]
-    shares: Shares
-    within: Shares
+    shares: ValueShares
+    within: ValueShares
     """Of the places of the grid in each value, which is a group of them."""
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class DrawingTree:
     """How to draw rows: columns in their order, the first of which has no parent."""
 
     drawn: Sequence[Drawn]

@@ -12,8 +12,8 @@ from mixbayes.local_methods.attacks import fractions
 from mixbayes.local_methods.attacks.averaging import by_averaging
 from mixbayes.local_methods.attacks.claims import (
     Claims,
+    ClaimScore,
     Guess,
-    Score,
     drawn,
     nearby,
     of_their_class,
@@ -31,7 +31,7 @@ from mixbayes.local_methods.attacks.piles import by_piles
 from mixbayes.local_methods.attacks.position import by_position
 from mixbayes.local_methods.attacks.rare_values import by_rare_values
 from mixbayes.local_methods.attacks.suppressed import by_suppressed_cells
-from mixbayes.local_methods.attacks.view import Seen, known_of
+from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.attacks.whole_groups import by_fractions, by_lattice
 from mixbayes.local_methods.tables import Nominal, Numeric, Table
 from tests.local_methods.attacks.former import (
@@ -47,25 +47,25 @@ from tests.local_methods.mixed import real_table
 K = 4
 TABLE, LABELS = people(96, 1)
 KNOWN = known_of(TABLE)
-TRUTH = Seen.of(TABLE, LABELS, KNOWN).rounded()
+TRUTH = AttackersView.of(TABLE, LABELS, KNOWN).rounded()
 
-Attack = Callable[[Seen], Claims]
-
-
-def seen(table: Table, labels: Nominal | None = LABELS) -> Seen:
-    return Seen.of(table, labels, KNOWN)
+Attack = Callable[[AttackersView], Claims]
 
 
-def today(seed: int = 0, k: int = K, table: Table = TABLE, labels: Nominal = LABELS) -> Seen:
+def seen(table: Table, labels: Nominal | None = LABELS) -> AttackersView:
+    return AttackersView.of(table, labels, KNOWN)
+
+
+def today(seed: int = 0, k: int = K, table: Table = TABLE, labels: Nominal = LABELS) -> AttackersView:
     released, classes = ClassWiseCondensation(k=k, random_state=seed).fit_resample(table, labels)
     return seen(released, classes)
 
 
-def former(seed: int = 0, k: int = K) -> Seen:
+def former(seed: int = 0, k: int = K) -> AttackersView:
     return seen(*condensed(TABLE, LABELS, k, seed))
 
 
-def scored(attack: Attack, release: Seen, guess: Guess = drawn) -> Score:
+def scored(attack: Attack, release: AttackersView, guess: Guess = drawn) -> ClaimScore:
     return score(attack(release), guess, release, TRUTH, 0)
 
 
@@ -95,8 +95,8 @@ def test_fractions_survive_rounding_to_three_decimals() -> None:
 def test_lattice_reduction_gives_back_patients_of_larger_groups() -> None:
     table, labels = people(48, 3)
     known = known_of(table)
-    release = Seen.of(*condensed(table, labels, 8, 0), known)
-    found = score(by_lattice(release), drawn, release, Seen.of(table, labels, known).rounded(), 0)
+    release = AttackersView.of(*condensed(table, labels, 8, 0), known)
+    found = score(by_lattice(release), drawn, release, AttackersView.of(table, labels, known).rounded(), 0)
     assert found.right == found.claims > 0
     assert found.beats_guessing
 
@@ -131,7 +131,7 @@ def test_a_suppressed_cell_tells_that_the_rest_is_a_patients() -> None:
 
 
 def test_the_mean_of_many_noisy_releases_is_the_original() -> None:
-    def noisy(seed: int) -> Seen:
+    def noisy(seed: int) -> AttackersView:
         return seen(*AdditiveNoise(scale=0.3, random_state=seed).fit_resample(TABLE, LABELS))
 
     one, many = (
@@ -160,7 +160,7 @@ def test_the_mean_of_a_small_group_at_a_bound_is_everybodys() -> None:
     flags = (random.random((90, 3)) < [0.1, 0.5, 0.9]).astype(float)
     table = Table(("a", "b", "c"), tuple(Numeric(np.ascontiguousarray(column)) for column in flags.T), 90)
     released, _ = Microaggregation(k=3).fit_resample(table)
-    release, truth = (Seen.of(each, None, known_of(table)) for each in (released, table))
+    release, truth = (AttackersView.of(each, None, known_of(table)) for each in (released, table))
     assert score(by_group_means(release), of_their_class, release, truth.rounded(), 0).beats_guessing
 
 
@@ -209,11 +209,11 @@ def test_of_todays_condensation_even_its_seed_undoes_nothing() -> None:
 def test_heart_comes_back_complete_from_exact_moments_and_not_from_todays_release(seed: int) -> None:
     table, labels = real_table("heart_statlog.csv")
     known = known_of(table)
-    truth = Seen.of(table, labels, known).rounded()
-    before = Seen.of(*shuffled(*condensed(table, labels, 5, seed), 1), known)
+    truth = AttackersView.of(table, labels, known).rounded()
+    before = AttackersView.of(*shuffled(*condensed(table, labels, 5, seed), 1), known)
     found = score(by_fractions(before), drawn, before, truth, 0)
     assert found.patients == found.claims > 0.9 * table.rows
-    after = Seen.of(*ClassWiseCondensation(k=5, random_state=seed).fit_resample(table, labels), known)
+    after = AttackersView.of(*ClassWiseCondensation(k=5, random_state=seed).fit_resample(table, labels), known)
     assert by_fractions(after).cells.size == by_lattice(after).cells.size == 0
 
 

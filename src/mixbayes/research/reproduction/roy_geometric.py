@@ -41,7 +41,7 @@ FACTORS = (0.5, 2.0)
 NEAR = 1e-6
 """In ranges of the column: so near a cell counts as restored."""
 
-Change = Callable[[Floats, np.random.Generator], Floats]
+Transformation = Callable[[Floats, np.random.Generator], Floats]
 
 
 def translated(columns: Floats, random: np.random.Generator) -> Floats:
@@ -77,10 +77,10 @@ def mixed(columns: Floats, random: np.random.Generator) -> Floats:
     return changed
 
 
-METHODS: Mapping[str, Change] = {"TDP": translated, "SDP": stretched, "RDP": rotated, "HDP": mixed}
+METHODS: Mapping[str, Transformation] = {"TDP": translated, "SDP": stretched, "RDP": rotated, "HDP": mixed}
 
 
-def changed(unit: Floats, confidential: Sequence[int], change: Change, seed: int) -> Floats:
+def changed(unit: Floats, confidential: Sequence[int], change: Transformation, seed: int) -> Floats:
     """The table with these columns changed."""
     released = unit.copy()
     released[:, confidential] = change(unit[:, confidential], np.random.default_rng(seed))
