@@ -21,14 +21,14 @@ import numpy as np
 import pandas as pd
 
 from mixbayes.local_methods.attacks.averaging import by_averaging
-from mixbayes.local_methods.attacks.claims import Claims, Score, of_their_class, score
+from mixbayes.local_methods.attacks.claims import Claims, ClaimScore, of_their_class, score
 from mixbayes.local_methods.attacks.difference import by_difference
 from mixbayes.local_methods.attacks.known_seed import by_known_seed
 from mixbayes.local_methods.attacks.membership import membership
-from mixbayes.local_methods.attacks.people import Measured, People, pooled
+from mixbayes.local_methods.attacks.people import Estimate, People, pooled
 from mixbayes.local_methods.attacks.reconstruction import ATTACKS
 from mixbayes.local_methods.attacks.rehearsal import OfPeople, halves, with_class
-from mixbayes.local_methods.attacks.view import Seen, known_of
+from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.classifiers import NAIVE_BAYES, train
 from mixbayes.local_methods.containers import read_columns, read_labels
 from mixbayes.local_methods.errors import MethodError
@@ -92,7 +92,7 @@ class Judged:
 
     accuracy: float
     people: OfPeople
-    several: Measured
+    several: Estimate
     """Membership, by several releases with different seeds."""
 
 
@@ -109,13 +109,13 @@ class Patients:
         frame = pd.read_csv(path, na_values="?")
         return Patients(read_columns(frame.drop(columns="class"))[0], read_labels(frame["class"])[0], seed)
 
-    def attacked(self, setting: Setting) -> Iterator[tuple[str, Score]]:
+    def attacked(self, setting: Setting) -> Iterator[tuple[str, ClaimScore]]:
         """All attacks on one release, and those that need more than it."""
         released, labels = setting.released(self.table, self.labels, self.seed)
         columns = aligned([self.table, released], self.table.names)
         known = known_of(columns[0])
         classes = same_values([self.labels, labels])
-        original, seen = (Seen.of(table, label, known) for table, label in zip(columns, classes, strict=True))
+        original, seen = (AttackersView.of(table, label, known) for table, label in zip(columns, classes, strict=True))
         truth = original.rounded()
         for name, (attack, guess) in ATTACKS.items():
             if name not in ("position", "group means") or seen.rows == original.rows:
@@ -123,9 +123,11 @@ class Patients:
         if seen.rows == original.rows and released.numeric and _alike(self.table, released):
             yield from self._with_more(setting, released, seen, truth)
 
-    def _with_more(self, setting: Setting, released: Table, seen: Seen, truth: Any) -> Iterator[tuple[str, Score]]:
-        def again(seed: int, table: Table = self.table) -> Seen:
-            return Seen.of(*setting.released(table, self.labels, seed), known_of(self.table))
+    def _with_more(
+        self, setting: Setting, released: Table, seen: AttackersView, truth: Any
+    ) -> Iterator[tuple[str, ClaimScore]]:
+        def again(seed: int, table: Table = self.table) -> AttackersView:
+            return AttackersView.of(*setting.released(table, self.labels, seed), known_of(self.table))
 
         averaged = by_averaging([again(self.seed + at) for at in range(RELEASES)])
         yield f"mean of {RELEASES} releases", score(averaged, of_their_class, seen, truth, self.seed)
@@ -135,11 +137,11 @@ class Patients:
         missed = np.vstack([self._missed(setting, seen, person).cells for person in people])
         yield "difference of two releases", score(Claims(missed, people), of_their_class, seen, truth, self.seed)
 
-    def _missed(self, setting: Setting, seen: Seen, person: int) -> Claims:
+    def _missed(self, setting: Setting, seen: AttackersView, person: int) -> Claims:
         """What two releases of different seeds tell of somebody who is not in the second table."""
         rest = np.delete(np.arange(self.table.rows), person)
         fewer = setting.released(self.table.take(rest), self.labels.take(rest), self.seed + 1)
-        return by_difference(seen, Seen.of(*fewer, known_of(self.table)))
+        return by_difference(seen, AttackersView.of(*fewer, known_of(self.table)))
 
     def judged(self, setting: Setting) -> Judged:
         """Naive Bayes on those held out, and what is told of those who were not."""

@@ -122,7 +122,7 @@ class MethodTags(Tags):  # type: ignore[misc]  # scikit-learn publishes no types
 
 
 class LocalMethod(OneToOneFeatureMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
-    """Makes a table that may be released from one that may not.
+    """A method changes a table for release.
 
     Text and categorical columns are nominal, numbers numeric; None and not-a-number are missing cells. A column without
     any present cell is set aside and comes back as empty as it was. Numbers come back in the caller's type, such as

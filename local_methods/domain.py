@@ -51,11 +51,6 @@ def values_of(name: str, column: Nominal, domain: Domain | None) -> Sequence[Any
     return list(domain[name])
 
 
-def undeclared(table: Table, domain: Domain | None) -> list[str]:
-    """The columns of which nothing public was said."""
-    return [name for name in table.names if domain is None or name not in domain]
-
-
 def not_agreed(table: Table, domain: Domain | None) -> str:
     """What is not promised of the columns of which nothing public was said."""
     bounds, values = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mixbayes.local_methods.attacks.people import FEWEST, Measured, People
+from mixbayes.local_methods.attacks.people import FEWEST, Estimate, People
 from mixbayes.local_methods.attacks.reconstruction import Reconstruction, reconstructed
 from mixbayes.local_methods.attacks.rehearsal import OfPeople
-from mixbayes.local_methods.attacks.view import Seen, known_of
+from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.measures.asked import Asked, Undefined
 from mixbayes.local_methods.measures.pair import Pair
 from mixbayes.local_methods.tables import Table
@@ -20,8 +20,8 @@ class Attacks:
     """The three measures, None where these tables do not have one."""
 
     reconstruction: Reconstruction | None
-    membership: Measured | None
-    attribute_inference: Measured | None
+    membership: Estimate | None
+    attribute_inference: Estimate | None
     anybody: float | None
     """The share of attributes that the release tells of people who were not in the table."""
 
@@ -44,7 +44,9 @@ def _reconstructed(pair: Pair, seed: int) -> Reconstruction:
         raise Undefined("the release has no row")
     known = known_of(pair.original)
     before, after = pair.labels or (None, None)
-    return reconstructed(Seen.of(pair.released, after, known), Seen.of(pair.original, before, known), seed)
+    return reconstructed(
+        AttackersView.of(pair.released, after, known), AttackersView.of(pair.original, before, known), seed
+    )
 
 
 def _of_people(tables: tuple[Table, Table], holdout: Table | None, seed: int) -> OfPeople:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from mixbayes.local_methods.attacks.people import Measured, People, difference
+from mixbayes.local_methods.attacks.people import Estimate, People, difference
 from mixbayes.local_methods.measures.disclosure import codes_of, cuts_of
 from mixbayes.local_methods.tables import MISSING, Codes, Floats
 
 
-def attribute_inference(people: People) -> tuple[Measured, Measured]:
+def attribute_inference(people: People) -> tuple[Estimate, Estimate]:
     """The gain, and the share that is guessed rightly of people who were not in the table.
 
     Numbers are guessed to their tenth, or exactly where there are at most ten.

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats
 
 
-def by_averaging(releases: Sequence[Seen]) -> Claims:
+def by_averaging(releases: Sequence[AttackersView]) -> Claims:
     """Claim the mean of every number where it stands, and the commonest of every name, of releases of as many rows."""
     whole = np.array([seen.whole for seen in releases if seen.rows == releases[0].rows])
     nominal = releases[0].nominal

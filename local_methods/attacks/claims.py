@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats, Indices
 
 CONFIDENCE = 1.959963984540054
 """Normal deviations of a 95 % interval."""
 
 GUESSES = 20
-"""How often guessing is repeated, so that its share is known better than that of the attack."""
+"""Guessing is repeated so often that its share is known more precisely than the attack's."""
 
 MOST_GUESSES = 20_000
 
@@ -35,19 +35,19 @@ class Claims:
         return len(self.cells)
 
     @staticmethod
-    def none(seen: Seen, cut_off: bool = False) -> Claims:
+    def none(seen: AttackersView, cut_off: bool = False) -> Claims:
         return Claims(np.empty((0, seen.cells.shape[1])), None, cut_off)
 
 
 FEW = 3
 """Units by which a number nearby is off."""
 
-Guess = Callable[[Seen, Claims, np.random.Generator], Claims]
+Guess = Callable[[AttackersView, Claims, np.random.Generator], Claims]
 """As many claims of the same kind by somebody who has the release and does not attack it."""
 
 
 @dataclass(frozen=True)
-class Interval:
+class ShareInterval:
     """A share with its 95 % interval."""
 
     value: float
@@ -55,25 +55,25 @@ class Interval:
     high: float
 
     @staticmethod
-    def of(right: float, of: int) -> Interval:
+    def of(right: float, of: int) -> ShareInterval:
         """Wilson's interval; a share of nothing may be any."""
         if not of:
-            return Interval(0.0, 0.0, 1.0)
+            return ShareInterval(0.0, 0.0, 1.0)
         share, square = right / of, CONFIDENCE**2
         centre = (share + square / (2 * of)) / (1 + square / of)
         half = CONFIDENCE / (1 + square / of) * np.sqrt(share * (1 - share) / of + square / (4 * of * of))
-        return Interval(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+        return ShareInterval(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
 
 
 @dataclass(frozen=True)
-class Score:
+class ClaimScore:
     """How many claims were made and how many were right, beside as many guesses."""
 
     claims: int
     right: float
-    share: Interval
+    share: ShareInterval
     """Of the claims, how many are right."""
-    guessed: Interval
+    guessed: ShareInterval
     """Of guesses of the same kind, how many are."""
     patients: float
     """Of the original, how many were given back in every cell."""
@@ -87,18 +87,18 @@ class Score:
         return self.claims > 0 and self.share.low > self.guessed.high
 
 
-def score(claims: Claims, guess: Guess, seen: Seen, original: Floats, seed: int) -> Score:
+def score(claims: Claims, guess: Guess, seen: AttackersView, original: Floats, seed: int) -> ClaimScore:
     """Compare claims and guesses with the original, which is in units as they are."""
     random = np.random.default_rng(seed)
     right, patients = _right(claims, original)
     times = max(1, min(GUESSES, MOST_GUESSES // max(1, len(claims)))) if len(claims) else 0
     guesses = np.array([_right(guess(seen, claims, random), original) for _ in range(times)]).reshape(-1, 2)
     made = times * len(claims)
-    return Score(
+    return ClaimScore(
         len(claims),
         right,
-        Interval.of(right, len(claims)),
-        Interval.of(float(guesses[:, 0].sum()), made),
+        ShareInterval.of(right, len(claims)),
+        ShareInterval.of(float(guesses[:, 0].sum()), made),
         patients,
         float(guesses[:, 1].mean()) if times else 0.0,
         claims.cut_off,
@@ -145,7 +145,7 @@ def _by_columns(cells: Floats) -> list[tuple[Indices, Indices]]:
     return [(np.flatnonzero(mask), np.flatnonzero(which.ravel() == at)) for at, mask in enumerate(about)]
 
 
-def drawn(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
+def drawn(seen: AttackersView, claims: Claims, random: np.random.Generator) -> Claims:
     """Rows whose cells are drawn from the released columns, each by itself, within a class as frequent as released."""
     like = random.integers(seen.rows, size=len(claims))
     rounded = seen.rounded()
@@ -157,12 +157,12 @@ def drawn(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
     return _alike(claims, guessed)
 
 
-def released_rows(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
+def released_rows(seen: AttackersView, claims: Claims, random: np.random.Generator) -> Claims:
     """Released rows themselves, taken at random."""
     return _alike(claims, seen.rounded()[random.integers(seen.rows, size=len(claims))])
 
 
-def of_their_class(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
+def of_their_class(seen: AttackersView, claims: Claims, random: np.random.Generator) -> Claims:
     """In the place of each row another released row of its class."""
     chosen = np.arange(seen.rows)
     for pool in seen.pools():
@@ -171,7 +171,7 @@ def of_their_class(seen: Seen, claims: Claims, random: np.random.Generator) -> C
     return _alike(claims, seen.rounded()[chosen[places]])
 
 
-def nearby(seen: Seen, claims: Claims, random: np.random.Generator) -> Claims:
+def nearby(seen: AttackersView, claims: Claims, random: np.random.Generator) -> Claims:
     """Numbers that are a few units off what is claimed. Names stay."""
     steps = random.integers(1, FEW + 1, claims.cells.shape) * random.choice([-1, 1], claims.cells.shape)
     return Claims(claims.cells + np.where(seen.nominal, 0, steps), claims.places)

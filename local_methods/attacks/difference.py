@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats, Indices
 
 
-def by_difference(seen: Seen, without: Seen) -> Claims:
+def by_difference(seen: AttackersView, without: AttackersView) -> Claims:
     """Claim the patient who is in the first table alone."""
     claim = np.full((1, seen.cells.shape[1]), np.nan)
     for column in range(claim.shape[1]):

@@ -13,15 +13,12 @@ from itertools import combinations, product
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.fractions import SMALLEST
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.fractions import SIZES
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats, Indices
 
 BESIDE = 3
 """Rows of a group are looked for among its k - 1 + so many nearest."""
-
-LARGEST = 6
-"""Of the groups that are looked for; of larger ones there are too many among a row's neighbours."""
 
 MOST_POINTS = 4_000
 """In one flat."""
@@ -37,15 +34,14 @@ SAME = 1e-9
 INDEPENDENT = 1e-5
 
 
-def in_flats(seen: Seen, k: int | None = None) -> Claims:
+def in_flats(seen: AttackersView) -> Claims:
     """Claim the points of whole numbers in the flats through k neighbours."""
     columns = seen.measurements()
     claimed: list[Floats] = []
     tried = 0
-    sizes = range(SMALLEST, 5 + 1) if k is None else range(k, min(k, LARGEST) + 1)
     if not _fine(seen, columns):
         return Claims.none(seen)
-    for size in sizes:
+    for size in SIZES:
         if len(columns) < size:
             continue
         for members in _neighbours(seen, columns, size):
@@ -54,17 +50,17 @@ def in_flats(seen: Seen, k: int | None = None) -> Claims:
                 break
             claimed += [_row(seen, columns, members, point) for point in _points(seen, columns, members)]
     cells = np.unique(np.array(claimed).reshape(-1, seen.cells.shape[1]), axis=0)
-    return Claims(cells, None, tried > MOST_FLATS or (k or 0) > LARGEST)
+    return Claims(cells, None, tried > MOST_FLATS)
 
 
-def _fine(seen: Seen, columns: Indices) -> bool:
+def _fine(seen: AttackersView, columns: Indices) -> bool:
     """Whether released numbers have parts that are finer than the units, without which there is no flat."""
     whole = seen.whole[:, columns]
     fine = (np.abs(whole - np.rint(whole)) > TOLERANCE).mean(axis=0) > 0.5
     return int(fine.sum()) > 1
 
 
-def _neighbours(seen: Seen, columns: Indices, size: int) -> Iterator[Indices]:
+def _neighbours(seen: AttackersView, columns: Indices, size: int) -> Iterator[Indices]:
     """Sets of neighbours of one class."""
     spread = np.nanstd(seen.cells[:, columns], axis=0)
     done: set[tuple[int, ...]] = set()
@@ -80,7 +76,7 @@ def _neighbours(seen: Seen, columns: Indices, size: int) -> Iterator[Indices]:
                     yield rows[list(members)]
 
 
-def _points(seen: Seen, columns: Indices, members: Indices) -> Floats:
+def _points(seen: AttackersView, columns: Indices, members: Indices) -> Floats:
     whole = seen.whole[np.ix_(members, columns)]
     mean, spread = whole.mean(axis=0), np.ptp(whole, axis=0)
     varied = np.flatnonzero(spread > SAME * np.maximum(1, np.abs(mean)))
@@ -117,7 +113,7 @@ def _independent(away: Floats, order: Indices, rank: int) -> list[int]:
     return chosen
 
 
-def _row(seen: Seen, columns: Indices, members: Indices, point: Floats) -> Floats:
+def _row(seen: AttackersView, columns: Indices, members: Indices, point: Floats) -> Floats:
     """The point, and what all of the group have in common elsewhere."""
     first = seen.rounded()[members[0]]
     alike = (seen.cells[members] == seen.cells[members[0]]).all(axis=0)

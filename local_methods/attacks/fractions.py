@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 from scipy.spatial import KDTree
 
-from mixbayes.local_methods.attacks.moments import Fractions
+from mixbayes.local_methods.attacks.moments import Fractions, different
 from mixbayes.local_methods.tables import Floats, Indices
 
 MOST_HALVES = 1_500_000
@@ -22,32 +22,33 @@ MOST_HITS = 300_000
 """More matches come from rows that are alike, not from groups."""
 
 DIMENSIONS = 4
-"""In which halves are looked up; what is found is tried in all others."""
+"""In which halves are looked up, those with the most different fractions; what is found is tried in all others."""
 
-SMALLEST = 3
+SIZES = range(3, 6)
+"""Of groups that are looked for: nobody is told k."""
 
 
 def feasible(rows: int, size: int) -> bool:
     """Whether all halves can be listed."""
-    return size >= SMALLEST and comb(rows, size - size // 2) <= MOST_HALVES
+    return comb(rows, size - size // 2) <= MOST_HALVES
 
 
-def groups_by_fractions(found: Fractions, size: int) -> list[Indices]:
-    """Disjoint groups of this size, by the rows' positions in `found`."""
+def groups_by_fractions(found: Fractions, size: int) -> tuple[list[Indices], bool]:
+    """Disjoint groups of this size, by the rows' positions in `found`, and whether the search was cut off."""
     rows = len(found.rows)
     few, many = _subsets(rows, size // 2), _subsets(rows, size - size // 2)
-    at = slice(0, DIMENSIONS)
+    at = np.argsort(-different(found.values, found.tolerances), kind="stable")[:DIMENSIONS]
     scale = 1 / found.tolerances[at]
     tree = KDTree(_on_circle(_sums(found.values[:, at], many)) * scale, boxsize=scale)
     asked = _on_circle(-_sums(found.values[:, at], few)) * scale
     if tree.query_ball_point(asked, 1.0, p=np.inf, return_length=True).sum() > MOST_HITS:
-        return []
+        return [], True
     hits = tree.query_ball_point(asked, 1.0, p=np.inf)
     pairs = [np.concatenate([few[here], many[there]]) for here, hit in enumerate(hits) for there in hit]
     sets = np.array(pairs, np.intp).reshape(-1, size)
     sets = np.unique(np.sort(sets, axis=1), axis=0)
     sets = sets[(np.diff(sets, axis=1) > 0).all(axis=1)]
-    return _disjoint(sets[found.whole(sets)])
+    return _disjoint(sets[found.whole(sets)]), False
 
 
 def _subsets(rows: int, size: int) -> Indices:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats, Indices
 
 SAME = 1e-6
 
 
-def by_group_means(seen: Seen) -> Claims:
+def by_group_means(seen: AttackersView) -> Claims:
     """Claim the cells of every group whose sum leaves no choice, or but one person's, where they stand."""
     columns = seen.measurements()
     columns = columns[[_has_parts(seen.whole[:, at]) for at in columns]]
@@ -39,7 +39,7 @@ def _groups(cells: Floats) -> Indices:
     return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
 
 
-def _settled(seen: Seen, column: int, groups: Indices) -> Floats:
+def _settled(seen: AttackersView, column: int, groups: Indices) -> Floats:
     """The bound at which a group's mean is, or from which it is one unit of one person away."""
     means = seen.whole[:, column]
     sizes = np.bincount(groups)[groups]

@@ -1,6 +1,6 @@
 """Somebody who knows the method, its settings and its seed runs it again and again until it gives the release.
 
-If what a method adds hardly follows from the table, as with noise, the table that gives the release is found in a few
+If what a method adds hardly depends on the table, as with noise, the table that gives the release is found in a few
 steps: from each guess the difference between its release and the given one is subtracted.
 """
 
@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.errors import MethodError
 from mixbayes.local_methods.tables import Floats, Table
 
-Protect = Callable[[Table], Table]
+Repeat = Callable[[Table], Table]
 """The method with its settings and its seed."""
 
 STEPS = 30
@@ -31,7 +31,7 @@ STILL = 1e-10
 """Of the spread of a column: steps that move numbers by less change nothing."""
 
 
-def by_known_seed(released: Table, protect: Protect, seen: Seen) -> Claims:
+def by_known_seed(released: Table, protect: Repeat, seen: AttackersView) -> Claims:
     """Claim every row, where it stands."""
     found = undone(released, protect, seen.units[released.numeric])
     cells = seen.rounded()
@@ -39,7 +39,7 @@ def by_known_seed(released: Table, protect: Protect, seen: Seen) -> Claims:
     return Claims(cells, np.arange(seen.rows))
 
 
-def undone(released: Table, protect: Protect, units: Floats) -> Floats:
+def undone(released: Table, protect: Repeat, units: Floats) -> Floats:
     """The numbers of a table that gives this release: of several, the one whose numbers are multiples of the units."""
     wanted, random = released.numbers(), np.random.default_rng(0)
     spread, found = _spread(wanted), wanted
@@ -55,7 +55,7 @@ def undone(released: Table, protect: Protect, units: Floats) -> Floats:
     return found
 
 
-def _undone(released: Table, protect: Protect, numbers: Floats) -> Floats | None:
+def _undone(released: Table, protect: Repeat, numbers: Floats) -> Floats | None:
     """From this guess on; None if it comes to no end."""
     wanted = released.numbers()
     still = STILL * _spread(wanted)

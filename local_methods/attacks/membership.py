@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mixbayes.local_methods.attacks.people import Measured, People, advantage, nearest
+from mixbayes.local_methods.attacks.people import Estimate, People, advantage, nearest
 from mixbayes.local_methods.tables import Floats
 
 SMALL = 1e-9
 
 
-def membership(*releases: People) -> Measured:
+def membership(*releases: People) -> Estimate:
     """The advantage over a coin of somebody who bets on members, from one release or several of the same table."""
     scores = np.sum([scores_of(people) for people in releases], axis=0)
     members = releases[0].members.rows

@@ -11,7 +11,7 @@ from math import comb
 
 import numpy as np
 
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats, Indices, Mask
 
 MACHINE = 64 * np.finfo(float).eps
@@ -63,7 +63,7 @@ class Fractions:
         return Fractions(self.rows[left], self.values[left], self.tolerances)
 
 
-def fractions_of(seen: Seen, rows: Indices, size: int) -> Fractions:
+def fractions_of(seen: AttackersView, rows: Indices, size: int) -> Fractions:
     """Those that say something about groups of this size."""
     columns = seen.measurements()
     rows = rows[seen.complete(columns)[rows]]
@@ -78,12 +78,12 @@ def fractions_of(seen: Seen, rows: Indices, size: int) -> Fractions:
     off = np.concatenate([errors, spread[one] * errors[other] + spread[other] * errors[one]])
     tolerances = np.maximum(DEVIATIONS * np.sqrt(size) * off, MACHINE)  # zeros have no error
     values -= np.rint(values)
-    kept = np.flatnonzero((tolerances < USEFUL) & (_different(values, tolerances) > DIFFERENT * len(rows)))
+    kept = np.flatnonzero((tolerances < USEFUL) & (different(values, tolerances) > DIFFERENT * len(rows)))
     kept = kept[np.argsort(tolerances[kept], kind="stable")]
     return Fractions(rows, values[:, kept], tolerances[kept])
 
 
-def _different(values: Floats, tolerances: Floats) -> Floats:
+def different(values: Floats, tolerances: Floats) -> Floats:
     """How many fractions each column has. Means of three whole numbers have but thirds, which match by chance."""
     places = np.sort(np.rint(values / tolerances), axis=0)
     return 1.0 + (np.diff(places, axis=0) > 1).sum(axis=0)

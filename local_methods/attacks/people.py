@@ -20,7 +20,7 @@ MOST = 2_000
 
 
 @dataclass(frozen=True)
-class Measured:
+class Estimate:
     """A mean with its 95 % interval."""
 
     value: float
@@ -83,11 +83,11 @@ def nearest(of: Floats, among: Floats, but_itself: bool = False) -> Floats:
     return distances.min(axis=1)
 
 
-def advantage(members: Floats, others: Floats) -> Measured:
-    """How much more often a member has the higher score than somebody else, than the lower: 0 for a coin, 1 for all.
+def advantage(members: Floats, others: Floats) -> Estimate:
+    """How much more often a member has the higher score than somebody else, than it has the lower one.
 
-    It is twice the area under the ROC curve less one (Somers' D); the interval is DeLong's, from the placements of
-    each person among those of the other kind.
+    It is 0 for a coin and 1 for all: twice the area under the ROC curve less one (Somers' D). The interval is
+    DeLong's, from the placements of each person among those of the other kind.
     """
     of_members, of_others = placements(members, others)
     variance = of_members.var(ddof=1) / len(members) + of_others.var(ddof=1) / len(others)
@@ -106,18 +106,18 @@ def _above(members: Floats, others: Floats) -> Floats:
     return np.sign(members[:, None] - others[None, :])
 
 
-def difference(members: Floats, others: Floats) -> Measured:
+def difference(members: Floats, others: Floats) -> Estimate:
     """Of two means of independent people."""
     variance = members.var(ddof=1) / len(members) + others.var(ddof=1) / len(others)
     return within(float(members.mean() - others.mean()), float(np.sqrt(variance)))
 
 
-def within(value: float, deviation: float) -> Measured:
+def within(value: float, deviation: float) -> Estimate:
     """With its interval, between -1 and 1."""
     half = CONFIDENCE * deviation
-    return Measured(value, max(-1.0, value - half), min(1.0, value + half))
+    return Estimate(value, max(-1.0, value - half), min(1.0, value + half))
 
 
-def pooled(found: list[Measured]) -> Measured:
+def pooled(found: list[Estimate]) -> Estimate:
     """The mean of several rehearsals. They share people, so that the interval is the mean of theirs."""
-    return Measured(*(float(np.mean([getattr(each, name) for each in found])) for name in ("value", "low", "high")))
+    return Estimate(*(float(np.mean([getattr(each, name) for each in found])) for name in ("value", "low", "high")))

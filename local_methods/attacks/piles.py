@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats
 
 PILE = 2.0
@@ -16,7 +16,7 @@ PILE = 2.0
 LEAST = 2
 
 
-def by_piles(seen: Seen) -> Claims:
+def by_piles(seen: AttackersView) -> Claims:
     """Claim that somebody has the number of each pile, unless it is a public bound."""
     claimed = []
     for column in seen.measurements():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 
 
-def by_position(seen: Seen) -> Claims:
+def by_position(seen: AttackersView) -> Claims:
     """Claim every cell where it stands, the class too."""
     return Claims(seen.rounded(), np.arange(seen.rows))

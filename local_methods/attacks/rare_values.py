@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats
 
 ENDS = 3
 """Of the different numbers of a column, so many from either end."""
 
 
-def by_rare_values(seen: Seen) -> Claims:
+def by_rare_values(seen: AttackersView) -> Claims:
     """Claim that somebody has each of these numbers, if one released row has it."""
     claimed = [
         _only(seen, column, value) for column in seen.measurements() for value in _rare(seen.rounded()[:, column])
@@ -26,7 +26,7 @@ def _rare(numbers: Floats) -> Floats:
     return values[ends][counts[ends] == 1]
 
 
-def _only(seen: Seen, column: int, value: float) -> Floats:
+def _only(seen: AttackersView, column: int, value: float) -> Floats:
     claim = np.full(seen.cells.shape[1], np.nan)
     claim[column] = value
     return claim

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from mixbayes.local_methods.attacks.claims import (
     Claims,
+    ClaimScore,
     Guess,
-    Interval,
-    Score,
+    ShareInterval,
     drawn,
     nearby,
     of_their_class,
@@ -22,13 +22,13 @@ from mixbayes.local_methods.attacks.piles import by_piles
 from mixbayes.local_methods.attacks.position import by_position
 from mixbayes.local_methods.attacks.rare_values import by_rare_values
 from mixbayes.local_methods.attacks.suppressed import by_suppressed_cells
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.attacks.whole_groups import by_fractions, by_lattice
 
-Attack = Callable[[Seen], Claims]
+Attack = Callable[[AttackersView], Claims]
 
 
-def as_it_stands(seen: Seen) -> Claims:
+def as_it_stands(seen: AttackersView) -> Claims:
     """Claim every released row, in any place. No attack: it shows how much the release itself says."""
     return Claims(seen.rounded())
 
@@ -51,9 +51,9 @@ ATTACKS: Mapping[str, tuple[Attack, Guess]] = {
 class Reconstruction:
     """What each attack claimed, and the patients who were given back in every cell by the most successful one."""
 
-    scores: Mapping[str, Score]
+    scores: Mapping[str, ClaimScore]
     attack: str
-    patients: Interval
+    patients: ShareInterval
     """Of the original, the share that this attack gave back."""
     guessed: float
     """The share that as many guesses gave back."""
@@ -63,13 +63,13 @@ class Reconstruction:
         return any(score.cut_off for score in self.scores.values())
 
     @staticmethod
-    def of(scores: Mapping[str, Score], rows: int) -> Reconstruction:
+    def of(scores: Mapping[str, ClaimScore], rows: int) -> Reconstruction:
         best = max(scores, key=lambda name: scores[name].patients - scores[name].guessed_patients)
         found = scores[best]
-        return Reconstruction(scores, best, Interval.of(found.patients, rows), found.guessed_patients / rows)
+        return Reconstruction(scores, best, ShareInterval.of(found.patients, rows), found.guessed_patients / rows)
 
 
-def reconstructed(seen: Seen, original: Seen, seed: int) -> Reconstruction:
+def reconstructed(seen: AttackersView, original: AttackersView, seed: int) -> Reconstruction:
     """Try all attacks on a release."""
     truth = original.rounded()
     scores = {

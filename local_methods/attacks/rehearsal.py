@@ -9,7 +9,7 @@ import numpy as np
 
 from mixbayes.local_methods.attacks.attribute_inference import attribute_inference
 from mixbayes.local_methods.attacks.membership import membership
-from mixbayes.local_methods.attacks.people import Measured, People, pooled
+from mixbayes.local_methods.attacks.people import Estimate, People, pooled
 from mixbayes.local_methods.tables import Codes, Indices, Mask, Nominal, Table
 
 Protect = Callable[[Table, Nominal | None], tuple[Table, Nominal | None]]
@@ -25,9 +25,9 @@ CLASS = "class"
 class OfPeople:
     """What a release tells about those who were in the table."""
 
-    membership: Measured
-    attribute_inference: Measured
-    anybody: Measured
+    membership: Estimate
+    attribute_inference: Estimate
+    anybody: Estimate
     """The share of attributes that the release tells of people who were not in the table."""
 
     @staticmethod

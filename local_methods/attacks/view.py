@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,7 +17,7 @@ LARGEST = 2.0**40
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class AttackersView:
     """A release as numbers: rows × columns, a name as its place in the list of its column, not-a-number a gap."""
 
     cells: Floats = field(repr=False)
@@ -30,7 +30,7 @@ class Seen:
     """Of each row; all alike where there is no class."""
 
     @staticmethod
-    def of(released: Table, labels: Nominal | None, known: tuple[Floats, Floats]) -> Seen:
+    def of(released: Table, labels: Nominal | None, known: tuple[Floats, Floats]) -> AttackersView:
         """The release with its classes, which come last as one more nominal column; `known` as `known_of` has it."""
         units, bounds = known
         columns: list[Column] = [*released.columns, *([labels] if labels else [])]
@@ -39,7 +39,7 @@ class Seen:
         classes = labels.codes if labels else np.full(released.rows, NO_CLASS, np.int64)
         if labels:
             units, bounds = np.append(units, 1.0), np.vstack([bounds, [np.nan, np.nan]])
-        return Seen(cells, units, bounds, nominal, classes)
+        return AttackersView(cells, units, bounds, nominal, classes)
 
     @property
     def rows(self) -> int:
@@ -61,10 +61,6 @@ class Seen:
     def pools(self) -> list[Indices]:
         """The rows of each class."""
         return [np.flatnonzero(self.classes == code) for code in np.unique(self.classes)]
-
-    def one_pool(self) -> Seen:
-        """The same release to somebody who does not go by the classes."""
-        return replace(self, classes=np.full(self.rows, NO_CLASS, np.int64))
 
     def rounded(self) -> Floats:
         """The cells at the nearest multiple of their unit, in units."""

@@ -10,21 +10,12 @@ from operator import or_
 import numpy as np
 
 from mixbayes.local_methods.attacks.claims import Claims
-from mixbayes.local_methods.attacks.fractions import SMALLEST, feasible, groups_by_fractions
+from mixbayes.local_methods.attacks.fractions import SIZES, feasible, groups_by_fractions
 from mixbayes.local_methods.attacks.lattice import MOST_ROWS, groups_by_lattice
 from mixbayes.local_methods.attacks.moments import fractions_of
 from mixbayes.local_methods.attacks.rows_of_group import rows_with
-from mixbayes.local_methods.attacks.view import Seen
+from mixbayes.local_methods.attacks.view import AttackersView
 from mixbayes.local_methods.tables import Floats, Indices
-
-SIZES = range(3, 6)
-"""Of groups that are looked for by their fractions where nobody knows k."""
-
-MORE = 3
-"""Groups may be larger than k by less than this."""
-
-LARGEST = 6
-"""Of the groups that are looked for by their fractions."""
 
 MOST_PARTS = 2
 """Parts of a class that are searched by lattice reduction."""
@@ -34,63 +25,64 @@ NEAR = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundGroups:
     """Groups of released rows, and whether there was more to try."""
 
     groups: list[Indices]
     cut_off: bool
 
-    def __or__(self, other: Found) -> Found:
-        return Found(self.groups + other.groups, self.cut_off or other.cut_off)
+    def __or__(self, other: FoundGroups) -> FoundGroups:
+        return FoundGroups(self.groups + other.groups, self.cut_off or other.cut_off)
 
     def left(self, rows: Indices) -> Indices:
         """The rows that are in no group."""
         return rows[~np.isin(rows, np.concatenate(self.groups))] if self.groups else rows
 
 
-NOTHING = Found([], False)
+NOTHING = FoundGroups([], False)
 
 
-def by_fractions(seen: Seen, k: int | None = None) -> Claims:
+def by_fractions(seen: AttackersView) -> Claims:
     """Claim every row of the groups that are found by their fractions and have one solution."""
-    return _claimed(seen, reduce(or_, [_by_fractions(seen, pool, k) for pool in seen.pools()]))
+    return _claimed(seen, reduce(or_, [_by_fractions(seen, pool) for pool in seen.pools()]))
 
 
-def by_lattice(seen: Seen, k: int | None = None) -> Claims:
-    """Claim every row of the groups that lattice reduction finds and that have one solution. It needs no k."""
-    return _claimed(seen, reduce(or_, [_by_lattice(seen, pool, k) for pool in seen.pools()]))
+def by_lattice(seen: AttackersView) -> Claims:
+    """Claim every row of the groups that lattice reduction finds and that have one solution."""
+    return _claimed(seen, reduce(or_, [_by_lattice(seen, pool) for pool in seen.pools()]))
 
 
-def _by_fractions(seen: Seen, pool: Indices, k: int | None) -> Found:
+def _by_fractions(seen: AttackersView, pool: Indices) -> FoundGroups:
     found = NOTHING
-    for size in SIZES if k is None else range(k, min(k + MORE, LARGEST)):
+    for size in SIZES:
         rows = fractions_of(seen, found.left(pool), size)
         if not rows.tells_apart(size):
             continue
         if not feasible(len(rows.rows), size):
-            found |= Found([], True)
+            found |= FoundGroups([], True)
             continue
-        found |= Found([rows.rows[members] for members in groups_by_fractions(rows, size)], False)
+        groups, cut_off = groups_by_fractions(rows, size)
+        found |= FoundGroups([rows.rows[members] for members in groups], cut_off)
     return found
 
 
-def _by_lattice(seen: Seen, pool: Indices, k: int | None) -> Found:
+def _by_lattice(seen: AttackersView, pool: Indices) -> FoundGroups:
     """Part by part: the row that is furthest out, whose group is surely near, and the rows nearest to it."""
     found, tried = NOTHING, 0
     left = pool
-    while len(left) >= (k or SMALLEST) and tried < MOST_PARTS:
+    while len(left) >= SIZES.start and tried < MOST_PARTS:
         part = _part(seen, left)
-        rows = fractions_of(seen, part, k or MOST_ROWS // 8)
+        rows = fractions_of(seen, part, MOST_ROWS // 8)
         groups, cut_off = groups_by_lattice(rows)
-        found |= Found([rows.rows[members] for members in groups], cut_off)
+        found |= FoundGroups([rows.rows[members] for members in groups], cut_off)
         tried += 1
         if len(part) == len(left) or not groups:
             return found
         left = found.left(np.setdiff1d(left, part[:1]))
-    return found | Found([], len(left) >= (k or SMALLEST) and bool(found.groups))
+    return found | FoundGroups([], len(left) >= SIZES.start and bool(found.groups))
 
 
-def _part(seen: Seen, rows: Indices) -> Indices:
+def _part(seen: AttackersView, rows: Indices) -> Indices:
     if len(rows) <= MOST_ROWS:
         return rows
     columns = seen.measurements()
@@ -100,12 +92,12 @@ def _part(seen: Seen, rows: Indices) -> Indices:
     return rows[np.argsort(((places - furthest) ** 2).sum(axis=1), kind="stable")[:MOST_ROWS]]
 
 
-def _claimed(seen: Seen, found: Found) -> Claims:
+def _claimed(seen: AttackersView, found: FoundGroups) -> Claims:
     claimed = [rows for group in found.groups for rows in [_solved(seen, group)] if rows is not None]
     return Claims(np.vstack([*claimed, np.empty((0, seen.cells.shape[1]))]), None, found.cut_off)
 
 
-def _solved(seen: Seen, group: Indices) -> Floats | None:
+def _solved(seen: AttackersView, group: Indices) -> Floats | None:
     """The group's rows, in the columns that are numbers, and in others where all its rows say the same."""
     columns = seen.measurements()
     whole = seen.whole[np.ix_(group, columns)]

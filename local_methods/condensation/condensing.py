@@ -155,7 +155,7 @@ def _divided(numbers: Floats) -> Floats:
 
 
 def _labelled(records: Records) -> Table:
-    """The table with the classes as its last column, so that they are dealt out like any nominal column."""
+    """The table with the classes as its last column, so that they are drawn like any nominal column."""
     table = records.table
     return table if records.labels is None else Table((*table.names, ""), (*table.columns, records.labels), table.rows)
 

@@ -16,20 +16,20 @@ MOST_CELLS = 1 << 26
 """Of all tables of two columns together, where they are added up over parts."""
 
 
-class Counts(Protocol):
+class PairCounts(Protocol):
     """Of rows by their places in columns: numbers from zero up to a size."""
 
     def of_pair(self, one: int, other: int) -> Codes:
         """How many rows have which places in these two columns."""
         ...
 
-    def merged(self, groups: Sequence[Codes]) -> Counts:
+    def merged(self, groups: Sequence[Codes]) -> PairCounts:
         """The same where the places of a column have these numbers."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class PlacedRows:
     """A table in memory: columns × rows."""
 
     places: Sequence[Codes] = field(repr=False)
@@ -40,20 +40,20 @@ class Rows:
         joint = self.places[one] * shape[1] + self.places[other]
         return np.bincount(joint, minlength=shape[0] * shape[1]).reshape(shape).astype(np.int64)
 
-    def merged(self, groups: Sequence[Codes]) -> Rows:
+    def merged(self, groups: Sequence[Codes]) -> PlacedRows:
         found = [group[places] for group, places in zip(groups, self.places, strict=True)]
-        return Rows(found, tuple(int(group.max()) + 1 for group in groups))
+        return PlacedRows(found, tuple(int(group.max()) + 1 for group in groups))
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class PairSums:
     """Counts of all pairs of columns, to which a part of the rows after the other is added."""
 
     pairs: dict[tuple[int, int], Codes] = field(repr=False)
     sizes: tuple[int, ...]
 
     @staticmethod
-    def none(sizes: Sequence[int]) -> Sums:
+    def none(sizes: Sequence[int]) -> PairSums:
         """Of no rows."""
         pairs = list(combinations(range(len(sizes)), 2))
         cells = sum(sizes[one] * sizes[other] for one, other in pairs)
@@ -62,19 +62,19 @@ class Sums:
                 f"The columns have {cells} pairs of values, too many to be counted in parts (at most {MOST_CELLS}). "
                 "Leave out columns of many values, such as names and numbers of patients."
             )
-        return Sums({pair: np.zeros((sizes[pair[0]], sizes[pair[1]]), np.int64) for pair in pairs}, tuple(sizes))
+        return PairSums({pair: np.zeros((sizes[pair[0]], sizes[pair[1]]), np.int64) for pair in pairs}, tuple(sizes))
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: PlacedRows) -> None:
         for pair, counts in self.pairs.items():
             counts += rows.of_pair(*pair)
 
     def of_pair(self, one: int, other: int) -> Codes:
         return self.pairs[one, other] if one < other else self.pairs[other, one].T
 
-    def merged(self, groups: Sequence[Codes]) -> Sums:
+    def merged(self, groups: Sequence[Codes]) -> PairSums:
         sizes = tuple(int(group.max()) + 1 for group in groups)
         found = {(a, b): together(counts, groups[a], groups[b]) for (a, b), counts in self.pairs.items()}
-        return Sums(found, sizes)
+        return PairSums(found, sizes)
 
 
 def together(counts: Codes, rows: Codes, columns: Codes) -> Codes:

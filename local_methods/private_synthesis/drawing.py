@@ -1,7 +1,8 @@
 """Rows drawn from a tree of tables: with integers alone, and closer to the tables than by chance.
 
-Of the rows with the same parent as many get a value as its share says, rounded up or down by lot (systematic sampling);
-which of them, is drawn. The tables are noisy already, so that nothing is given away by following them closely.
+Among rows with the same parent each value gets as many rows as its share says, rounded up or down by lot (systematic
+sampling); which of them, is drawn. The tables are noisy already, so that nothing is given away by following them
+closely.
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ ONE = 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class ValueShares:
     """The shares of the values of a column, for each combination of values of its parents."""
 
     below: Codes = field(repr=False)
     """Combinations × values: the share of this value and those before it, in parts of ONE."""
 
     @staticmethod
-    def of(table: Floats) -> Shares:
+    def of(table: Floats) -> ValueShares:
         """From counts; values of a combination that has no count are equally likely."""
         counts = np.where(np.cumsum(table, axis=1)[:, -1:] > 0, table, 1.0)
         sums = np.cumsum(counts, axis=1)
         below = np.floor(part(sums, sums[:, -1:]) * ONE).astype(np.int64)
         below[:, -1] = ONE
-        return Shares(below)
+        return ValueShares(below)
 
     def draw(self, combinations: Codes, random: np.random.Generator) -> Codes:
         """A value for each row, by the combination of its parents' values."""
         rows = len(combinations)
         many = np.bincount(combinations, minlength=len(self.below))
         shuffled = random.permutation(rows)
-        short = combinations.astype(np.min_scalar_type(len(self.below)))  # few bits are sorted in no time
+        short = combinations.astype(np.min_scalar_type(len(self.below)))  # sorting small integers is fast
         order = shuffled[np.argsort(short[shuffled], kind="stable")]
         of_row = combinations[order]
         rank = np.arange(rows) - (np.cumsum(many) - many)[of_row]
@@ -58,13 +59,13 @@ class Drawn:
 
     column: int
     parents: tuple[int, ...]
-    shares: Shares
-    within: Shares
+    shares: ValueShares
+    within: ValueShares
     """Of the places of the grid in each value, which is a group of them."""
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class DrawingTree:
     """How to draw rows: columns in their order, the first of which has no parent."""
 
     drawn: Sequence[Drawn]

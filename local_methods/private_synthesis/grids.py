@@ -25,7 +25,7 @@ MANY = 1 << 20
 """How many numbers a range has that is too small or too large for a unit."""
 
 
-class Grid(Protocol):
+class PublicGrid(Protocol):
     """What is public of a column."""
 
     @property
@@ -51,7 +51,7 @@ class Grid(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class ListedValues:
     """A list of values."""
 
     name: str
@@ -152,11 +152,11 @@ def _in_units(numbers: Floats, unit: Unit) -> Floats:
     return numbers / size if unit.exponent >= 0 else numbers * size
 
 
-def grid_of(name: str, column: Column, domain: Domain | None) -> Grid:
+def grid_of(name: str, column: Column, domain: Domain | None) -> PublicGrid:
     """What is public of a column: agreed, or else taken from the table."""
     agreed = domain is not None and name in domain
     if isinstance(column, Nominal):
-        return Values(name, _listed(values_of(name, column, domain)))
+        return ListedValues(name, _listed(values_of(name, column, domain)))
     if not agreed and column.missing.all():
         return Nothing(name)
     low, high = bounds_of(name, column, domain)

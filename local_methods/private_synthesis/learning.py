@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from mixbayes.local_methods.base import Progress
 from mixbayes.local_methods.private_synthesis.agreeing import agreed, fitted, not_negative, part, summed
-from mixbayes.local_methods.private_synthesis.counting import Counts, together
-from mixbayes.local_methods.private_synthesis.drawing import Drawn, Shares, Tree
-from mixbayes.local_methods.private_synthesis.plan import Plan, Plans
+from mixbayes.local_methods.private_synthesis.counting import PairCounts, together
+from mixbayes.local_methods.private_synthesis.drawing import DrawingTree, Drawn, ValueShares
+from mixbayes.local_methods.private_synthesis.plan import BudgetPlan, BudgetPlans
 from mixbayes.local_methods.tables import Codes, Floats, Mask
 from mixbayes.privacy.coins import Coins
 from mixbayes.privacy.drawing import draw_choice, draw_noise
@@ -39,14 +39,14 @@ FEWEST = 4
 LARGEST = 1 << 20
 """A pair that would have more cells, together with the class, is not chosen."""
 
-Pair = tuple[int, int]
+TwoColumns = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class Curator:
     """Adds noise to what it is asked for, and writes down what it gave away."""
 
-    counts: Counts = field(repr=False)
+    counts: PairCounts = field(repr=False)
     source: Random = field(repr=False)
     spent: list[Step] = field(default_factory=list)
 
@@ -56,14 +56,14 @@ class Curator:
         noise = draw_noise(coins, counts.size, self.source).reshape(counts.shape)
         return (counts + noise).astype(np.float64)
 
-    def chosen(self, scores: Sequence[int], plan: Plan) -> int:
+    def chosen(self, scores: Sequence[int], plan: BudgetPlan) -> int:
         """The place of a score; one row changes none by more than one."""
         self.spent.append(plan.one_choice)
         return draw_choice(scores, plan.choice, self.source)
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class CountedColumn:
     """A column counted together with the class: classes × values, each of which is a group of places of its grid."""
 
     table: Floats = field(repr=False)
@@ -85,16 +85,18 @@ class Measured:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedTree:
     """The tree to draw from, and what a report says of it."""
 
-    tree: Tree
-    pairs: tuple[Pair, ...]
-    plan: Plan
-    columns: Sequence[Measured] = field(repr=False)
+    tree: DrawingTree
+    pairs: tuple[TwoColumns, ...]
+    plan: BudgetPlan
+    columns: Sequence[CountedColumn] = field(repr=False)
 
 
-def learned(curator: Curator, ordered: Sequence[bool], bins: int, plans: Plans, progress: Progress) -> Learned:
+def learned(
+    curator: Curator, ordered: Sequence[bool], bins: int, plans: BudgetPlans, progress: Progress
+) -> LearnedTree:
     """From counts of columns of which the last one is the class; of the others, whether they are numbers in order."""
     of_class = len(ordered)
     classes = curator.measured(curator.counts.of_pair(of_class, 0).sum(axis=1), plans.with_pairs.classes)
@@ -111,16 +113,16 @@ def learned(curator: Curator, ordered: Sequence[bool], bins: int, plans: Plans, 
         pairs = _chosen_pairs(curator, counts, evidence.model(), plan)
         found = {pair: curator.measured(counts.of_pair(*pair), plan.coins) for pair in pairs}
         evidence = Evidence(classes, columns, found, plan)
-    return Learned(evidence.model().tree(columns), tuple(evidence.pairs), plan, columns)
+    return LearnedTree(evidence.model().tree(columns), tuple(evidence.pairs), plan, columns)
 
 
-def chosen_plan(plans: Plans, rows: float) -> Plan:
+def chosen_plan(plans: BudgetPlans, rows: float) -> BudgetPlan:
     """By the noisy number of rows."""
     enough = rows >= ENOUGH * plans.with_pairs.coins.deviation
     return plans.with_pairs if enough or plans.without_pairs is None else plans.without_pairs
 
 
-def _column(curator: Curator, counts: Codes, numeric: bool, bins: int, coins: Coins, rows: float) -> Measured:
+def _column(curator: Curator, counts: Codes, numeric: bool, bins: int, coins: Coins, rows: float) -> CountedColumn:
     """Counted with the class, at first in many small bins, of which neighbours are then merged; or value by value."""
     places, noise = counts.shape[1], coins.deviation * math.sqrt(counts.shape[0])
     cells = np.arange(places)
@@ -133,7 +135,7 @@ def _column(curator: Curator, counts: Codes, numeric: bool, bins: int, coins: Co
     table = np.zeros((len(noisy), int(groups.max()) + 1))
     np.add.at(table.T, groups, noisy.T)
     likely = part(np.maximum(sums, 0), np.bincount(cells).astype(np.float64))[cells]
-    return Measured(table, groups[cells], likely, np.bincount(groups))
+    return CountedColumn(table, groups[cells], likely, np.bincount(groups))
 
 
 def _common_and_rare(counts: Floats, noise: float) -> Codes:
@@ -161,18 +163,18 @@ class Evidence:
     """All noisy counts."""
 
     classes: Floats = field(repr=False)
-    columns: Sequence[Measured] = field(repr=False)
-    pairs: Mapping[Pair, Floats] = field(repr=False)
-    plan: Plan
+    columns: Sequence[CountedColumn] = field(repr=False)
+    pairs: Mapping[TwoColumns, Floats] = field(repr=False)
+    plan: BudgetPlan
 
-    def model(self) -> Model:
+    def model(self) -> AgreedTables:
         """Counts near to these that agree with each other, and of which none is negative."""
         classes = self._classes()
         total = float(np.cumsum(classes)[-1])
         sums = [not_negative(self._sums(at), total) for at in range(len(self.columns))]
         with_class = [agreed(column.table, classes, own) for column, own in zip(self.columns, sums, strict=True)]
         pairs = {(a, b): agreed(noisy, sums[a], sums[b]) for (a, b), noisy in self.pairs.items()}
-        return Model(classes, with_class, pairs)
+        return AgreedTables(classes, with_class, pairs)
 
     def _classes(self) -> Floats:
         found = _Mean.of(self.classes, self.plan.classes.deviation**2)
@@ -214,12 +216,12 @@ class _Mean:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class AgreedTables:
     """Tables that agree: of the classes, of each column with the class, and of pairs of columns that form a forest."""
 
     classes: Floats = field(repr=False)
     with_class: Sequence[Floats] = field(repr=False)
-    pairs: Mapping[Pair, Floats] = field(repr=False)
+    pairs: Mapping[TwoColumns, Floats] = field(repr=False)
 
     def by_class_alone(self, one: int, other: int) -> Floats:
         """Two columns that have nothing to do with each other within a class: classes × values × values."""
@@ -233,27 +235,29 @@ class Model:
         start = guess * part(both, summed(guess, 0))
         return fitted(start, [(0, both), (1, self.with_class[child]), (2, self.with_class[parent])])
 
-    def tree(self, columns: Sequence[Measured]) -> Tree:
+    def tree(self, columns: Sequence[CountedColumn]) -> DrawingTree:
         """The class first; every other column after the class and the column that it is paired with."""
         of_class = len(columns)
-        alone = Shares.of(np.identity(len(self.classes)))
-        drawn = [Drawn(of_class, (), Shares.of(self.classes[None]), alone)]
+        alone = ValueShares.of(np.identity(len(self.classes)))
+        drawn = [Drawn(of_class, (), ValueShares.of(self.classes[None]), alone)]
         for parent, child in _order(of_class, self.pairs):
             table = self.with_class[child] if parent is None else self.with_parent(parent, child)
             parents = (of_class,) if parent is None else (of_class, parent)
-            drawn.append(Drawn(child, parents, Shares.of(table.reshape(-1, table.shape[-1])), _within(columns[child])))
+            drawn.append(
+                Drawn(child, parents, ValueShares.of(table.reshape(-1, table.shape[-1])), _within(columns[child]))
+            )
         sizes = (*(column.size for column in columns), len(self.classes))
-        return Tree(drawn, sizes, max(1, round(float(np.cumsum(self.classes)[-1]))))
+        return DrawingTree(drawn, sizes, max(1, round(float(np.cumsum(self.classes)[-1]))))
 
 
-def _within(column: Measured) -> Shares:
+def _within(column: CountedColumn) -> ValueShares:
     table = np.zeros((column.size, len(column.groups)))
     places = np.arange(len(column.groups))
     table[column.groups, places] = np.maximum(column.likely, np.finfo(float).tiny)  # where no place is likely, all are
-    return Shares.of(table)
+    return ValueShares.of(table)
 
 
-def _order(columns: int, pairs: Iterable[Pair]) -> Iterator[tuple[int | None, int]]:
+def _order(columns: int, pairs: Iterable[TwoColumns]) -> Iterator[tuple[int | None, int]]:
     """Every column once, after its parent if it has one."""
     beside: dict[int, list[int]] = {at: [] for at in range(columns)}
     for one, other in pairs:
@@ -270,11 +274,11 @@ def _order(columns: int, pairs: Iterable[Pair]) -> Iterator[tuple[int | None, in
                 waiting.extend((child, further) for further in beside[child])
 
 
-def _chosen_pairs(curator: Curator, counts: Counts, model: Model, plan: Plan) -> list[Pair]:
+def _chosen_pairs(curator: Curator, counts: PairCounts, model: AgreedTables, plan: BudgetPlan) -> list[TwoColumns]:
     """A forest, pair by pair as Kruskal's, of those that the class leaves least explained."""
     pairs = [pair for pair in combinations(range(len(model.with_class)), 2) if _cells(model, pair) <= LARGEST]
     scores = {pair: _unexplained(counts.of_pair(*pair), summed(model.by_class_alone(*pair), 0)) for pair in pairs}
-    tree_of, found = list(range(len(model.with_class))), list[Pair]()
+    tree_of, found = list(range(len(model.with_class))), list[TwoColumns]()
     while pairs := [(one, other) for one, other in pairs if tree_of[one] != tree_of[other]]:
         pair = pairs[curator.chosen([scores[pair] for pair in pairs], plan)]
         found.append(pair)
@@ -283,7 +287,7 @@ def _chosen_pairs(curator: Curator, counts: Counts, model: Model, plan: Plan) ->
     return found
 
 
-def _cells(model: Model, pair: Pair) -> int:
+def _cells(model: AgreedTables, pair: TwoColumns) -> int:
     return len(model.classes) * model.with_class[pair[0]].shape[1] * model.with_class[pair[1]].shape[1]
 
 

@@ -25,7 +25,7 @@ ROUNDED = 1e-12
 
 
 @dataclass(frozen=True)
-class Plan:
+class BudgetPlan:
     """So many tables with noise of these coins, and so many pairs of columns drawn by the exponential mechanism."""
 
     classes: Coins
@@ -49,15 +49,15 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Plans:
+class BudgetPlans:
     """Without pairs of attributes, or with them: which of the two is taken, the noisy number of rows decides.
 
     Each has half of δ. Every noisy number of rows leads to one of them. So δ is a sum over these numbers, of which one
     part is a part of what δ would be if the first plan were always taken, and the other part of that of the second.
     """
 
-    without_pairs: Plan | None
-    with_pairs: Plan
+    without_pairs: BudgetPlan | None
+    with_pairs: BudgetPlan
 
     def delta_at(self, epsilon: float) -> float:
         """What is promised, whichever is taken."""
@@ -66,16 +66,16 @@ class Plans:
 
 
 @lru_cache(maxsize=64)
-def plans(epsilon: float, delta: float, columns: int, classed: bool) -> Plans:
+def plans(epsilon: float, delta: float, columns: int, classed: bool) -> BudgetPlans:
     """For so many columns. Without classes there is only the tree of pairs."""
     unit = normal_deviation(epsilon, delta, 1.0)
     fewest = math.log2(1 / (ONE_SIDED * delta))
     classes = coins_alone(lambda coins: coins.deviation >= unit / math.sqrt(FIRST) and sum(coins.counts) >= fewest)
     chosen = _choice(unit, columns - 1)
     if not classed or columns == 1:
-        return Plans(None, _plan(epsilon, delta, classes, 2 * columns - 1, columns - 1, chosen))
+        return BudgetPlans(None, _plan(epsilon, delta, classes, 2 * columns - 1, columns - 1, chosen))
     without = _plan(epsilon, delta / 2, classes, columns, 0, Fraction(0))
-    return Plans(without, _plan(epsilon, delta / 2, classes, 2 * columns - 1, columns - 1, chosen))
+    return BudgetPlans(without, _plan(epsilon, delta / 2, classes, 2 * columns - 1, columns - 1, chosen))
 
 
 def _choice(unit: float, choices: int) -> Fraction:
@@ -83,10 +83,10 @@ def _choice(unit: float, choices: int) -> Fraction:
     return Fraction(max(1, math.floor(FINE * 2 / unit * math.sqrt(CHOOSING / max(1, choices)))), FINE)
 
 
-def _plan(epsilon: float, delta: float, classes: Coins, tables: int, choices: int, choice: Fraction) -> Plan:
+def _plan(epsilon: float, delta: float, classes: Coins, tables: int, choices: int, choice: Fraction) -> BudgetPlan:
     """With hardly more noise than is enough."""
 
     def enough(coins: Coins) -> bool:
-        return delta_of(Plan(classes, tables, coins, choices, choice).steps, epsilon) <= delta * (1 - SURE)
+        return delta_of(BudgetPlan(classes, tables, coins, choices, choice).steps, epsilon) <= delta * (1 - SURE)
 
-    return Plan(classes, tables, coins_alone(enough), choices, choice)
+    return BudgetPlan(classes, tables, coins_alone(enough), choices, choice)

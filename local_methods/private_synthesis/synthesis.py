@@ -29,9 +29,9 @@ from mixbayes.local_methods.domain import DOMAIN_CONSTRAINTS, Domain, not_agreed
 from mixbayes.local_methods.errors import UnfitTable
 from mixbayes.local_methods.guarantee import Guarantee
 from mixbayes.local_methods.missing import MissingCells
-from mixbayes.local_methods.private_synthesis.counting import Counts, Rows, Sums
-from mixbayes.local_methods.private_synthesis.grids import Grid, Values, grid_of
-from mixbayes.local_methods.private_synthesis.learning import Curator, Learned, learned
+from mixbayes.local_methods.private_synthesis.counting import PairCounts, PairSums, PlacedRows
+from mixbayes.local_methods.private_synthesis.grids import ListedValues, PublicGrid, grid_of
+from mixbayes.local_methods.private_synthesis.learning import Curator, LearnedTree, learned
 from mixbayes.local_methods.private_synthesis.plan import plans
 from mixbayes.local_methods.tables import Codes, Nominal, Table
 from mixbayes.privacy.loss import delta_of
@@ -45,7 +45,7 @@ class Public:
     """What is public of a table: its columns with their grids, and its classes."""
 
     names: tuple[str, ...]
-    grids: tuple[Grid, ...]
+    grids: tuple[PublicGrid, ...]
     classes: NDArray[Any] | None
 
     @staticmethod
@@ -59,10 +59,12 @@ class Public:
         """How many places each column has, and how many classes there are; without classes, one."""
         return (*(grid.size for grid in self.grids), 1 if self.classes is None else len(self.classes))
 
-    def rows(self, records: Records) -> tuple[Rows, list[int]]:
+    def rows(self, records: Records) -> tuple[PlacedRows, list[int]]:
         """The places of all cells, and how many of each column lie outside what is public."""
         found = [grid.places(records.table.column(grid.name)) for grid in self.grids]
-        return Rows([*(places for places, _ in found), self._codes(records)], self.sizes), [many for _, many in found]
+        return PlacedRows([*(places for places, _ in found), self._codes(records)], self.sizes), [
+            many for _, many in found
+        ]
 
     def _codes(self, records: Records) -> Codes:
         if (self.classes is None) != (records.labels is None):
@@ -189,7 +191,7 @@ class PrivateSynthesis(LocalMethod):
             records = Records(*self._complete(table, labels)[:2])
             if public is None or sums is None:
                 public = self._agreed(records)
-                sums, outside = Sums.none(public.sizes), np.zeros(len(public.grids), np.int64)
+                sums, outside = PairSums.none(public.sizes), np.zeros(len(public.grids), np.int64)
             rows, beyond = public.rows(records)
             sums.add(rows)
             outside += beyond
@@ -201,7 +203,7 @@ class PrivateSynthesis(LocalMethod):
         return self._parts(public, found, random)
 
     def _parts(
-        self, public: Public, found: Learned, random: np.random.Generator
+        self, public: Public, found: LearnedTree, random: np.random.Generator
     ) -> Iterator[tuple[Table, Nominal | None]]:
         for start in range(0, found.tree.rows, AT_ONCE):
             released = public.released(found.tree.draw(min(AT_ONCE, found.tree.rows - start), random), random)
@@ -220,8 +222,8 @@ class PrivateSynthesis(LocalMethod):
         return public.released(found.tree.draw(found.tree.rows, work.random), work.random)
 
     def _learn(
-        self, public: Public, counts: Counts, outside: list[int], chance: np.random.Generator, progress: Progress
-    ) -> Learned:
+        self, public: Public, counts: PairCounts, outside: list[int], chance: np.random.Generator, progress: Progress
+    ) -> LearnedTree:
         seeded = self.random_state is not None
         source = random.Random(int(chance.integers(2**63))) if seeded else random.SystemRandom()
         chosen = plans(float(self.epsilon), float(self.delta), len(public.grids), public.sizes[-1] > 1)
@@ -279,15 +281,15 @@ class PrivateSynthesis(LocalMethod):
         del self._claim, self._measured
 
 
-def _merged(public: Public, found: Learned) -> dict[str, list[Any]]:
+def _merged(public: Public, found: LearnedTree) -> dict[str, list[Any]]:
     columns = zip(public.grids, found.columns, strict=True)
-    rare = {grid.name: grid.values[one.merged[:-1]].tolist() for grid, one in columns if isinstance(grid, Values)}
+    rare = {grid.name: grid.values[one.merged[:-1]].tolist() for grid, one in columns if isinstance(grid, ListedValues)}
     return {name: values for name, values in rare.items() if values}
 
 
-def _claim(found: Learned) -> str:
+def _claim(found: LearnedTree) -> str:
     pairs = f", and of {len(found.pairs)} pairs of columns" if found.pairs else ""
     return (
         f"Rows are drawn from noisy counts of {len(found.columns)} columns{pairs}, and from nothing else; "
-        f"the noise on a count has a standard deviation of {found.plan.coins.deviation:.1f}."
+        f"the noise on a count has a standard deviation of {found.plan.coins.deviation:.1f}"
     )

@@ -337,6 +337,15 @@ def test_distortion_compares_rows_with_those_in_whose_places_they_stand(
     assert found["vd"] < 0.3
 
 
+def test_of_rows_that_stand_in_nobodys_place_there_is_no_distortion(
+    protect: Command, patients: Path, tmp_path: Path
+) -> None:
+    settings = ("--method", "private-synthesis", "--set", "epsilon=8", "--seed=20", "--json")
+    document = protect(patients, tmp_path / "out.csv", *settings).document
+    assert document["rows_in"] == document["rows_out"]
+    assert set(document["measures"]) == {*ANONYMITY, "groups"}
+
+
 def test_rows_can_be_dropped_and_the_counts_say_so(protect: Command, patients: Path, tmp_path: Path) -> None:
     settings = ("--set", "k=10", "--set", "missing=drop", "--json")
     document = protect(patients, tmp_path / "out.csv", "--method", "condensation", *settings).document

@@ -13,8 +13,8 @@ from mixbayes.evaluation.document import Table
 from mixbayes.evaluation.document import document as evaluated_document
 from mixbayes.evaluation.opened import Opened, opened
 from mixbayes.local_methods.attacks.attacks import Attacks
-from mixbayes.local_methods.attacks.claims import Interval, Score
-from mixbayes.local_methods.attacks.people import Measured
+from mixbayes.local_methods.attacks.claims import ClaimScore, ShareInterval
+from mixbayes.local_methods.attacks.people import Estimate
 from mixbayes.local_methods.attacks.reconstruction import Reconstruction
 from mixbayes.local_methods.measures.attacker import Risk
 from mixbayes.local_methods.measures.clustering import Clustering
@@ -35,13 +35,17 @@ from mixbayes.simulation.outcome import Accuracy, Flow, Hospital, Outcome, Round
 
 ATTACKS = Attacks(
     Reconstruction(
-        {"fractions of sums": Score(265, 265.0, Interval.of(265, 265), Interval.of(0, 5300), 265.0, 0.0, False)},
+        {
+            "fractions of sums": ClaimScore(
+                265, 265.0, ShareInterval.of(265, 265), ShareInterval.of(0, 5300), 265.0, 0.0, False
+            )
+        },
         "fractions of sums",
-        Interval.of(265, 270),
+        ShareInterval.of(265, 270),
         0.0,
     ),
-    Measured(0.54, 0.426, 0.654),
-    Measured(0.16, 0.119, 0.202),
+    Estimate(0.54, 0.426, 0.654),
+    Estimate(0.16, 0.119, 0.202),
     0.451,
 )
 EVIL = '</text><script>hacked = 1; parent.hacked = 1</script>"\'& onload="hacked=1" <img src=x onerror=hacked=1>'

@@ -16,12 +16,13 @@ from mixbayes.protocol.bayes.validity import joint
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.changed import GIVEN_AWAY, changed_by
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import counted, protected
+from mixbayes.tables.counting import counted
 from mixbayes.tables.folding import Dealing, folded
 from mixbayes.tables.protected_folds import Secrets, protected_in_folds, seed_for
 from mixbayes.tables.protecting import Protection, read_protection
 from mixbayes.tables.tallying import Counted
 from tests.tables.private_stand_in import private_stand_in
+from tests.tables.whole_release import protected
 
 SEX, AGE = Nominal(name="sex", values=("m", "f")), Gaussian(name="age", low=0.0, high=100.0)
 SECRET = b"a secret"

@@ -12,9 +12,10 @@ from mixbayes.protocol.attributes.dictionary import dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import counted, protected
+from mixbayes.tables.counting import counted
 from mixbayes.tables.inference import infer
 from mixbayes.tables.protecting import protect, read_protection
+from tests.tables.whole_release import protected
 
 TREES = {"job": {"any": [{"health": ["nurse", "surgeon"]}, {"law": ["judge", "lawyer"]}]}}
 NAMES = ("age", "job", "town", "class")

@@ -12,12 +12,13 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import counted, protected
+from mixbayes.tables.counting import counted
 from mixbayes.tables.encoding import encode_query
 from mixbayes.tables.inference import infer
 from mixbayes.tables.method_table import as_table
 from mixbayes.tables.protecting import Protection, protect, read_protection
 from tests.cli.oracle import Row, Rules, classify
+from tests.tables.whole_release import protected
 
 PROTECTION = "dmpd:k=10:population=12:generations=6"
 NAMES = ("age", "pressure", "smokes", "ward", "class")

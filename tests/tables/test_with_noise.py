@@ -15,10 +15,10 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import protected
 from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.tables.protecting import read_protection
 from mixbayes.tables.with_noise import for_whom, refuse_unfit_for_noise
+from tests.tables.whole_release import protected
 
 ATTRIBUTES = Nominal(name="sex", values=("m", "f")), Gaussian(name="age", low=0.0, high=120.0)
 LAYOUT = Layout(Dictionary(class_column="class", classes=("no", "yes"), attributes=ATTRIBUTES))

@@ -23,7 +23,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "protect": Listed(
         "protect:protect",
-        "Make a table that may be shown out of one that may not, and check that it keeps its promise.",
+        "Change a table for release, check what the method promises of it, and say what that promises people.",
     ),
     "measure": Listed("measure:measure", "Measure what a release gives away, and what it is still good for."),
     "tune": Listed(

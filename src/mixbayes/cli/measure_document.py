@@ -9,7 +9,7 @@ from mixbayes.cli.measure_text import DISTORTION
 
 if TYPE_CHECKING:
     from mixbayes.local_methods.attacks.attacks import Attacks
-    from mixbayes.local_methods.attacks.people import Measured
+    from mixbayes.local_methods.attacks.people import Estimate
     from mixbayes.local_methods.attacks.reconstruction import Reconstruction
     from mixbayes.local_methods.measures.comparison import Comparison
     from mixbayes.local_methods.measures.folds import Folds, Side, Sides, Spread
@@ -44,7 +44,7 @@ def attacks_document(found: Attacks) -> dict[str, Any]:
     }
 
 
-def of_people(found: Measured, baseline: float | None) -> dict[str, Any]:
+def of_people(found: Estimate, baseline: float | None) -> dict[str, Any]:
     """What a release tells about those who were in the table."""
     return {"value": found.value, "interval": [found.low, found.high], "baseline": baseline}
 

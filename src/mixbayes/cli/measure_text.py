@@ -12,8 +12,8 @@ from rich.text import Text
 from mixbayes.local_methods.measures.disclosure import Unknown
 
 if TYPE_CHECKING:
-    from mixbayes.local_methods.attacks.claims import Interval
-    from mixbayes.local_methods.attacks.people import Measured
+    from mixbayes.local_methods.attacks.claims import ShareInterval
+    from mixbayes.local_methods.attacks.people import Estimate
     from mixbayes.local_methods.measures.comparison import Comparison, OfClass
     from mixbayes.local_methods.measures.folds import Folds, Side, Sides
 
@@ -117,7 +117,7 @@ def _attacked(found: Comparison) -> Iterator[Sequence[str]]:
         yield name, figure(value.value if value else None), interval, figure(by_guessing if value else None), why_not
 
 
-def between(value: Interval | Measured) -> str:
+def between(value: ShareInterval | Estimate) -> str:
     """Its 95 % interval."""
     return f"{value.low:.3f} to {value.high:.3f}"
 

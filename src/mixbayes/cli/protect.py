@@ -125,7 +125,7 @@ def protect(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     how: How = USUAL,
 ) -> None:
-    """Make a table that may be shown out of one that may not, and check that it keeps its promise."""
+    """Change a table for release, check what the method promises of it, and say what that promises people."""
     agreed = read_federation(federation).dictionary if federation else None
     chosen = configured_method(method, settings_in(settings or []), seed, agreed_domain(agreed) if agreed else None)
     _refuse_target(target, chosen)

@@ -11,7 +11,7 @@ from mixbayes.local_methods.attacks.attacks import Attacks
 from mixbayes.local_methods.attacks.people import FEWEST
 from mixbayes.local_methods.attacks.reconstruction import reconstructed
 from mixbayes.local_methods.attacks.rehearsal import OfPeople, rehearsed
-from mixbayes.local_methods.attacks.view import Seen, known_of
+from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.errors import MethodError
 from mixbayes.local_methods.measures.pair import Pair
 from mixbayes.local_methods.tables import Nominal, Table
@@ -30,7 +30,7 @@ def attacked(method: LocalMethod, original: Table, released: Table, label: str |
     pair = Pair.of(original, released, label, None)
     known = known_of(pair.original)
     before, after = pair.labels or (None, None)
-    seen, truth = Seen.of(pair.released, after, known), Seen.of(pair.original, before, known)
+    seen, truth = AttackersView.of(pair.released, after, known), AttackersView.of(pair.original, before, known)
     why_not, people = "", None
     try:
         people = _rehearsed(method, original, label) if original.rows >= 2 * FEWEST else None

@@ -29,9 +29,11 @@ class Before:
     label: str | None
     sensitive: str | None
 
-    def in_places_of(self, method: LocalMethod) -> Table:
-        """The rows in whose places the released ones stand, for a release of as many rows."""
-        return self.table.take(method.places_) if hasattr(method, "places_") else self.table
+    def in_places_of(self, method: LocalMethod) -> Table | None:
+        """The rows in whose places the released ones stand, for a release of as many rows; None if in nobody's."""
+        if hasattr(method, "places_"):
+            return self.table.take(method.places_)
+        return self.table if method.KEEPS_ORDER else None
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,11 @@ def _of_projection(projection: Projection, before: Before, identifiers: Sequence
     return Alike.of(combinations([table.column(name) for name in known], table.rows), column)
 
 
-def _distortion(original: Table, released: Table) -> dict[str, float | None]:
+def _distortion(original: Table | None, released: Table) -> dict[str, float | None]:
+    if original is None or released.rows != original.rows:
+        return {}
     numbers = [at for at in original.numeric if not original.columns[at].missing.all()]
-    if not numbers or released.rows != original.rows:
+    if not numbers:
         return {}
     pair = original.numbers(numbers), released.numbers(numbers)
     found = {measure.__name__: measure(*pair) for measure in DISTORTION}

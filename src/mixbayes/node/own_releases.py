@@ -27,7 +27,7 @@ def charge_own(tables: Tables, me: str, release: PrivateRelease, privacy: Privac
         raise RefusedByPolicy(f"{me} does not contribute: {why}. Agree on a larger total, or keep the former release.")
     tables.add_own_release(release)
     about = {"release": release.id.hex(), "epsilon": f"{release.epsilon:g}", "delta": f"{release.delta:g}"}
-    tables.note(me, "charged its own release", "own table", dict(about))
+    tables.note(me, "charged its own release", "own table", about)
 
 
 def own_in_words(given: GivenAway) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mixbayes.local_methods.attacks.claims import Interval
-from mixbayes.local_methods.attacks.people import Measured
+from mixbayes.local_methods.attacks.claims import ShareInterval
+from mixbayes.local_methods.attacks.people import Estimate
 from mixbayes.report.figures import share
 from mixbayes.report.page import Section, Table
 from mixbayes.report.release import Release
@@ -57,5 +57,5 @@ def _words(release: Release) -> Iterator[str]:
             yield f"{key.replace('_', ' ').capitalize()} has no value: {release.why(key)}."
 
 
-def _between(value: Interval | Measured) -> str:
+def _between(value: ShareInterval | Estimate) -> str:
     return f"{100 * value.low:.1f} to {100 * value.high:.1f}%"

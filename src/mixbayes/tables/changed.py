@@ -27,9 +27,9 @@ class Changed:
     """Numbers of the layout."""
     differing: int
     median: float
-    """Of those that differ, as a share of the patients of their class: half of the differences are larger,"""
+    """Half of those that differ do so by more than this share of the patients of their class."""
     largest: float
-    """and none is larger than this."""
+    """The largest difference, as such a share."""
 
     @property
     def hardly(self) -> bool:

@@ -18,7 +18,7 @@ from mixbayes.tables.protecting import Protection
 
 
 def refuse_unfit_for_noise(protection: Protection, epsilon: float, delta: float) -> None:
-    """Refuse a protection under which this hospital's patients had not what is agreed for a round."""
+    """Refuse a protection under which this hospital's patients would not have what is agreed for a round."""
     method = configured_method(protection.method, protection.settings)
     if method.rows_changed() == 1:
         return

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from mixbayes.local_methods import AdditiveNoise, ClassWiseCondensation, Microaggregation
+from mixbayes.local_methods.attacks import fractions
 from mixbayes.local_methods.attacks.averaging import by_averaging
 from mixbayes.local_methods.attacks.claims import (
     Claims,
+    ClaimScore,
     Guess,
-    Score,
     drawn,
     nearby,
     of_their_class,
@@ -30,7 +31,7 @@ from mixbayes.local_methods.attacks.piles import by_piles
 from mixbayes.local_methods.attacks.position import by_position
 from mixbayes.local_methods.attacks.rare_values import by_rare_values
 from mixbayes.local_methods.attacks.suppressed import by_suppressed_cells
-from mixbayes.local_methods.attacks.view import Seen, known_of
+from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.attacks.whole_groups import by_fractions, by_lattice
 from mixbayes.local_methods.tables import Nominal, Numeric, Table
 from tests.local_methods.attacks.former import (
@@ -46,36 +47,43 @@ from tests.local_methods.mixed import real_table
 K = 4
 TABLE, LABELS = people(96, 1)
 KNOWN = known_of(TABLE)
-TRUTH = Seen.of(TABLE, LABELS, KNOWN).rounded()
+TRUTH = AttackersView.of(TABLE, LABELS, KNOWN).rounded()
 
-Attack = Callable[[Seen], Claims]
-
-
-def seen(table: Table, labels: Nominal | None = LABELS) -> Seen:
-    return Seen.of(table, labels, KNOWN)
+Attack = Callable[[AttackersView], Claims]
 
 
-def today(seed: int = 0, k: int = K, table: Table = TABLE, labels: Nominal = LABELS) -> Seen:
+def seen(table: Table, labels: Nominal | None = LABELS) -> AttackersView:
+    return AttackersView.of(table, labels, KNOWN)
+
+
+def today(seed: int = 0, k: int = K, table: Table = TABLE, labels: Nominal = LABELS) -> AttackersView:
     released, classes = ClassWiseCondensation(k=k, random_state=seed).fit_resample(table, labels)
     return seen(released, classes)
 
 
-def former(seed: int = 0, k: int = K) -> Seen:
+def former(seed: int = 0, k: int = K) -> AttackersView:
     return seen(*condensed(TABLE, LABELS, k, seed))
 
 
-def scored(attack: Attack, release: Seen, guess: Guess = drawn) -> Score:
+def scored(attack: Attack, release: AttackersView, guess: Guess = drawn) -> ClaimScore:
     return score(attack(release), guess, release, TRUTH, 0)
 
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_fractions_give_back_nearly_all_patients_of_exact_moments(k: int) -> None:
     release = seen(*shuffled(*condensed(TABLE, LABELS, k, 0), 1))
-    for told in (k, None):
-        found = scored(lambda each, told=told: by_fractions(each, told), release)  # type: ignore[misc]
-        assert found.right == found.claims >= 0.8 * TABLE.rows
-        assert found.beats_guessing
-        assert found.patients == found.right
+    found = scored(by_fractions, release)
+    assert found.right == found.claims >= 0.8 * TABLE.rows
+    assert found.beats_guessing
+    assert found.patients == found.right
+
+
+def test_a_search_by_fractions_that_gives_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not by_fractions(former()).cut_off
+    monkeypatch.setattr(fractions, "MOST_HITS", 0)
+    claims = by_fractions(former())
+    assert claims.cut_off
+    assert len(claims) == 0
 
 
 def test_fractions_survive_rounding_to_three_decimals() -> None:
@@ -87,15 +95,15 @@ def test_fractions_survive_rounding_to_three_decimals() -> None:
 def test_lattice_reduction_gives_back_patients_of_larger_groups() -> None:
     table, labels = people(48, 3)
     known = known_of(table)
-    release = Seen.of(*condensed(table, labels, 8, 0), known)
-    found = score(by_lattice(release), drawn, release, Seen.of(table, labels, known).rounded(), 0)
+    release = AttackersView.of(*condensed(table, labels, 8, 0), known)
+    found = score(by_lattice(release), drawn, release, AttackersView.of(table, labels, known).rounded(), 0)
     assert found.right == found.claims > 0
     assert found.beats_guessing
 
 
 def test_the_flat_through_a_group_gives_back_patients_though_moments_are_kept_in_expectation_only() -> None:
     release = seen(*condensed(TABLE, LABELS, 3, 0, in_the_flat))
-    found = scored(lambda each: in_flats(each, 3), release)
+    found = scored(in_flats, release)
     assert found.beats_guessing
     assert found.patients > 0.4 * TABLE.rows
     assert scored(by_fractions, release).claims == 0
@@ -123,7 +131,7 @@ def test_a_suppressed_cell_tells_that_the_rest_is_a_patients() -> None:
 
 
 def test_the_mean_of_many_noisy_releases_is_the_original() -> None:
-    def noisy(seed: int) -> Seen:
+    def noisy(seed: int) -> AttackersView:
         return seen(*AdditiveNoise(scale=0.3, random_state=seed).fit_resample(TABLE, LABELS))
 
     one, many = (
@@ -152,7 +160,7 @@ def test_the_mean_of_a_small_group_at_a_bound_is_everybodys() -> None:
     flags = (random.random((90, 3)) < [0.1, 0.5, 0.9]).astype(float)
     table = Table(("a", "b", "c"), tuple(Numeric(np.ascontiguousarray(column)) for column in flags.T), 90)
     released, _ = Microaggregation(k=3).fit_resample(table)
-    release, truth = (Seen.of(each, None, known_of(table)) for each in (released, table))
+    release, truth = (AttackersView.of(each, None, known_of(table)) for each in (released, table))
     assert score(by_group_means(release), of_their_class, release, truth.rounded(), 0).beats_guessing
 
 
@@ -171,12 +179,9 @@ def test_where_totals_are_kept_two_releases_differ_by_a_patient(person: int) -> 
     [
         (by_fractions, drawn),
         (by_lattice, drawn),
-        (in_flats, drawn),
         (by_position, of_their_class),
         (by_rare_values, nearby),
         (by_piles, nearby),
-        (by_suppressed_cells, released_rows),
-        (by_group_means, of_their_class),
     ],
 )
 @pytest.mark.parametrize("k", [3, 5, 10, 20])
@@ -200,15 +205,16 @@ def test_of_todays_condensation_even_its_seed_undoes_nothing() -> None:
 
 
 @pytest.mark.real_tables
-def test_heart_comes_back_complete_from_exact_moments_and_not_from_todays_release() -> None:
+@pytest.mark.parametrize("seed", [0, 1])
+def test_heart_comes_back_complete_from_exact_moments_and_not_from_todays_release(seed: int) -> None:
     table, labels = real_table("heart_statlog.csv")
     known = known_of(table)
-    truth = Seen.of(table, labels, known).rounded()
-    before = Seen.of(*shuffled(*condensed(table, labels, 5, 0), 1), known)
-    found = score(by_fractions(before, 5), drawn, before, truth, 0)
+    truth = AttackersView.of(table, labels, known).rounded()
+    before = AttackersView.of(*shuffled(*condensed(table, labels, 5, seed), 1), known)
+    found = score(by_fractions(before), drawn, before, truth, 0)
     assert found.patients == found.claims > 0.9 * table.rows
-    after = Seen.of(*ClassWiseCondensation(k=5, random_state=0).fit_resample(table, labels), known)
-    assert by_fractions(after, 5).cells.size == by_lattice(after).cells.size == 0
+    after = AttackersView.of(*ClassWiseCondensation(k=5, random_state=seed).fit_resample(table, labels), known)
+    assert by_fractions(after).cells.size == by_lattice(after).cells.size == 0
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -221,4 +227,4 @@ def test_means_of_few_whole_numbers_have_fractions_that_match_by_chance_and_say_
 def test_a_column_of_zeros_in_one_class_is_no_obstacle() -> None:
     released, labels = condensed(TABLE, LABELS, 3, 0)
     numbers = np.column_stack([released.numbers()[:, :-1], 7.0 * labels.codes]).astype(np.float64)
-    assert len(by_fractions(seen(released.with_numbers(numbers), labels), 3)) > 0
+    assert len(by_fractions(seen(released.with_numbers(numbers), labels))) > 0

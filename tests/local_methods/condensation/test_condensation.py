@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracemalloc
 from itertools import pairwise
-from math import nan
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ from mixbayes.local_methods.grouping import (
     groups_by_seeds,
     seeded_groups,
 )
-from mixbayes.local_methods.originals import in_original
 from mixbayes.local_methods.points import Points
 from mixbayes.local_methods.tables import Codes, Column, Floats, Nominal, Numeric, Table, nominal_from
 from tests.local_methods.mixed import classes, mixed_table, real_table
@@ -463,33 +461,6 @@ def test_a_row_that_equals_an_original_is_left_alone() -> None:
     released, _ = (method := Condensation(k=20, random_state=0)).fit_resample(flags)
     assert {tuple(row) for row in released} == {tuple(row) for row in flags}
     assert (method.suppressed_cells_, method.guarantee_.holds) == (0, True)
-
-
-def test_equal_rows_are_found_whatever_their_columns() -> None:
-    table = mixed_table(50, gaps=0.3)
-    other = mixed_table(50, seed=1)
-    assert in_original(table, table).all()
-    assert not in_original(other, table).any()
-    back = np.arange(50)[::-1]
-    half = other.with_columns({at: table.columns[at].take(back) for at in range(len(table.names))})
-    assert in_original(half, table).all()
-
-
-cells = st.tuples(st.sampled_from([0.0, -0.0, 1.0, nan]), st.sampled_from("ab?"), st.sampled_from("cd"))
-
-
-@given(released=st.lists(cells, min_size=1, max_size=9), original=st.lists(cells, min_size=1, max_size=9))
-def test_equal_rows_are_those_that_a_set_finds(released: list[Any], original: list[Any]) -> None:
-    def table(rows: list[Any]) -> Table:
-        numbers, *texts = map(np.array, zip(*rows, strict=True))
-        columns = [
-            Nominal(np.array(["?abcd".index(cell) - 1 for cell in text]), np.array(list("abcd"))) for text in texts
-        ]
-        return Table(("x", "y", "z"), (Numeric(numbers), *columns), len(rows))
-
-    known = {(str(abs(number)), *texts) for number, *texts in original}
-    expected = [(str(abs(number)), *texts) in known for number, *texts in released]
-    assert in_original(table(released), table(original)).tolist() == expected
 
 
 def test_the_guarantee_names_the_smallest_group_and_promises_people_nothing() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mixbayes.local_methods import UnfitTable
 from mixbayes.local_methods.domain import Unit
-from mixbayes.local_methods.private_synthesis.grids import FINEST, Bins, Grid, Values, grid_of
+from mixbayes.local_methods.private_synthesis.grids import FINEST, Bins, ListedValues, PublicGrid, grid_of
 from mixbayes.local_methods.tables import Nominal, Numeric, nominal_from
 
 RANDOM = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def test_the_unit_is_that_of_the_agreed_bounds_whatever_the_cells_are() -> None:
     assert _unit(grid_of("x", cells, {"x": (0, 1)})) == Unit(-3)
 
 
-def _unit(grid: Grid) -> Unit | None:
+def _unit(grid: PublicGrid) -> Unit | None:
     assert isinstance(grid, Bins)
     return grid.unit
 
@@ -80,7 +80,7 @@ def test_a_column_without_a_number_stays_without() -> None:
 def test_a_column_of_another_kind_is_refused() -> None:
     for grid, column in (
         (Bins("x", 0, 1, Unit(0)), Nominal(np.zeros(1, int), np.array(["a"]))),
-        (Values("x", np.array(["a"])), numbers(1)),
+        (ListedValues("x", np.array(["a"])), numbers(1)),
     ):
         with pytest.raises(UnfitTable, match="'x' has numbers in one place"):
             grid.places(column)

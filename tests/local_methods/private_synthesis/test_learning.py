@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.local_methods.base import silent
-from mixbayes.local_methods.private_synthesis.counting import Rows
-from mixbayes.local_methods.private_synthesis.learning import ENOUGH, Curator, Learned, learned
-from mixbayes.local_methods.private_synthesis.plan import Plan, plans
+from mixbayes.local_methods.private_synthesis.counting import PlacedRows
+from mixbayes.local_methods.private_synthesis.learning import ENOUGH, Curator, LearnedTree, learned
+from mixbayes.local_methods.private_synthesis.plan import BudgetPlan, plans
 from mixbayes.local_methods.tables import Codes, Floats
 from mixbayes.privacy.coins import Coins
 from mixbayes.privacy.loss import delta_of
@@ -39,7 +39,7 @@ class Witness(Curator):
         self.asked.append(counts.copy())
         return self._told(super().measured(counts, coins))  # type: ignore[return-value]
 
-    def chosen(self, scores: Sequence[int], plan: Plan) -> int:
+    def chosen(self, scores: Sequence[int], plan: BudgetPlan) -> int:
         self.scores.append(scores)
         return self._told(super().chosen(scores, plan))  # type: ignore[return-value]
 
@@ -49,16 +49,16 @@ class Witness(Curator):
         return told
 
 
-def some_rows(count: int, seed: int = 0) -> Rows:
+def some_rows(count: int, seed: int = 0) -> PlacedRows:
     random = np.random.default_rng(seed)
     classes = random.integers(0, 2, count)
     first = np.minimum(random.integers(0, 9, count), 7 + classes)
     tied = (first + random.integers(0, 2, count)) % 6
     others = [np.minimum(random.geometric(0.6, count) - 1, size - 1) for size in (4, 3)]
-    return Rows([first, others[0], tied, others[1], classes], SIZES)
+    return PlacedRows([first, others[0], tied, others[1], classes], SIZES)
 
 
-def worked(rows: Rows, seed: int = 1, earlier: Sequence[Floats | int] = ()) -> tuple[Witness, Learned]:
+def worked(rows: PlacedRows, seed: int = 1, earlier: Sequence[Floats | int] = ()) -> tuple[Witness, LearnedTree]:
     witness = Witness(rows, Random(seed), earlier=earlier)
     return witness, learned(witness, ORDERED, 32, PLANS, silent)
 
@@ -77,7 +77,7 @@ def test_the_same_answers_give_the_same_release_whatever_the_rows_are(count: int
 def test_a_row_changes_one_count_of_each_table_by_one_and_no_score_by_more(place: int, count: int) -> None:
     rows = some_rows(count)
     before, found = worked(rows)
-    without = Rows([np.delete(places, place % count) for places in rows.places], SIZES)
+    without = PlacedRows([np.delete(places, place % count) for places in rows.places], SIZES)
     after, _ = worked(without, earlier=before.answers)
     assert len(before.asked) == 1 + found.plan.tables == len(after.asked)
     for whole, less in zip(before.asked, after.asked, strict=True):
@@ -113,7 +113,7 @@ def test_pairs_that_hang_together_within_a_class_are_chosen_and_kept() -> None:
     assert (0, 2) in found.pairs
     assert len(found.pairs) == len(ORDERED) - 1
     drawn = found.tree.draw(found.tree.rows, np.random.default_rng(0))
-    mine, theirs = (Rows(places, SIZES).of_pair(0, 2) / len(places[0]) for places in (drawn, list(rows.places)))
+    mine, theirs = (PlacedRows(places, SIZES).of_pair(0, 2) / len(places[0]) for places in (drawn, list(rows.places)))
     assert np.abs(mine - theirs).sum() < 0.1
 
 

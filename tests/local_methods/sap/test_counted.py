@@ -12,8 +12,8 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.errors import BadData, Unsupported
 from mixbayes.tables.columns import Columns
-from mixbayes.tables.counting import protected
 from mixbayes.tables.protecting import protect, read_protection
+from tests.tables.whole_release import protected
 
 DICTIONARY = Dictionary(
     class_column="class",

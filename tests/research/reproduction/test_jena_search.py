@@ -10,7 +10,7 @@ from mixbayes.local_methods.dmpd.pareto import undominated
 from mixbayes.local_methods.dmpd.partition import UNUSED
 from mixbayes.local_methods.measures.utility import Labelled
 from mixbayes.local_methods.tables import Nominal, Table
-from mixbayes.research.reproduction.jena_search import SEARCHES, Field, _against, all_partitions, neighbours
+from mixbayes.research.reproduction.jena_search import SEARCHES, SearchedColumns, _against, all_partitions, neighbours
 from mixbayes.research.reproduction.jena_search_space import partitions
 
 
@@ -39,7 +39,7 @@ def test_a_neighbour_has_one_feature_elsewhere() -> None:
 @pytest.mark.parametrize("inducer", [NAIVE_BAYES, TREE])
 @pytest.mark.parametrize("name", SEARCHES)
 def test_no_search_finds_more_than_there_is(rows: Labelled, inducer: str, name: str) -> None:
-    field = Field.of(rows, rows.table.names, inducer, 10)
+    field = SearchedColumns.of(rows, rows.table.names, inducer, 10)
     everything = field.everything()
     assert everything is not None
     found = SEARCHES[name](field, 550, np.random.default_rng(0))
@@ -47,7 +47,7 @@ def test_no_search_finds_more_than_there_is(rows: Labelled, inducer: str, name: 
 
 
 def test_sets_of_columns_hold_the_true_front_of_naive_bayes(rows: Labelled) -> None:
-    field = Field.of(rows, rows.table.names, NAIVE_BAYES, 1)
+    field = SearchedColumns.of(rows, rows.table.names, NAIVE_BAYES, 1)
     used = field.everything()
     assert used is not None
     assert len(used) == 2**4

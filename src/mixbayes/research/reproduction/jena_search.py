@@ -59,7 +59,7 @@ MOST_SETS = 2**12
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class SearchedColumns:
     """What is searched: the columns, and the judge of their partitions."""
 
     judge: Judge
@@ -68,7 +68,7 @@ class Field:
     inducer: str
 
     @staticmethod
-    def of(rows: Labelled, identifiers: Sequence[str], inducer: str, k: int) -> Field:
+    def of(rows: Labelled, identifiers: Sequence[str], inducer: str, k: int) -> SearchedColumns:
         method = DMPD(k=k, quasi_identifiers=list(identifiers), inducer=inducer, random_state=0)
         work = method.work(rows.table, rows.labels)
         problem = Problem.of(work, method)
@@ -76,7 +76,7 @@ class Field:
         coded = problem.coded.only(columns)
         levels = problem.levels(coded, problem.identifiers_among(columns))
         fold = fold_of_rows(coded.labels, method.folds, work.random)
-        return Field(Judge(levels, fitness(coded, fold, inducer), k), levels, coded.features, inducer)
+        return SearchedColumns(Judge(levels, fitness(coded, fold, inducer), k), levels, coded.features, inducer)
 
     def everything(self) -> Population | None:
         """Partitions among which the best ones are, if they are few enough to look at."""
@@ -102,7 +102,7 @@ def neighbours(partition: Partition) -> Population:
     return around[(around != partition).any(axis=1)]
 
 
-def climbed(field: Field, budget: int, random: np.random.Generator) -> float:
+def climbed(field: SearchedColumns, budget: int, random: np.random.Generator) -> float:
     """Local search: the best neighbour as long as it is better, then from another random partition.
 
     It begins where the genetic search does too, with each feature alone.
@@ -122,17 +122,17 @@ def climbed(field: Field, budget: int, random: np.random.Generator) -> float:
     return best
 
 
-def at_random(field: Field, budget: int, random: np.random.Generator) -> float:
+def at_random(field: SearchedColumns, budget: int, random: np.random.Generator) -> float:
     return float(field.judge(random_population(budget, field.features, random)).accuracies.max())
 
 
-def evolved(settings: Settings, field: Field, budget: int, random: np.random.Generator) -> float:
+def evolved(settings: Settings, field: SearchedColumns, budget: int, random: np.random.Generator) -> float:
     generations = budget // POPULATION - 1
     return search(field.judge, field.features, replace(settings, generations=generations), random, silent)[1]
 
 
-Search = Callable[[Field, int, np.random.Generator], float]
-SEARCHES: Mapping[str, Search] = {
+SearchBy = Callable[[SearchedColumns, int, np.random.Generator], float]
+SEARCHES: Mapping[str, SearchBy] = {
     **{name: partial(evolved, settings) for name, settings in GENETIC.items()},
     "local, with restarts": climbed,
     "random": at_random,
@@ -145,7 +145,7 @@ def searches(case: Case, most: int, inducers: Sequence[str], lab: Laboratory) ->
     identifiers = identifiers_of(rows, case.identifiers if most <= 9 else (), most)
     seeds = range(lab.times(10, 2))
     for inducer in inducers:
-        field = Field.of(rows, identifiers, inducer, K)
+        field = SearchedColumns.of(rows, identifiers, inducer, K)
         found = {
             (name, generations): [
                 look(field, POPULATION * (generations + 1), np.random.default_rng(seed)) for seed in seeds
@@ -186,7 +186,7 @@ def fronts(
     identifiers = identifiers_of(whole, listed, len(listed))
     rows = Labelled(whole.table.select(whole.table.positions(identifiers)), whole.labels)
     for inducer in inducers:
-        field = Field.of(rows, identifiers, inducer, 1)
+        field = SearchedColumns.of(rows, identifiers, inducer, 1)
         everything = field.everything()
         if everything is None:
             continue

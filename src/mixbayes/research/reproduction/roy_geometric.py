@@ -41,21 +41,21 @@ FACTORS = (0.5, 2.0)
 NEAR = 1e-6
 """In ranges of the column: so near a cell counts as restored."""
 
-Change = Callable[[Floats, np.random.Generator], Floats]
+Transformation = Callable[[Floats, np.random.Generator], Floats]
 
 
 def translated(columns: Floats, random: np.random.Generator) -> Floats:
-    """TDP."""
+    """TDP adds one constant to each column."""
     return columns + random.uniform(-FARTHEST, FARTHEST, columns.shape[1])
 
 
 def stretched(columns: Floats, random: np.random.Generator) -> Floats:
-    """SDP."""
+    """SDP multiplies each column by one constant."""
     return columns * random.uniform(*FACTORS, columns.shape[1])
 
 
 def rotated(columns: Floats, random: np.random.Generator) -> Floats:
-    """RDP: two attributes at a time; where their number is odd, the first is rotated again, with the last."""
+    """RDP rotates two attributes at a time; where their number is odd, the first is rotated again, with the last."""
     turned = columns.copy()
     for first in range(0, columns.shape[1], 2):
         pair = [first, (first + 1) % columns.shape[1]]
@@ -66,7 +66,7 @@ def rotated(columns: Floats, random: np.random.Generator) -> Floats:
 
 
 def mixed(columns: Floats, random: np.random.Generator) -> Floats:
-    """HDP: for each attribute one of the three. One that is to be rotated alone takes its neighbour along."""
+    """HDP does one of the three to each attribute. One that is to be rotated alone takes its neighbour along."""
     changed, drawn = columns.copy(), random.integers(0, 3, columns.shape[1])
     for kind, change in enumerate((translated, stretched, rotated)):
         chosen = np.flatnonzero(drawn == kind)
@@ -77,10 +77,10 @@ def mixed(columns: Floats, random: np.random.Generator) -> Floats:
     return changed
 
 
-METHODS: Mapping[str, Change] = {"TDP": translated, "SDP": stretched, "RDP": rotated, "HDP": mixed}
+METHODS: Mapping[str, Transformation] = {"TDP": translated, "SDP": stretched, "RDP": rotated, "HDP": mixed}
 
 
-def changed(unit: Floats, confidential: Sequence[int], change: Change, seed: int) -> Floats:
+def changed(unit: Floats, confidential: Sequence[int], change: Transformation, seed: int) -> Floats:
     """The table with these columns changed."""
     released = unit.copy()
     released[:, confidential] = change(unit[:, confidential], np.random.default_rng(seed))

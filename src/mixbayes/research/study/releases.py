@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from mixbayes.local_methods.attacks.reconstruction import Reconstruction, reconstructed
-from mixbayes.local_methods.attacks.view import Seen, known_of
+from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.measures.pair import Pair
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -38,4 +38,6 @@ def _reconstruction(original: Columns, released: Columns, dictionary: Dictionary
     pair = Pair.of(whole, as_table(released, numeric), dictionary.class_column, None)
     public = known_of(pair.original, agreed_domain(dictionary))
     before, after = pair.labels or (None, None)
-    return reconstructed(Seen.of(pair.released, after, public), Seen.of(pair.original, before, public), seed)
+    return reconstructed(
+        AttackersView.of(pair.released, after, public), AttackersView.of(pair.original, before, public), seed
+    )
