@@ -16,6 +16,7 @@ from mixbayes.local_methods.attacks.claims import (
     released_rows,
     score,
 )
+from mixbayes.local_methods.attacks.few_values import by_few_values
 from mixbayes.local_methods.attacks.flat import in_flats
 from mixbayes.local_methods.attacks.group_means import by_group_means
 from mixbayes.local_methods.attacks.piles import by_piles
@@ -40,6 +41,7 @@ ATTACKS: Mapping[str, tuple[Attack, Guess]] = {
     "flat through a group": (in_flats, drawn),
     "position": (by_position, of_their_class),
     "group means": (by_group_means, of_their_class),
+    "columns of few values": (by_few_values, drawn),
     "rare values": (by_rare_values, nearby),
     "piles at an end": (by_piles, nearby),
     "suppressed cells": (by_suppressed_cells, released_rows),
