@@ -30,9 +30,9 @@ def test_columns_that_change_together_give_patients(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(resynthesis, "share_apart", lambda k, columns: 0.0)
     found = attacked(5)
     assert found.beats_guessing
-    assert found.share.low > 2 * found.guessed.high
+    assert found.share.value > 2 * found.guessed.value
 
 
-@pytest.mark.parametrize("k", [10, 20])
+@pytest.mark.parametrize("k", [5, 10])
 def test_of_todays_condensation_they_give_no_more_than_guessing(k: int) -> None:
     assert not attacked(k).beats_guessing
