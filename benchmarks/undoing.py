@@ -26,7 +26,7 @@ from mixbayes.local_methods.attacks.difference import by_difference
 from mixbayes.local_methods.attacks.known_seed import by_known_seed
 from mixbayes.local_methods.attacks.membership import membership
 from mixbayes.local_methods.attacks.people import Estimate, People, pooled
-from mixbayes.local_methods.attacks.reconstruction import ATTACKS
+from mixbayes.local_methods.attacks.reconstruction import reconstructed
 from mixbayes.local_methods.attacks.rehearsal import OfPeople, halves, with_class
 from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.classifiers import NAIVE_BAYES, train
@@ -116,12 +116,9 @@ class Patients:
         known = known_of(columns[0])
         classes = same_values([self.labels, labels])
         original, seen = (AttackersView.of(table, label, known) for table, label in zip(columns, classes, strict=True))
-        truth = original.rounded()
-        for name, (attack, guess) in ATTACKS.items():
-            if name not in ("position", "group means") or seen.rows == original.rows:
-                yield name, score(attack(seen), guess, seen, truth, self.seed)
+        yield from reconstructed(seen, original, self.seed).scores.items()
         if seen.rows == original.rows and released.numeric and _alike(self.table, released):
-            yield from self._with_more(setting, released, seen, truth)
+            yield from self._with_more(setting, released, seen, original.rounded())
 
     def _with_more(
         self, setting: Setting, released: Table, seen: AttackersView, truth: Any

@@ -70,20 +70,25 @@ class Unit:
 
     exponent: int
 
+    def in_units(self, numbers: Floats) -> Floats:
+        """How many units each number is."""
+        return numbers / 10.0**self.exponent if self.exponent >= 0 else numbers * 10.0**-self.exponent
+
+    def from_units(self, units: Floats) -> Floats:
+        """The numbers that are so many units; of a whole number of them, the double nearest to its decimals."""
+        return units * 10.0**self.exponent if self.exponent >= 0 else units / 10.0**-self.exponent
+
     def rounded(self, numbers: Floats) -> Floats:
-        """The nearest multiples, each the double nearest to its decimals."""
-        if self.exponent >= 0:
-            return np.rint(numbers / 10.0**self.exponent) * 10.0**self.exponent + 0.0
-        return np.rint(numbers * 10.0**-self.exponent) / 10.0**-self.exponent + 0.0
+        """The nearest multiples."""
+        return self.from_units(np.rint(self.in_units(numbers))) + 0.0
 
     def within(self, low: float, high: float) -> tuple[float, float]:
         """The lowest and the highest multiple between these bounds; the bounds themselves, if there is none."""
-        size = 10.0 ** abs(self.exponent)
-        scaled = np.array([low, high]) / size if self.exponent >= 0 else np.array([low, high]) * size
+        scaled = self.in_units(np.array([low, high]))
         least, most = np.ceil(scaled[0] - SAME), np.floor(scaled[1] + SAME)
         if least > most:
             return low, high
-        ends = self.rounded(np.array([least, most]) * size if self.exponent >= 0 else np.array([least, most]) / size)
+        ends = self.rounded(self.from_units(np.array([least, most])))
         return max(float(ends[0]), low), min(float(ends[1]), high)
 
 
@@ -129,11 +134,11 @@ def unit_of(column: Numeric, low: float, high: float, least: int) -> Unit | None
         return None
     coarsest = int(f"{width:e}".partition("e")[2])
     finest = coarsest - DIGITS
-    enough = (Unit(exponent) for exponent in range(coarsest, finest, -1) if _finer(numbers, exponent) < least)
-    return next(enough, Unit(finest))
+    units = map(Unit, range(coarsest, finest, -1))
+    return next((unit for unit in units if _finer(numbers, unit) < least), Unit(finest))
 
 
-def _finer(numbers: Floats, exponent: int) -> int:
-    """How many of the numbers are no multiples of this power of ten."""
-    scaled = numbers / 10.0**exponent if exponent >= 0 else numbers * 10.0**-exponent
+def _finer(numbers: Floats, unit: Unit) -> int:
+    """How many of the numbers are no multiples of this unit."""
+    scaled = unit.in_units(numbers)
     return int(np.count_nonzero(np.abs(scaled - np.rint(scaled)) > SAME * np.maximum(1.0, np.abs(scaled))))

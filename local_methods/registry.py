@@ -13,10 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions, make_constrain
 from mixbayes.local_methods.base import LocalMethod, RandomState
 from mixbayes.local_methods.domain import Domain
 from mixbayes.local_methods.errors import BadParameter
-from mixbayes.local_methods.generalisation.parameters import Taxonomies
+from mixbayes.local_methods.generalisation.parameters import ByColumn
 from mixbayes.local_methods.name_set_check import ListsOfNames
 from mixbayes.local_methods.name_sets import read_name_sets
-from mixbayes.local_methods.recoding.rules import Edges
 
 METHODS: Mapping[str, tuple[str, str]] = {
     "condensation": ("condensation.whole_table", "Condensation"),
@@ -103,7 +102,7 @@ def _read(text: str, constraint: Any) -> Any:
         return float(text)
     if isinstance(constraint, ListsOfNames):
         return read_name_sets(text)
-    if isinstance(constraint, Taxonomies | Edges):
+    if isinstance(constraint, ByColumn):
         return constraint.read(text)
     if constraint in (list, tuple, "array-like"):
         return [part.strip() for part in text.split(",") if part.strip()]

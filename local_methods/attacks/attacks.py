@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mixbayes.local_methods.attacks.people import FEWEST, Estimate, People
-from mixbayes.local_methods.attacks.reconstruction import Reconstruction, reconstructed
+from mixbayes.local_methods.attacks.reconstruction import Reconstruction, of_pair
 from mixbayes.local_methods.attacks.rehearsal import OfPeople
-from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.measures.asked import Asked, Undefined
 from mixbayes.local_methods.measures.pair import Pair
 from mixbayes.local_methods.tables import Table
@@ -31,22 +30,20 @@ class Attacks:
         people = asked("membership", lambda: _of_people(tables, holdout, seed))
         if people is None:
             asked.why_not["attribute_inference"] = asked.why_not["membership"]
-        return Attacks(
-            asked("reconstruction", lambda: _reconstructed(pair, seed)),
-            people.membership if people else None,
-            people.attribute_inference if people else None,
-            people.anybody.value if people else None,
-        )
+        return Attacks.found(asked("reconstruction", lambda: _reconstructed(pair, seed)), people)
+
+    @staticmethod
+    def found(reconstruction: Reconstruction | None, people: OfPeople | None) -> Attacks:
+        """From what was measured: None where nothing was."""
+        if people is None:
+            return Attacks(reconstruction, None, None, None)
+        return Attacks(reconstruction, people.membership, people.attribute_inference, people.anybody.value)
 
 
 def _reconstructed(pair: Pair, seed: int) -> Reconstruction:
     if not pair.released.rows:
         raise Undefined("the release has no row")
-    known = known_of(pair.original)
-    before, after = pair.labels or (None, None)
-    return reconstructed(
-        AttackersView.of(pair.released, after, known), AttackersView.of(pair.original, before, known), seed
-    )
+    return of_pair(pair, None, seed)
 
 
 def _of_people(tables: tuple[Table, Table], holdout: Table | None, seed: int) -> OfPeople:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import sqrt
 
 import numpy as np
 
@@ -56,13 +57,16 @@ class ShareInterval:
 
     @staticmethod
     def of(right: float, of: int) -> ShareInterval:
-        """Wilson's interval; a share of nothing may be any."""
-        if not of:
-            return ShareInterval(0.0, 0.0, 1.0)
-        share, square = right / of, CONFIDENCE**2
+        """Of so many; a share of nothing may be any."""
+        return ShareInterval.around(right / of, of) if of else ShareInterval(0.0, 0.0, 1.0)
+
+    @staticmethod
+    def around(share: float, of: int) -> ShareInterval:
+        """Wilson's interval: of use for few too, and never beyond 0 or 1."""
+        square = CONFIDENCE**2
         centre = (share + square / (2 * of)) / (1 + square / of)
-        half = CONFIDENCE / (1 + square / of) * np.sqrt(share * (1 - share) / of + square / (4 * of * of))
-        return ShareInterval(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+        half = CONFIDENCE * sqrt(share * (1 - share) / of + square / (4 * of**2)) / (1 + square / of)
+        return ShareInterval(share, max(0.0, centre - half), min(1.0, centre + half))
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,10 @@ from mixbayes.local_methods.attacks.piles import by_piles
 from mixbayes.local_methods.attacks.position import by_position
 from mixbayes.local_methods.attacks.rare_values import by_rare_values
 from mixbayes.local_methods.attacks.suppressed import by_suppressed_cells
-from mixbayes.local_methods.attacks.view import AttackersView
+from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.attacks.whole_groups import by_fractions, by_lattice
+from mixbayes.local_methods.domain import Domain
+from mixbayes.local_methods.measures.pair import Pair
 
 Attack = Callable[[AttackersView], Claims]
 
@@ -80,3 +82,11 @@ def reconstructed(seen: AttackersView, original: AttackersView, seed: int) -> Re
         if attack not in (by_position, by_group_means) or seen.rows == original.rows
     }
     return Reconstruction.of(scores, len(truth))
+
+
+def of_pair(pair: Pair, domain: Domain | None, seed: int) -> Reconstruction:
+    """Try all attacks on a release that has a row, with the domain, and what else is public of the columns."""
+    known = known_of(pair.original, domain)
+    before, after = pair.labels or (None, None)
+    release = AttackersView.of(pair.released, after, known)
+    return reconstructed(release, AttackersView.of(pair.original, before, known), seed)

@@ -92,5 +92,5 @@ def known_of(table: Table, domain: Domain | None = None) -> tuple[Floats, Floats
         if _has_range(column.numbers):
             bounds[at] = bounds_of(table.names[at], column, domain)
             unit = unit_of(column, bounds[at, 0], bounds[at, 1], 1)
-            units[at] = 10.0**unit.exponent if unit and unit.exponent >= 0 else 1 / 10.0**-unit.exponent if unit else 1
+            units[at] = unit.from_units(np.ones(1))[0] if unit else 1
     return units, bounds

@@ -17,7 +17,7 @@ from mixbayes.local_methods.containers import ManyColumns, read_columns
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
 from mixbayes.local_methods.generalisation.cut import Cut
 from mixbayes.local_methods.generalisation.interval_cut import IntervalCut
-from mixbayes.local_methods.generalisation.parameters import Taxonomies, sets_of
+from mixbayes.local_methods.generalisation.parameters import TAXONOMIES, sets_of
 from mixbayes.local_methods.generalisation.requirement import Requirement
 from mixbayes.local_methods.generalisation.rules import Rule
 from mixbayes.local_methods.generalisation.search import Search
@@ -113,7 +113,7 @@ class Generalisation(TransformerMixin, LocalMethod):  # type: ignore[misc]  # sc
         **KEEPING_CONSTRAINTS,
         "k": [Interval(Integral, 1, None, closed="left")],
         "quasi_identifiers": [None, ListsOfNames()],
-        "taxonomies": [None, Taxonomies()],
+        "taxonomies": [None, TAXONOMIES],
         "l": [Interval(Integral, 1, None, closed="left")],
         "split": [StrOptions({VALID, BEST})],
     }

@@ -13,11 +13,12 @@ from mixbayes.local_methods.name_sets import NameSets, name_sets
 from mixbayes.local_methods.tables import Table
 
 
-class Taxonomies(HasMethods):  # type: ignore[misc]  # scikit-learn publishes no types
-    """A mapping from columns to their taxonomies; a text has it in JSON."""
+class ByColumn(HasMethods):  # type: ignore[misc]  # scikit-learn publishes no types
+    """A mapping from columns to what is said of each; a text has it in JSON."""
 
-    def __init__(self) -> None:
+    def __init__(self, said: str) -> None:
         super().__init__("items")
+        self.said = said
 
     def is_satisfied_by(self, val: object) -> bool:
         return isinstance(val, Mapping)
@@ -26,7 +27,10 @@ class Taxonomies(HasMethods):  # type: ignore[misc]  # scikit-learn publishes no
         return json.loads(text)
 
     def __str__(self) -> str:
-        return "a mapping from the names of columns to {root: [child, ...]}"
+        return f"a mapping from the names of columns to {self.said}"
+
+
+TAXONOMIES = ByColumn("{root: [child, ...]}")
 
 
 def sets_of(table: Table, names: NameSets | None) -> list[list[int]]:

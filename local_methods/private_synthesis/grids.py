@@ -136,20 +136,14 @@ class Bins:
         if self.unit is None:
             spread = self.high / 2 - self.low / 2  # twice as much may not be finite
             return np.rint((numbers / 2 - self.low / 2) / (spread or 1.0) * (MANY - 1))
-        return np.rint(_in_units(numbers, self.unit)) - np.rint(_in_units(np.array([self.low]), self.unit))
+        return np.rint(self.unit.in_units(numbers)) - np.rint(self.unit.in_units(np.array([self.low])))
 
     def _number(self, multiples: Codes) -> Floats:
         if self.unit is None:
             part = multiples / (MANY - 1)
             return np.clip(self.low * (1 - part) + self.high * part, self.low, self.high).astype(np.float64)
-        whole = multiples.astype(np.float64) + np.rint(_in_units(np.array([self.low]), self.unit))
-        size = 10.0 ** abs(self.unit.exponent)
-        return np.clip(whole * size if self.unit.exponent >= 0 else whole / size, self.low, self.high) + 0.0
-
-
-def _in_units(numbers: Floats, unit: Unit) -> Floats:
-    size = 10.0 ** abs(unit.exponent)
-    return numbers / size if unit.exponent >= 0 else numbers * size
+        whole = multiples.astype(np.float64) + np.rint(self.unit.in_units(np.array([self.low])))
+        return np.clip(self.unit.from_units(whole), self.low, self.high) + 0.0
 
 
 def grid_of(name: str, column: Column, domain: Domain | None) -> PublicGrid:

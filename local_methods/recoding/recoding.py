@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from mixbayes.local_methods.base import KEEPING_CONSTRAINTS, LocalMethod, Progress, RandomState, Released, Work
 from mixbayes.local_methods.errors import BadParameter
-from mixbayes.local_methods.generalisation.parameters import Taxonomies
+from mixbayes.local_methods.generalisation.parameters import TAXONOMIES
 from mixbayes.local_methods.generalisation.rules import Rule
 from mixbayes.local_methods.generalisation.taxonomy import Taxonomy
 from mixbayes.local_methods.guarantee import Guarantee
-from mixbayes.local_methods.recoding.rules import AtLevel, Edges, Suppressed, cut_rule
+from mixbayes.local_methods.recoding.rules import EDGES, AtLevel, Suppressed, cut_rule
 from mixbayes.local_methods.tables import Column, Nominal, Table
 
 NOBODY = (
@@ -75,8 +75,8 @@ class Recoding(LocalMethod):
         **KEEPING_CONSTRAINTS,
         "missing": [StrOptions({"keep", "drop"})],
         "suppress": [list, tuple, None],
-        "cuts": [None, Edges()],
-        "taxonomies": [None, Taxonomies()],
+        "cuts": [None, EDGES],
+        "taxonomies": [None, TAXONOMIES],
         "level": [Interval(Integral, 1, None, closed="left")],
     }
 

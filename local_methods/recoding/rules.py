@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods
 
 from mixbayes.local_methods.errors import BadParameter, UnfitTable
+from mixbayes.local_methods.generalisation.parameters import ByColumn
 from mixbayes.local_methods.generalisation.rules import Rule, TaxonomyRule
 from mixbayes.local_methods.generalisation.taxonomy import Taxonomy
 from mixbayes.local_methods.tables import MISSING, Column, Floats, Nominal, Numeric
@@ -20,20 +19,7 @@ MOST_NAMED = 8
 LEAST_EDGES = 2
 
 
-class Edges(HasMethods):  # type: ignore[misc]  # scikit-learn publishes no types
-    """A mapping from columns to the edges of their intervals, or to a step; a text has it in JSON."""
-
-    def __init__(self) -> None:
-        super().__init__("items")
-
-    def is_satisfied_by(self, val: object) -> bool:
-        return isinstance(val, Mapping)
-
-    def read(self, text: str) -> Any:
-        return json.loads(text)
-
-    def __str__(self) -> str:
-        return "a mapping from the names of columns to their edges [0, 20, 40, 120], or to a step"
+EDGES = ByColumn("their edges [0, 20, 40, 120], or to a step")
 
 
 @dataclass(frozen=True)

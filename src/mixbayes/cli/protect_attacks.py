@@ -9,9 +9,8 @@ from sklearn.base import clone
 from mixbayes.cli.measure_document import attacks_document
 from mixbayes.local_methods.attacks.attacks import Attacks
 from mixbayes.local_methods.attacks.people import FEWEST
-from mixbayes.local_methods.attacks.reconstruction import reconstructed
+from mixbayes.local_methods.attacks.reconstruction import of_pair
 from mixbayes.local_methods.attacks.rehearsal import OfPeople, rehearsed
-from mixbayes.local_methods.attacks.view import AttackersView, known_of
 from mixbayes.local_methods.errors import MethodError
 from mixbayes.local_methods.measures.pair import Pair
 from mixbayes.local_methods.tables import Nominal, Table
@@ -28,23 +27,14 @@ FEW = f"halves of the table need {FEWEST} people each"
 def attacked(method: LocalMethod, original: Table, released: Table, label: str | None) -> dict[str, Any]:
     """The attacks on this release; and on releases of halves of the table what they tell of people."""
     pair = Pair.of(original, released, label, None)
-    known = known_of(pair.original)
-    before, after = pair.labels or (None, None)
-    seen, truth = AttackersView.of(pair.released, after, known), AttackersView.of(pair.original, before, known)
     why_not, people = "", None
     try:
         people = _rehearsed(method, original, label) if original.rows >= 2 * FEWEST else None
         why_not = "" if people else FEW
     except MethodError as error:
         why_not = f"half of the table cannot be protected in this way: {error}"
-    back = reconstructed(seen, truth, SEED) if seen.rows else None
-    found = Attacks(
-        back,
-        people.membership if people else None,
-        people.attribute_inference if people else None,
-        people.anybody.value if people else None,
-    )
-    return {**attacks_document(found), **({"why_not": why_not} if why_not else {})}
+    back = of_pair(pair, None, SEED) if pair.released.rows else None
+    return {**attacks_document(Attacks.found(back, people)), **({"why_not": why_not} if why_not else {})}
 
 
 def _rehearsed(method: LocalMethod, original: Table, label: str | None) -> OfPeople:

@@ -12,8 +12,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-NORMAL = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution."""
+from mixbayes.local_methods.attacks.claims import CONFIDENCE, ShareInterval
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,8 @@ def share(right: NDArray[np.float64]) -> Interval:
 
 def share_of(mean: float, patients: int) -> Interval:
     """The same, of so many patients."""
-    square = NORMAL**2
-    centre = (mean + square / (2 * patients)) / (1 + square / patients)
-    half = NORMAL * sqrt(mean * (1 - mean) / patients + square / (4 * patients**2)) / (1 + square / patients)
-    return Interval(mean, max(0.0, centre - half), min(1.0, centre + half))
+    found = ShareInterval.around(mean, patients)
+    return Interval(found.value, found.low, found.high)
 
 
 def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
@@ -53,7 +50,9 @@ def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
     patients = len(difference) + 2
     shifted = float(difference.sum()) / patients
     spread = sqrt(max(0.0, float((difference**2).sum()) + 1 - patients * shifted**2)) / patients
-    return Interval(float(difference.mean()), max(-1.0, shifted - NORMAL * spread), min(1.0, shifted + NORMAL * spread))
+    return Interval(
+        float(difference.mean()), max(-1.0, shifted - CONFIDENCE * spread), min(1.0, shifted + CONFIDENCE * spread)
+    )
 
 
 def advantage(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> Interval:
@@ -63,5 +62,5 @@ def advantage(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> Inte
     (as in DeLong's interval, but the same patients stand on both sides).
     """
     both = inside + outside
-    value, reach = float(both.mean()) / 2, NORMAL * float(both.std(ddof=1)) / sqrt(len(both))
+    value, reach = float(both.mean()) / 2, CONFIDENCE * float(both.std(ddof=1)) / sqrt(len(both))
     return Interval(value, max(-1.0, value - reach), min(1.0, value + reach))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from mixbayes.local_methods.attacks.reconstruction import Reconstruction, reconstructed
-from mixbayes.local_methods.attacks.view import AttackersView, known_of
+from mixbayes.local_methods.attacks.reconstruction import Reconstruction, of_pair
 from mixbayes.local_methods.measures.pair import Pair
 from mixbayes.protocol.attributes.cells import missing
 from mixbayes.protocol.attributes.dictionary import Dictionary
@@ -36,8 +35,4 @@ def _reconstruction(original: Columns, released: Columns, dictionary: Dictionary
     known_of_any = [name for name in dictionary.names if not original.column(name).where(missing).all()]
     whole = as_table(original.chosen([*known_of_any, dictionary.class_column]), numeric)
     pair = Pair.of(whole, as_table(released, numeric), dictionary.class_column, None)
-    public = known_of(pair.original, agreed_domain(dictionary))
-    before, after = pair.labels or (None, None)
-    return reconstructed(
-        AttackersView.of(pair.released, after, public), AttackersView.of(pair.original, before, public), seed
-    )
+    return of_pair(pair, agreed_domain(dictionary), seed)
