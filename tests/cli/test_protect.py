@@ -307,6 +307,25 @@ def test_the_agreed_class_is_the_class(protect: Command, tmp_path: Path, agreed:
     assert protect(source, tmp_path / "out.csv", *arguments).document["sensitive"] == "found"
 
 
+def test_a_promise_to_a_row_goes_by_the_agreed_classes(protect: Command, tmp_path: Path, agreed: Path) -> None:
+    """Else a class that occurs in the release would tell that a patient has it."""
+    source = write(tmp_path / "in.csv", ["age", "class"], [[20 + row, "sick"] for row in range(40)])
+    arguments = (
+        "--method",
+        "private-synthesis",
+        "--set",
+        "epsilon=0.5",
+        "--seed",
+        "1",
+        "--federation",
+        agreed,
+        "--json",
+    )
+    document = protect(source, tmp_path / "out.csv", *arguments).document
+    assert {row[1] for row in read(tmp_path / "out.csv")[1]} == {"sick", "well"}
+    assert "on which nobody agreed" not in document["guarantee"]["people"]
+
+
 def test_what_is_no_agreement_is_refused_before_the_work(protect: Command, patients: Path, tmp_path: Path) -> None:
     arguments = (patients, tmp_path / "never.csv", "--method", "condensation", "--federation")
     done = protect(*arguments, tmp_path / "nowhere.toml")
