@@ -88,7 +88,10 @@ class ClassWiseCondensation(Condensing):
     """
 
     NEEDS_CLASS = True
-    NOT_PROMISED = "that the class stays hidden: all people of a group have one class, so who knows the group knows it"
+    NOT_PROMISED = (
+        "that the class stays hidden: all people of a group have one class, so who knows the group knows it, and class "
+        "sizes are exact"
+    )
     LEARNED: ClassVar[tuple[str, ...]] = (
         *Condensing.LEARNED,
         "group_size_range",
