@@ -16,20 +16,20 @@ def attacked(release: Release) -> Section:
     found = release.found.attacks
     scores = found.reconstruction.scores.items() if found.reconstruction else []
     rows = [
-        (name, f"{score.claims:,}", share(score.share.value), _between(score.share), share(score.guessed.value))
+        (name, f"{score.claims:,}", _with_interval(score.share), share(score.guessed.value))
         for name, score in scores
     ]
     people = [
-        (name, share(value.value), _between(value), share(baseline))
+        (name, _with_interval(value), share(baseline))
         for name, value, baseline in (
             ("membership", found.membership, 0.0),
             ("attribute inference", found.attribute_inference, found.anybody),
         )
         if value is not None and baseline is not None
     ]
-    heads = ["attack", "claims", "right", "95% interval", "guesses right"]
+    heads = ["attack", "claims", "right (95% interval)", "guesses right"]
     tables = [Table("Attacks that need nothing but the release", heads, rows)] if rows else []
-    told = ["attack", "value", "95% interval", "without the release of this table"]
+    told = ["attack", "value (95% interval)", "without the release of this table"]
     tables += [Table("What the release tells about those who were in the table", told, people)] if people else []
     return Section("What an attacker gets", list(_words(release)), tables=tables)
 
@@ -44,8 +44,8 @@ def _words(release: Release) -> Iterator[str]:
     if found.reconstruction:
         best = found.reconstruction
         yield (
-            f"Most complete patients come back by {best.attack}: {share(best.patients.value)} "
-            f"({_between(best.patients)}), and by as many guesses {share(best.guessed)}. "
+            f"Most complete patients come back by {best.attack}: {_with_interval(best.patients)}, "
+            f"and by as many guesses {share(best.guessed)}. "
             + ("Some attacks were cut off, because they would have taken long." if best.cut_off else "")
         )
     yield (
@@ -57,5 +57,5 @@ def _words(release: Release) -> Iterator[str]:
             yield f"{key.replace('_', ' ').capitalize()} has no value: {release.why(key)}."
 
 
-def _between(value: ShareInterval | Estimate) -> str:
-    return f"{100 * value.low:.1f} to {100 * value.high:.1f}%"
+def _with_interval(value: ShareInterval | Estimate) -> str:
+    return f"{share(value.value)} ({100 * value.low:.1f} to {100 * value.high:.1f}%)"
