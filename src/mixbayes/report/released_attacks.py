@@ -16,8 +16,7 @@ def attacked(release: Release) -> Section:
     found = release.found.attacks
     scores = found.reconstruction.scores.items() if found.reconstruction else []
     rows = [
-        (name, f"{score.claims:,}", _with_interval(score.share), share(score.guessed.value))
-        for name, score in scores
+        (name, f"{score.claims:,}", _with_interval(score.share), share(score.guessed.value)) for name, score in scores
     ]
     people = [
         (name, _with_interval(value), share(baseline))
