@@ -90,7 +90,7 @@ def _answer(desk: _Desk, question: Question) -> Verdict:
     if verdict is Verdict.GO and question.kind is Kind.ASIDE and joint_test.given_to_both(me, question):
         verdict = Verdict.STORED
     joint = verdict is Verdict.GO and question.kind is Kind.JOINT_TEST
-    own = joint_test.prepare(me, question) if joint else me.random
+    noise = joint_test.prepare(me, question) if joint else None
     if refused := refusal(verdict, asker.peer, question):
         raise refused
     if verdict is Verdict.GO:
@@ -110,7 +110,7 @@ def _answer(desk: _Desk, question: Question) -> Verdict:
     elif verdict is Verdict.GO and question.kind is Kind.ASIDE:
         joint_test.give(me, asker, question, ledger.trained(question.round)[1])
     elif joint:
-        _open(desk, question, joint_test.figures(me, question, own))
+        _open(desk, question, joint_test.figures(me, question, noise))
     elif verdict is Verdict.GO and question.kind is Kind.EVALUATION:
         _evaluate(desk, question)
     elif verdict is Verdict.GO:

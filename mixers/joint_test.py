@@ -12,16 +12,17 @@ import numpy as np
 from mixbayes.node.questions import ID_BYTES, Question, send_written
 from mixbayes.node.rounds.record import COUNTED
 from mixbayes.node.rounds.rounds import Rounds
+from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.bayes.evaluation import judge
 from mixbayes.protocol.bayes.joint_test import FEWEST, joint_sheet, summed
 from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import DifferentSets
-from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.errors import RefusedByPolicy, TooEarly
 
 _NONE = bytes(ID_BYTES)
@@ -50,25 +51,25 @@ class JointTest:
         self._rounds.keep_aside(question.round, self._hospital, question.id, share, question.rows)
         send_written(asker)
 
-    def prepare(self, me: ComputingParty, question: Question) -> Randomness:
+    def prepare(self, me: ComputingParty, question: Question) -> tuple[Coins, Draw] | None:
         """Refuse unless both mixers have the totals of all; with noise charge it, before anything is drawn.
 
-        Returns this mixer's half of the coins: for the same totals the same, whenever somebody asks.
+        Returns the coins and this mixer's part in tossing them: for the same totals the same, whenever somebody asks.
         """
         given = self._complete(me, question.round)
-        if self._rounds.federation.test_coins is None:
-            return me.random
-        seed = self._rounds.charge_test_noise(question.round, given)
+        if (coins := self._rounds.federation.test_coins) is None:
+            return None
+        draw = self._rounds.charge_test_noise(question.round, given)
         mine = bytes.fromhex(set_digest(question.round, given))
         if me.channel.swap(_CHARGED, mine).tobytes() != mine:
             raise DifferentSets(me.channel.peer, _CHARGED, "it adds up other totals than this mixer")
-        return Randomness(seed)
+        return coins, draw
 
-    def figures(self, me: ComputingParty, question: Question, own: Randomness) -> Words:
+    def figures(self, me: ComputingParty, question: Question, noise: tuple[Coins, Draw] | None) -> Words:
         """This mixer's share of the sums, once they are prepared."""
         coins, given = self._rounds.federation.test_coins, self._rounds.aside(question.round)
         shares = (np.frombuffer(given[name], "<u8").astype(np.uint64) for name in self._counted())
-        return summed(me, joint_sheet(self._layout, 1, coins), shares, coins, own)
+        return summed(me, joint_sheet(self._layout, 1, coins), shares, noise)
 
     def _counted(self) -> list[str]:
         """The hospitals that the round's model counts: the same at both mixers, as the model is."""

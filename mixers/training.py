@@ -18,6 +18,7 @@ from mixbayes.protocol.bayes.agreed_set import start_agreeing
 from mixbayes.protocol.bayes.cuts import cuts_on_shares
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.training import train, transfers_at_first
 from mixbayes.protocol.bayes.validity import Nonce, joint, judged, start_nonce
 from mixbayes.protocol.channel import Channel
@@ -43,8 +44,8 @@ class Trained:
     """
 
 
-Charge = Callable[[Mapping[str, bytes]], bytes]
-"""Charges the noise on these contributions, by hospital their ids, and gives the seed of this mixer's coins."""
+Charge = Callable[[Mapping[str, bytes]], Draw]
+"""Charges the noise on these contributions, by hospital their ids, and gives this mixer's part in drawing it."""
 
 
 def checked(role: int, layout: Layout, agreement: str, hospital: str, peer: str, message: bytes) -> Contribution:
@@ -96,7 +97,7 @@ def train_round(
     counts = joint_share(layout, accepted)
     if layout.terms.coins:
         # The noise belongs to this set: it is charged first, and drawn again it is the same.
-        counts = blurred(me, layout, counts, Randomness(charge({one.hospital: one.id for one in accepted})))
+        counts = blurred(me, layout, counts, charge({one.hospital: one.id for one in accepted}))
     model = train(me, layout, counts) if bins is None else None
     if bins is not None:
         counts = words_of(cuts_on_shares(me, layout, counts, bins))

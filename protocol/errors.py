@@ -95,6 +95,13 @@ class CheatingSender(PeerError):
     usual_remedy = CheatingReceiver.usual_remedy
 
 
+class CheatingToss(PeerError):
+    """The other party departs from the protocol while coins of the noise are tossed."""
+
+    code = "E217"
+    usual_remedy = CheatingReceiver.usual_remedy
+
+
 class BadGroupElement(PeerError):
     """A point that is not on the curve, or lies in its small subgroup."""
 

@@ -27,6 +27,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.evaluation import train_folds
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.validity import joint
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
@@ -161,8 +162,8 @@ class PartnerStore:
         """From here on a training uses this hospital's counts. A round may have `MOST_TRAININGS`."""
         self.rounds.begin_training(number, MOST_TRAININGS)
 
-    def charge_noise(self, number: int) -> bytes:
-        """The seed of this hospital's half of the coins, once their noise is charged."""
+    def charge_noise(self, number: int) -> Draw:
+        """This hospital's part in drawing the noise, once it is charged."""
         return self.rounds.charge_noise(number, self.rounds.current().sealed_set, for_nothing=self._own is not None)
 
     def keep(self, number: int, run: bytes, engine: Engine | None, counts: Words | None) -> None:

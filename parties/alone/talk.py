@@ -48,7 +48,7 @@ def train_round(store: PartnerStore, number: int, channels: Sequence[Channel]) -
     vector = store.vector(number)
     if store.layout.terms.coins:
         # Drawn again for the same two contributions, the noise is the same.
-        vector = blurred(me, store.layout, vector, Randomness(store.charge_noise(number)))
+        vector = blurred(me, store.layout, vector, store.charge_noise(number))
     counts = vector if store.federation.asked_anew else None
     engine: Engine | None = None
     if bins := store.federation.bins_to_find:

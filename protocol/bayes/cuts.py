@@ -32,6 +32,7 @@ from mixbayes.protocol.bayes import information, quantiles
 from mixbayes.protocol.bayes.cut_widths import widths_for
 from mixbayes.protocol.bayes.noise import blurred, clear_positive, shared_positive
 from mixbayes.protocol.bayes.quantiles import Positions
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
@@ -97,7 +98,7 @@ def run_cuts(
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         if coins:
             # The joint counts get the noise of coins that each knows one half of.
-            share = blurred(me, layout, share, Randomness(coins[role]))
+            share = blurred(me, layout, share, Draw(coins[role]))
         return cuts_on_shares(me, layout, share, bins)
 
     found_a, found_b = memory.together(lambda: party(A, to_b, ahead_b, of_a), lambda: party(B, to_a, ahead_a, of_b))

@@ -49,8 +49,8 @@ from mixbayes.protocol.bayes.evaluation import (
     totals_of,
 )
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.noise import tossed, tossed_in_clear
 from mixbayes.protocol.bayes.recipe import JOINT
+from mixbayes.protocol.bayes.tossing import Draw, toss, toss_in_clear
 from mixbayes.protocol.bayes.training import train
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
@@ -69,12 +69,18 @@ def joint_sheet(layout: Layout, rows: int, coins: Coins | None) -> Sheet:
     return Sheet(layout, JOINT, rows, split=1, scored=False, kept_aside=True, largest=largest)
 
 
-def summed(me: ComputingParty, sheet: Sheet, given: Iterable[Words], coins: Coins | None, own: Randomness) -> Words:
-    """A mixer's share of the sums, from its shares of what hospitals gave; with noise of its own half of the coins."""
+def summed(
+    me: ComputingParty, sheet: Sheet, given: Iterable[Words], noise: tuple[Coins, Draw] | None
+) -> Words:
+    """A mixer's share of the sums, from its shares of what hospitals gave, and from its part in drawing the noise."""
     total = np.zeros(sheet.size, np.uint64)
     for share in given:
         total += share
-    return total + packed(sheet, _noise(sheet, tossed(me, coins, _numbers(sheet), own))) if coins else total
+    if noise is None:
+        return total
+    coins, draw = noise
+    tossed = toss(me, coins, _numbers(sheet), Randomness(draw.seed), draw.notes)
+    return total + packed(sheet, _in_places(sheet, tossed))
 
 
 def receive_figures(mixers: tuple[Channel, Channel], sheet: Sheet, coins: Coins | None) -> Integers:
@@ -90,7 +96,7 @@ def _numbers(sheet: Sheet) -> int:
     return sheet.groups * sheet.answers
 
 
-def _noise(sheet: Sheet, sums: Words) -> Words:
+def _in_places(sheet: Sheet, sums: Words) -> Words:
     return sums.reshape(sheet.groups, sheet.answers)
 
 
@@ -107,8 +113,8 @@ def figures_in_clear(
     if not coins:
         return total
     of_a, of_b = halves
-    sums = tossed_in_clear(coins, _numbers(sheets[0]), of_a, of_b)
-    return total + _noise(sheets[0], sums).astype(np.int64) - coins.bound
+    sums = toss_in_clear(coins, _numbers(sheets[0]), of_a, of_b)
+    return total + _in_places(sheets[0], sums).astype(np.int64) - coins.bound
 
 
 def run_joint_test(
@@ -141,7 +147,7 @@ def run_joint_test(
         for sheet, (_, asker) in zip(sheets, hospitals, strict=True):
             given.append(judge(me, asker, sheet, [model]))
         # They add up the stored shares and the noise, and open the sums to a hospital that asks.
-        sums = summed(me, sheets[-1], given, coins, Randomness(halves[role]))
+        sums = summed(me, sheets[-1], given, (coins, Draw(halves[role])) if coins else None)
         send_totals(hospitals[-1][1], blinded(me, sums, blinding))
 
     def hospital(at: int, random: Randomness) -> tuple[Channel, Channel]:

@@ -1,17 +1,18 @@
-"""N~: the joint counts with noise that neither computing party knows.
+"""N~: the joint counts with noise that neither computing party knows, even if it cheats in the draw.
 
-Each party has a seed of its own, and makes a private bit of it for every coin. A coin is the XOR of A's bit and B's, so
-it is fair and unknown to whoever knows one of the two, and it is shared without a message. One correlated transfer
-turns it into additive shares, times its weight (`weighted`). The noise on a number is the sum of its coins, less half
-of all weights; `coins.py` says why several weights, and `gaussian_noise.py` how a sum of numbers gets its noise.
+The noise on a number is the sum of its coins, less half of all weights: `tossing.py` says how they are tossed and
+checked, `coins.py` why several weights, and `gaussian_noise.py` how a sum of numbers gets its noise. Below the unit of
+such a sum each party adds a uniform part of its own to its share. The other one cannot take that away, and one such
+part is enough.
 
-The same two seeds always give the same noise: if it is drawn again, the shares differ and the noise does not. N~ is
-kept unclamped. A step that needs counts of a possible table, such as a logarithm, clamps them first.
+Each party has a seed of its own. The same two seeds always give the same noise. N~ is kept unclamped. A step that needs
+counts of a possible table, such as a logarithm, clamps them first.
 
-Both parties are assumed to be semi-honest. The sender of a correlated transfer can cancel the coin that it sends, and
-then knows it. Each party sends about half of the coins of every weight, and one of the two uniform parts below a unit.
-So against a party that cheats in the draw about half of the noise remains, down to the lowest bit; the agreed ε and δ
-then do not hold.
+**Against whom.** The promise is about N~, so it covers what is computed from N~ and from the inputs of those who cheat:
+the joint model, and every label from it. It holds against a computing party that departs from the protocol during the
+draw, in whatever way: it is caught, or it knows no more coins than the accounting allows it. Whatever it does later
+moves only its own share. An honest hospital's own counts enter personal recipes, folds and questions without noise,
+and rest on the sharing alone: there a computing party that departs from the protocol can learn single bits of them.
 """
 
 from __future__ import annotations
@@ -22,64 +23,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.privacy.coins import Coins
-from mixbayes.protocol.arrays import Bits, Words, mask, slices
+from mixbayes.protocol.arrays import Words, mask, slices
 from mixbayes.protocol.attributes.kind import Positive
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.tossing import Draw, toss, toss_in_clear
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import negative
-from mixbayes.protocol.circuits.products import scale, weighted
-from mixbayes.protocol.computing_party import A, ComputingParty
+from mixbayes.protocol.circuits.products import scale
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import LocalError
 from mixbayes.protocol.randomness import Randomness
 
 IN_A_CLASS = 4
 """Imagined patients of every class, times the noise's standard deviation; `benchmarks/noise.py` measures it."""
 _AT_ONCE = 1 << 13
-"""Numbers that get their noise at a time, or that are clamped."""
+"""Numbers that are clamped at a time."""
 
 Positives = Callable[[int], Positive]
 """max(0, x) of words of so many bits."""
-Weigh = Callable[[Bits, list[int]], Words]
-"""Rows of coins, each with the weight of its row: words of the same shape."""
+Units = NDArray[np.int64]
+"""Of every number that gets noise, the bits that one patient may change."""
 
 
-def blurred(me: ComputingParty, layout: Layout, vector: Words, own: Randomness) -> Words:
-    """This party's share of N~, from its share of the joint counts and from its own half of the coins."""
-
-    def weigh(bits: Bits, weights: list[int]) -> Words:
-        return weighted(me, bits, weights, ring.WORD)
-
-    return _spread(layout, vector, _noise(layout, own.bits, weigh, int(me.role == A)))
+def blurred(me: ComputingParty, layout: Layout, vector: Words, draw: Draw) -> Words:
+    """This party's share of N~, from its share of the joint counts and from its part in the draw."""
+    coins, units, own = _coins(layout), _units(layout), Randomness(draw.seed)
+    sums = toss(me, coins, units.size, own, draw.notes)
+    return _spread(layout, vector, _noise(coins, units, sums, int(me.role == A)) + _below(units, own, me.role))
 
 
 def blurred_in_clear(layout: Layout, vector: Words, of_a: Randomness, of_b: Randomness) -> Words:
     """N~ itself, from the joint counts and both halves of the coins."""
-
-    def bits(*shape: int) -> Bits:
-        return of_a.bits(*shape) ^ of_b.bits(*shape)
-
-    def weigh(bits: Bits, weights: list[int]) -> Words:
-        return bits * np.array(weights, np.uint64)[:, None]
-
-    return _spread(layout, vector, _noise(layout, bits, weigh, 1))
-
-
-def tossed(me: ComputingParty, coins: Coins, count: int, own: Randomness) -> Words:
-    """This party's shares of noise on so many numbers, and half of all weights above it: the sums of their coins."""
-
-    def weigh(bits: Bits, weights: list[int]) -> Words:
-        return weighted(me, bits, weights, ring.WORD)
-
-    return _tossed(coins, count, own.bits, weigh)
-
-
-def tossed_in_clear(coins: Coins, count: int, of_a: Randomness, of_b: Randomness) -> Words:
-    """The same sums themselves, from both halves of the coins."""
-
-    def bits(*shape: int) -> Bits:
-        return of_a.bits(*shape) ^ of_b.bits(*shape)
-
-    return _tossed(coins, count, bits, lambda bits, weights: bits * np.array(weights, np.uint64)[:, None])
+    coins, units = _coins(layout), _units(layout)
+    sums = toss_in_clear(coins, units.size, of_a, of_b)
+    below = _below(units, of_a, A) + _below(units, of_b, B)
+    return _spread(layout, vector, _noise(coins, units, sums, 1) + below)
 
 
 def clamped(me: ComputingParty, layout: Layout, vectors: Words) -> Words:
@@ -112,38 +90,24 @@ def clear_positive(bits: int) -> Positive:
     return lambda words: np.maximum(words.view(np.int64), 0).view(np.uint64)
 
 
-def _noise(layout: Layout, bits: Callable[..., Bits], weigh: Weigh, one: int) -> Words:
-    """The noise on every sum of the layout: of the class counts, then row by row of each attribute's block."""
-    units, coins = _units(layout), layout.terms.coins
-    if coins is None:
+def _coins(layout: Layout) -> Coins:
+    if layout.terms.coins is None:
         raise LocalError("There is no noise without coins.")
-    noise = _tossed(coins, units.size, bits, weigh)
-    noise = noise - np.uint64(one * coins.bound) << units.astype(np.uint64)
-    for unit in np.unique(units[units > 0]).tolist():
-        # Below the unit the noise is uniform; twice, so that each party sends one whole uniform part.
-        of_unit = np.flatnonzero(units == unit)
-        weights = [1 << place for place in range(unit)] * 2
-        below = [_coins(bits, weigh, weights, part) for part in _parts(of_unit.size)]
-        noise[of_unit] += np.concatenate(below) - np.uint64(one << unit)
-    return noise
+    return layout.terms.coins
 
 
-def _tossed(coins: Coins, count: int, bits: Callable[..., Bits], weigh: Weigh) -> Words:
-    # A transfers the first half of the rows and B the second: so each transfers about half of the coins of a weight.
-    weights = coins.weights[::2] + coins.weights[1::2]
-    return np.concatenate([_coins(bits, weigh, weights, part) for part in _parts(count)])
+def _noise(coins: Coins, units: Units, sums: Words, one: int) -> Words:
+    """The noise in whole units on every sum of the layout: of the class counts, then row by row of each block."""
+    return sums - np.uint64(one * coins.bound) << units.astype(np.uint64)
 
 
-def _coins(bits: Callable[..., Bits], weigh: Weigh, weights: list[int], count: int) -> Words:
-    """For each of so many numbers the sum of its coins."""
-    return weigh(bits(len(weights), count), weights).sum(axis=0, dtype=np.uint64)
+def _below(units: Units, own: Randomness, role: int) -> Words:
+    """A party's own uniform noise on as many values as a unit has, around zero: A's from 0 up, B's below 0."""
+    drawn = own.words(units.size) & (np.uint64(1) << units.astype(np.uint64)) - np.uint64(1)
+    return drawn if role == A else drawn - np.where(units > 0, np.uint64(1) << units.astype(np.uint64), np.uint64(0))
 
 
-def _parts(count: int) -> list[int]:
-    return [part.stop - part.start for part in slices(count, _AT_ONCE)]
-
-
-def _units(layout: Layout) -> NDArray[np.int64]:
+def _units(layout: Layout) -> Units:
     units = [[0], *(attribute.units for attribute in layout.dictionary.attributes)]
     return np.repeat(np.concatenate([np.array(part, np.int64) for part in units]), layout.classes)
 

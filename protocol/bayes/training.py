@@ -13,6 +13,7 @@ from mixbayes.protocol.bayes.noise import as_in_noisy, blurred, clamped, clamped
 from mixbayes.protocol.bayes.precision import Precision, precision_for
 from mixbayes.protocol.bayes.public_prior import PublicPrior, with_prior
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits.logarithm import shared_log2
 from mixbayes.protocol.circuits.products import to_arithmetic
@@ -117,7 +118,7 @@ def run_training(
         joint = shares.sum(axis=0, dtype=np.uint64)
         if coins:
             # The joint counts get the noise of coins that each knows one half of.
-            joint = blurred(me, layout, joint, Randomness(coins[role]))
+            joint = blurred(me, layout, joint, Draw(coins[role]))
         # What a personal recipe adds are shares of the asker's counts, which each party holds already.
         return train_each(me, layout, recipe, joint[None], shares[asker][None], public)[0]
 

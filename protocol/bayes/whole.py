@@ -25,6 +25,7 @@ from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.label import Labels, start_blinding
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.noise import blurred
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.training import train, transfers_at_first
 from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
 from mixbayes.protocol.bayes.validity import joint, judged, start_nonce
@@ -194,7 +195,7 @@ def _trained(
     refused: tuple[str, ...] = (),
 ) -> Trained:
     if coins:
-        counts = blurred(me, layout, counts, Randomness(coins[me.role]))
+        counts = blurred(me, layout, counts, Draw(coins[me.role]))
     return Trained(counted, refused, counts, train(me, layout, counts), run())
 
 

@@ -35,6 +35,11 @@ class Coins:
         return [1 << place for place, count in enumerate(self.counts) for _ in range(count)]
 
     @property
+    def each(self) -> int:
+        """How many coins a number gets."""
+        return sum(self.counts)
+
+    @property
     def bound(self) -> int:
         """No noise is larger or below minus this: half of all weights."""
         return sum(self.weights) // 2

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from mixbayes.node.disk import audit
 from mixbayes.node.disk.asked import BROKEN_QUESTIONS, LAST_QUESTION, AskedTables
 from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.draws import CHECKED_DRAWS, DrawTables
 from mixbayes.node.disk.schema import Schema
 from mixbayes.node.disk.sealing import Seal, place
 from mixbayes.node.disk.sqlite import looking
@@ -124,7 +125,15 @@ CREATE TABLE own_release (
 """
 COMPUTING_PARTY = Schema(
     "computing party",
-    (ROUNDS, NOISE + NOISY_COUNTS, RECIPES + BEST, ASIDE, BROKEN_QUESTIONS + LAST_QUESTION, OWN_RELEASES),
+    (
+        ROUNDS,
+        NOISE + NOISY_COUNTS,
+        RECIPES + BEST,
+        ASIDE,
+        BROKEN_QUESTIONS + LAST_QUESTION,
+        OWN_RELEASES,
+        CHECKED_DRAWS,
+    ),
 )
 JOINT_TEST = "joint test"
 """With this begins what the table `noise` says of contributions, where the noise is that of a joint test."""
@@ -229,12 +238,17 @@ class Tables:
     def delete_seeds(self) -> None:
         """Of all rounds: whoever had both parties' seeds later could take the noise away. What is charged stays."""
         self._do("UPDATE noise SET seed = NULL")
+        self._do("DELETE FROM draw")
 
     def coin_seed(self, agreement: str, number: int, contributions: str) -> bytes | None:
         """The seed of this party's half of the coins for this set; nothing if they were never charged."""
         query = "SELECT seed FROM noise WHERE agreement = ? AND round = ? AND contributions = ?"
         row = self._one(query, agreement, number, contributions)
         return self._seal.open(row[0], _place_of_seed(agreement, number, contributions)) if row and row[0] else None
+
+    def draw(self, agreement: str, number: int, contributions: str) -> DrawTables:
+        """What is written down of the draw of this set's noise."""
+        return DrawTables(self._connection, self._seal, agreement, number, contributions)
 
     @property
     def asked(self) -> AskedTables:

@@ -18,11 +18,13 @@ from mixbayes.node.disk.datastore import JOINT_TEST, About, Clock, Datastore, Ro
 from mixbayes.node.observed import RoundSeen
 from mixbayes.node.own_releases import charge_own
 from mixbayes.node.privacy import GivenAway, spent, too_much
+from mixbayes.node.rounds.draw_notes import NotesOnDisk
 from mixbayes.node.rounds.record import Held, Round
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.node.rounds.status import Status, status_of
 from mixbayes.privacy.loss import Release
 from mixbayes.protocol.bayes.agreed_set import set_digest
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.errors import DifferentSets, LocalError
 from mixbayes.protocol.randomness import SEED_BYTES
 from mixbayes.tables.private_release import PrivateRelease
@@ -181,10 +183,10 @@ class Rounds:
             tables.count_training(number)
             tables.note(self.me, "trains", f"round {number}", {"round": number})
 
-    def charge_noise(self, number: int, counted: Mapping[str, bytes], *, for_nothing: bool = False) -> bytes:
-        """The seed of this party's half of the coins for the noise on these contributions, by hospital their ids.
+    def charge_noise(self, number: int, counted: Mapping[str, bytes], *, for_nothing: bool = False) -> Draw:
+        """This party's part in drawing the noise on these contributions, by hospital their ids.
 
-        It is charged and on disk before anything is drawn. The same set has the same seed for ever. It is noted and
+        It is charged and on disk before anything is drawn. The same set has the same noise for ever. It is noted and
         not charged, `for_nothing`, where this node is a hospital that contributed an own release of its table.
         """
         with self._change() as tables:
@@ -193,7 +195,7 @@ class Rounds:
                 raise LocalError("Noise was to be charged that is not agreed.")
             if why := self._charge(tables, number, set_digest(number, counted), release, for_nothing=for_nothing):
                 raise RoundFailed(f"at {self.me} {why}. Agree on a larger total, or keep the model that serves")
-            return self._coin_seed(tables, number, set_digest(number, counted))
+            return self._draw(tables, number, set_digest(number, counted))
 
     def keep_aside(self, number: int, hospital: str, id: bytes, share: bytes, rows: int) -> None:
         """Write down this party's share of the totals of a hospital's rows kept aside, of this question."""
@@ -213,11 +215,11 @@ class Rounds:
         with self.datastore.read() as tables:
             return tables.aside(number)
 
-    def charge_test_noise(self, number: int, given: Mapping[str, bytes]) -> bytes:
-        """The seed of this party's half of the coins for the joint test of what these hospitals gave.
+    def charge_test_noise(self, number: int, given: Mapping[str, bytes]) -> Draw:
+        """This party's part in drawing the noise of the joint test of what these hospitals gave.
 
-        It is charged and on disk before anything is drawn. The seed stays as long as the round answers: the figures
-        are added up whenever somebody asks, and they are always the same.
+        It is charged and on disk before anything is drawn, and stays as long as the round answers: the figures are
+        added up whenever somebody asks, and they are always the same.
         """
         chosen = f"{JOINT_TEST} {set_digest(number, given)}"
         with self._change() as tables:
@@ -226,7 +228,7 @@ class Rounds:
                 raise LocalError("Noise was to be charged that is not agreed.")
             if why := self._charge(tables, number, chosen, release):
                 raise RefusedByPolicy(f"There is no joint test: at {self.me} {why}. Agree on a larger total.")
-            return self._coin_seed(tables, number, chosen)
+            return self._draw(tables, number, chosen)
 
     def _charge(
         self, tables: RoundTables, number: int, chosen: str, release: Release, *, for_nothing: bool = False
@@ -245,11 +247,12 @@ class Rounds:
         tables.note(self.me, "charged noise", f"round {number}", about)
         return ""
 
-    def _coin_seed(self, tables: RoundTables, number: int, chosen: str) -> bytes:
-        seed = tables.coin_seed(self.federation.digest(), number, chosen)
+    def _draw(self, tables: RoundTables, number: int, chosen: str) -> Draw:
+        agreement = self.federation.digest()
+        seed = tables.coin_seed(agreement, number, chosen)
         if seed is None:
             raise LocalError("Noise was charged without a seed.")
-        return seed
+        return Draw(seed, NotesOnDisk(self.datastore, agreement, number, chosen))
 
     def noise_spent(self) -> float:
         """The ε of all noise that was ever charged here; nothing where no noise is agreed."""
