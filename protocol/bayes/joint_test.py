@@ -69,9 +69,7 @@ def joint_sheet(layout: Layout, rows: int, coins: Coins | None) -> Sheet:
     return Sheet(layout, JOINT, rows, split=1, scored=False, kept_aside=True, largest=largest)
 
 
-def summed(
-    me: ComputingParty, sheet: Sheet, given: Iterable[Words], noise: tuple[Coins, Draw] | None
-) -> Words:
+def summed(me: ComputingParty, sheet: Sheet, given: Iterable[Words], noise: tuple[Coins, Draw] | None) -> Words:
     """A mixer's share of the sums, from its shares of what hospitals gave, and from its part in drawing the noise."""
     total = np.zeros(sheet.size, np.uint64)
     for share in given:

@@ -54,6 +54,7 @@ Order = NDArray[np.int64]
 COINS, HALF, OPENED = "coins", "commitment to the order", "commitment to opened coins"
 """The draw's number with the own shares of all coins, and the other party's two commitments."""
 
+
 class Notes(Protocol):
     """What a party has written down of a draw, by name: an assignment returns when the value is on disk."""
 
@@ -134,39 +135,39 @@ def _shared(me: ComputingParty, bits: Bits) -> Words:
 
 def _order(me: ComputingParty, mine: _Tossed, notes: Notes) -> Order:
     """The order that both halves of the public randomness give."""
-    theirs = me.channel.swap(HALF, _committed(me.role, mine, mine.half)).tobytes()
+    theirs = me.channel.swap(HALF, _committed(me.role, mine.half)).tobytes()
     _write_down(me, HALF, theirs, notes)
     half = me.channel.swap(_ORDER, mine.half).tobytes()
-    if _committed(1 - me.role, mine, half) != theirs:
+    if _committed(1 - me.role, half) != theirs:
         raise CheatingToss(me.channel.peer, _ORDER, "its half of the order is not the one that it committed to")
     halves = (mine.half, half) if me.role == A else (half, mine.half)
     return _ordered(*halves, mine.bits.size)
 
 
 def _ordered(half_of_a: bytes, half_of_b: bytes, count: int) -> Order:
-    """A random order: places sorted by words of 128 bits, which hardly ever are equal."""
-    keys = Randomness(hashlib.sha256(b"mixbayes order of coins" + half_of_a + half_of_b).digest()).words(2, count)
-    return np.lexsort((keys[0], keys[1]))
+    """A random order: places sorted by words that hardly ever are equal. Every machine comes to the same order."""
+    words = Randomness(hashlib.sha256(b"mixbayes order of coins" + half_of_a + half_of_b).digest()).words(count)
+    return np.argsort(words, kind="stable")
 
 
 def _open(me: ComputingParty, mine: _Tossed, opened: Order, notes: Notes) -> None:
     """Raise if one of these coins is not the XOR of its bits."""
     bits, shares = mine.bits[opened], mine.shares[opened]
-    theirs = me.channel.swap(OPENED, _claim(me.role, mine, bits, shares)).tobytes()
+    theirs = me.channel.swap(OPENED, _claim(me.role, bits, shares)).tobytes()
     _write_down(me, OPENED, theirs, notes)
     shown = unpack_bits(me.channel.swap(_OPEN, pack_bits(bits)), bits.size, me.channel.peer, _OPEN)
     # The other party's shares follow from the coins and from mine. They need not be sent.
-    if _claim(1 - me.role, mine, shown, (bits ^ shown) - shares) != theirs:
+    if _claim(1 - me.role, shown, (bits ^ shown) - shares) != theirs:
         raise CheatingToss(me.channel.peer, _OPEN, "a coin of the noise is not what the bits of both make it")
 
 
-def _claim(role: int, mine: _Tossed, bits: Bits, shares: Words) -> bytes:
-    return _committed(role, mine, pack_bits(bits).tobytes() + shares.astype("<u8").tobytes())
+def _claim(role: int, bits: Bits, shares: Words) -> bytes:
+    return _committed(role, pack_bits(bits).tobytes() + shares.astype("<u8").tobytes())
 
 
-def _committed(role: int, mine: _Tossed, about: bytes) -> bytes:
-    """A commitment of this role in this draw. What it is about cannot be guessed, so nothing has to hide it."""
-    return hashlib.sha256(b"mixbayes draw" + bytes([role]) + mine.draw + about).digest()
+def _committed(role: int, about: bytes) -> bytes:
+    """A commitment of this role, so that nobody can repeat the other's. What it is about is too random to be guessed."""
+    return hashlib.sha256(b"mixbayes draw" + bytes([role]) + about).digest()
 
 
 def _write_down(me: ComputingParty, name: str, theirs: bytes, notes: Notes) -> None:

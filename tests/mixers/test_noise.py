@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import SERVING
+from mixbayes.protocol.bayes.tossing import Draw
 from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import MIXERS, NOISE, agreement, new_folder
 from tests.mixers.world import World, deal_base_transfers
@@ -27,9 +29,8 @@ def test_coins_that_are_not_those_that_were_charged_are_noticed(monkeypatch: pyt
     deal_base_transfers(monkeypatch)
     charge = Rounds.charge_noise
 
-    def anew(rounds: Rounds, *about: Any) -> bytes:
-        charge(rounds, *about)
-        return secrets.token_bytes(32)
+    def anew(rounds: Rounds, *about: Any) -> Draw:
+        return replace(charge(rounds, *about), seed=secrets.token_bytes(32))
 
     monkeypatch.setattr(Rounds, "charge_noise", anew)
     with new_folder() as folder:

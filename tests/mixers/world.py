@@ -38,6 +38,7 @@ from mixbayes.protocol.bayes.label import Labels, joined
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import MixbayesError, PeerGone, PeerSilent
 from mixbayes.protocol.randomness import Randomness
@@ -225,10 +226,10 @@ class World:
         assert len(seeds) == 1, "noise of one set from different coins"
         return next(iter(seeds))
 
-    def noted(self, mixer: str, rounds: Rounds) -> Callable[[int, Mapping[str, bytes]], bytes]:
+    def noted(self, mixer: str, rounds: Rounds) -> Callable[[int, Mapping[str, bytes]], Draw]:
         """The mixer's charge of noise, and a note of the seed, which the mixer deletes."""
 
-        def charge(number: int, counted: Mapping[str, bytes]) -> bytes:
+        def charge(number: int, counted: Mapping[str, bytes]) -> Draw:
             drawn, chosen = Rounds.charge_noise(rounds, number, counted), set_digest(number, counted)
             with rounds.datastore.read() as tables:
                 kept = tables.coin_seed(self.federation.digest(), number, chosen)

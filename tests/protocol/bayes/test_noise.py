@@ -19,10 +19,11 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.attributes.several import Several
 from mixbayes.protocol.attributes.terms import Terms
-from mixbayes.protocol.bayes import noise
+from mixbayes.protocol.bayes import noise, tossing
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.noise import blurred, blurred_in_clear, clamped, clamped_in_clear
 from mixbayes.protocol.bayes.reference import fixed_model
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.training import run_training, train
 from mixbayes.protocol.computing_party import ComputingParty
 from mixbayes.protocol.errors import LocalError
@@ -56,7 +57,7 @@ def blurred_together(layout: Layout, vector: Words, number: int) -> Words:
     parts = share.for_a(), share.for_b()
 
     def party(me: ComputingParty) -> Words:
-        return blurred(me, layout, parts[me.role], Randomness(seed(number + 1 + me.role)))
+        return blurred(me, layout, parts[me.role], Draw(seed(number + 1 + me.role)))
 
     of_a, of_b = both(party, ())
     return of_a + of_b
@@ -96,15 +97,12 @@ def extremes(layout: Layout, number: int) -> Words:
     rng = np.random.default_rng(number)
     vector = some_table(layout, rng, int(rng.choice([0, 1, 30])))
 
-    class Chosen(Randomness):
-        def bits(self, *shape: int) -> np.ndarray:
-            return np.broadcast_to(rng.integers(0, 2, shape[1:]), shape).astype(np.uint8)
+    def all_or_none(coins: Coins, numbers: int, *halves: Randomness) -> Words:
+        return (2 * coins.bound * rng.integers(0, 2, numbers)).astype(np.uint64)
 
-    class Zero(Randomness):
-        def bits(self, *shape: int) -> np.ndarray:
-            return np.zeros(shape, np.uint8)
-
-    return blurred_in_clear(layout, vector, Chosen(seed(1)), Zero(seed(1)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noise, "toss_in_clear", all_or_none)
+        return blurred_in_clear(layout, vector, Randomness(seed(1)), Randomness(seed(2)))
 
 
 @given(SEEDS)
@@ -167,8 +165,8 @@ def test_noise_asks_for_more_smoothing_than_was_agreed() -> None:
 
 
 def test_in_parts_it_is_the_same_sum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of other coins, because they are drawn in another order; but shares still add up."""
     monkeypatch.setattr(noise, "_AT_ONCE", 5)
+    monkeypatch.setattr(tossing, "_AT_ONCE", 999)
     layout = noisy(KINDS[-1], classes=3)
     vector = some_table(layout, np.random.default_rng(5), 100)
     clear = blurred_in_clear(layout, vector, Randomness(seed(8)), Randomness(seed(9)))

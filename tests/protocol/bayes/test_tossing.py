@@ -24,18 +24,13 @@ from mixbayes.protocol.circuits.products import cross, to_arithmetic, weighted
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import CheatingToss, OutOfRange, PeerError, PeerGone
 from mixbayes.protocol.packing import pack_bits
+from mixbayes.protocol.randomness import Randomness
 from tests.protocol.pairs import SEEDS, both, forget_pair, random_for, seed, shared_pair
 
 FEW = Coins((4, 2, 3))
 WORD = 64
 Lie = Callable[[ComputingParty, Bits], Words]
 roles = pytest.mark.parametrize("cheat", [A, B], ids=["A lies", "B lies"])
-
-
-@pytest.fixture(autouse=True)
-def small_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So few coins that every draw takes a millisecond."""
-    monkeypatch.setattr(checking, "FEWEST", 1 << 8)
 
 
 def tossed(me: ComputingParty, numbers: int = 3, first_seed: int = 1, notes: Notes | None = None) -> Words:
@@ -238,11 +233,42 @@ def test_who_says_something_else_once_it_has_heard_the_other_is_named(cheat: int
     assert named[1 - cheat] == ("party A", "party B")[cheat]
 
 
-def test_a_commitment_is_of_one_party_in_one_draw() -> None:
+def opened_of(numbers: int) -> NDArray[np.int64]:
+    """The coins that are opened if both draw by the usual seeds."""
+    count, own = checking.tosses(FEW, numbers), (random_for(1), random_for(2))
+    for one in own:
+        one.bits(count)
+    return tossing._ordered(own[A].bytes(32), own[B].bytes(32), count)[FEW.each * numbers :]
+
+
+@roles
+def test_who_fits_its_bits_to_what_the_other_has_shown_is_named(cheat: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cancelled coin shows the liar's bit. It would pass with that bit less the other's."""
+    opened, count = opened_of(3), checking.tosses(FEW, 3)
+    sent = opened < count // 2 if cheat == A else opened >= count // 2
+
+    def fitting(mine: Buffer, theirs: bytes) -> bytes:
+        bits, others = (np.unpackbits(np.frombuffer(bytes(one), np.uint8), count=opened.size) for one in (mine, theirs))
+        return pack_bits(bits ^ others & sent).tobytes()
+
+    with lying(cheat, cancelling(all_of_them), monkeypatch):
+        named = caught(lambda me: tossed(rushing(me, cheat, "opened coins", fitting)))
+    assert named[1 - cheat] == ("party A", "party B")[cheat]
+
+
+def test_the_others_commitment_is_not_ones_own() -> None:
+    steps = []
+
     def told(me: ComputingParty) -> None:
-        tossed(rushing(me, B, HALF, lambda mine, theirs: theirs))
+        liar = rushing(rushing(me, B, HALF, lambda mine, theirs: theirs), B, "order of the coins", lambda _, half: half)
+        try:
+            tossed(liar)
+        except CheatingToss as error:
+            steps.append((me.role, error.step))
+            raise
 
     assert caught(told)[A] == "party B"
+    assert (A, "order of the coins") in steps
 
 
 # What comes of a draw that breaks off
@@ -339,29 +365,55 @@ def test_before_anybody_is_committed_coins_are_tossed_anew(cheat: int) -> None:
     assert papers[A][COINS][:32] == papers[B][COINS][:32]
 
 
+class AnotherHalf(Randomness):
+    """The same bits, and another half of the order."""
+
+    def bytes(self, count: int) -> bytes:
+        return bytes(count)
+
+
 @roles
-@pytest.mark.parametrize("name", [HALF, OPENED])
-def test_who_commits_itself_otherwise_in_a_repeated_draw_is_named(cheat: int, name: str) -> None:
+def test_who_chooses_another_order_in_a_repeated_draw_is_named(cheat: int) -> None:
     papers = Paper(), Paper()
     again_until_done(*papers)
 
     def repeated(me: ComputingParty) -> Words:
-        return tossed(rushing(me, cheat, name, lambda mine, theirs: bytes(len(bytes(mine)))), notes=papers[me.role])
+        own = AnotherHalf(seed(1 + me.role)) if me.role == cheat else random_for(1 + me.role)
+        return toss(me, FEW, 3, own, papers[me.role])
 
-    named = caught(repeated)
-    assert named[1 - cheat] == ("party A", "party B")[cheat]
+    assert caught(repeated)[1 - cheat] == ("party A", "party B")[cheat]
 
 
 @roles
-def test_a_liar_that_was_caught_is_caught_again_with_the_bits_that_it_has_seen(
-    cheat: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_liar_that_was_caught_is_caught_again_with_the_share_that_would_have_passed(cheat: int) -> None:
     """What it claims of the opened coins is in writing before it hears the other's bits."""
     papers = Paper(), Paper()
-    with lying(cheat, cancelling(all_of_them), monkeypatch):
-        caught(lambda me: tossed(me, notes=papers[me.role]))
-    named = caught(lambda me: tossed(me, notes=papers[me.role]))
-    assert named[1 - cheat] == ("party A", "party B")[cheat]
+    again_until_done(*papers)
+    del papers[1 - cheat][OPENED], papers[cheat][OPENED]
+    right = papers[cheat][COINS]
+    for told in (right[:32] + bytes(len(right) - 32), right):
+        papers[cheat][COINS] = told
+        named = caught(lambda me: tossed(me, notes=papers[me.role]))
+        assert named[1 - cheat] == ("party A", "party B")[cheat]
+
+
+@pytest.mark.parametrize(("written", "shown"), [(HALF, "order of the coins"), (OPENED, "opened coins")])
+def test_nothing_is_shown_before_the_others_commitment_is_in_writing(
+    written: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[str, str]] = []
+    start = Channel.start_swap
+
+    def noted(channel: Channel, step: str, *message: Any) -> Any:
+        said.append((channel.peer, step))
+        return start(channel, step, *message)
+
+    monkeypatch.setattr(Channel, "start_swap", noted)
+    papers = Paper(written), Paper()
+    with pytest.raises(PowerCut):
+        both(lambda me: tossed(me, notes=papers[me.role]), ())
+    assert ("party B", written) in said
+    assert ("party B", shown) not in said
 
 
 def test_no_bit_of_a_coin_that_is_dealt_is_shown() -> None:
@@ -372,7 +424,5 @@ def test_no_bit_of_a_coin_that_is_dealt_is_shown() -> None:
         return bytes(mine)
 
     both(lambda me: tossed(rushing(me, A, "opened coins", heard)), ())
-    own, count = (random_for(1), random_for(2)), checking.tosses(FEW, 3)
-    _, bits_of_b = (one.bits(count) for one in own)
-    order = tossing._ordered(*(one.bytes(32) for one in own), count)
-    assert shown == [pack_bits(bits_of_b[order[FEW.each * 3 :]]).tobytes()]
+    bits_of_b = random_for(2).bits(checking.tosses(FEW, 3))
+    assert shown == [pack_bits(bits_of_b[opened_of(3)]).tobytes()]

@@ -9,7 +9,8 @@ from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
-from mixbayes.protocol.bayes.noise import blurred, tossed
+from mixbayes.protocol.bayes.noise import blurred
+from mixbayes.protocol.bayes.tossing import Draw, toss
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.adversary import LAYOUT, bits_heard, counts_of
@@ -18,6 +19,8 @@ from tests.protocol.views import dealt, pairs_seen_by, tells_nothing
 
 COINS = Coins((4, 2, 3))
 NOISY = Layout(LAYOUT.dictionary, Terms(coins=COINS))
+PUBLIC = {"opened coins", "commitment to opened coins", "order of the coins", "commitment to the order"}
+"""Steps at which a party hears bits of coins that are opened, and public randomness: nothing else depends on these."""
 roles = pytest.mark.parametrize("role", [A, B], ids=["A", "B"])
 
 
@@ -39,15 +42,15 @@ def heard_by(role: int, of_the_other: int, counts: Words) -> Bits:
 
     def draw(me: ComputingParty, share: Words) -> None:
         mine = random_for(41) if me.role == role else AllAlike(of_the_other)
-        blurred(me, NOISY, share, mine)
-        tossed(me, COINS, 5, mine)
+        toss(me, COINS, 5, mine, {})
+        blurred(me, NOISY, share, Draw(seed(42)))
 
     views = []
     for pair in pairs_seen_by(role):
         tap = pair.talk.first if role == A else pair.talk.second
         tap.forget()
         pair.run(draw, (shares[0],), (shares[1],))
-        views.append(bits_heard(tap.heard))
+        views.append(bits_heard([(step, message) for step, message in tap.heard if step not in PUBLIC]))
     return np.stack(views)
 
 
