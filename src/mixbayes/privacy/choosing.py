@@ -1,76 +1,64 @@
 """Which coins: few of them, with hardly more noise than any number of coins could do with.
 
-One more coin never discloses anything, because adding it to the noisy number is post-processing. Coins of weight one
-alone come closest to the normal distribution and need the least noise, but their number is four times the variance of
-the noise. One coin of weight 2w has the variance of four coins of weight w. Two things limit large weights: the noise
-must be smooth at every scale, and its largest value, which occurs if all coins fall to one side, discloses the row.
+One more coin never discloses anything, because adding it to the noisy number is post-processing. So how many coins of a
+weight are enough is found by bisection. Coins of weight one alone come closest to the normal distribution and need the
+least noise, but their number is four times the variance of the noise. One coin of weight 2w has the variance of four
+coins of weight w. Two things limit large weights: the noise must be smooth at every scale, also for somebody who knows
+a few coins, and its largest value, which occurs if all coins fall to one side, discloses the row.
+
+What is tried: a few coins of every small weight, some more of the second largest, and of the largest as many as are
+enough. From the best of these all coins are taken that are not needed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice, product
-from typing import Self
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
 
-from mixbayes.privacy.coins import MOST_COINS, MOST_WEIGHTS, Coins
-from mixbayes.privacy.loss import Composition, Losses, Release, Tilted, delta_of
+from mixbayes.privacy.checking import escaping
+from mixbayes.privacy.coins import MOST_COINS, MOST_KNOWN, MOST_WEIGHTS, Coins
+from mixbayes.privacy.loss import Composition, Losses, Release, delta_of
 
-DEARER = 1.035
-"""So many times the smallest standard deviation is allowed. Every coin costs bytes in every cell, and a few per cent
-more noise change few labels."""
+A_COIN = 0.002
+"""One coin more of every number, which costs bytes and time, is worth so large a part of the noise's deviation."""
 SURE = 1e-6
 """The part of δ that is left unused, so that another machine, which rounds otherwise, finds the promise kept too."""
-LOW = ((2, 3, 4, 6), (2, 3, 4, 5, 6))
-"""How many coins are tried of the two weights below the three most used ones."""
-FINE = 2
-"""How many coins there are of weights that are smaller still. The search leaves them out and puts them below."""
-WAYS = 8
-"""How many numbers of the largest coins are tried."""
-TRIES = 3
-"""How many of those that are enough without the smallest weights are tried with them."""
-POINTS = (16, 8)
-"""How many steps of the grid go into the deviation of the least noise's losses, for few coordinates and for many."""
-MANY = 1000
-"""More coordinates than this are many."""
-RAGGED = 3
-"""How many times the variance of normal noise tilted losses may have before they are tilted less."""
-WIDEST = 40
-NARROW = 1 << 14
-FLATTER = (1, 0.85, 0.7, 0.55)
-"""How many standard deviations a window may have; normal noise needs 17. Or it may
-have as many points as take no time. Where more are needed, losses are tilted less.
-Any tilt gives a bound, and if none of these does, the noise is not looked at further."""
+ESCAPES = 0.125
+"""The part of δ that the escape of a liar may take: by it is decided how many coins may be known."""
+USUAL = 40
+"""So many coins a number has, about."""
+LARGEST = 8
+"""If the noise were made of the largest coins alone, there would be this many of them at the least."""
+SOME = (4, 6, 10, 14, 20)
+"""How many coins of the second largest weight are tried."""
+FEW = (4, 6)
+"""How many coins of every smaller weight are tried."""
+SEEN = 4
+"""The search looks at so many of the largest weights, as if the noise below them were uniform."""
+POINTS = 8
+"""How many steps of the grid go into the deviation of the losses in the search."""
 FILLING = 4
 """How many coins there are of each smaller weight where their number does not matter."""
-GROWTH = 1.25
-FEW = 6
-"""Which numbers of coins are tried: leaps by this factor, and one by one between two that are as close as this."""
 
 
-def coins_for(epsilon: float, delta: float, coordinates: int) -> Coins:
-    """Coins for (ε, δ)-privacy of a row that touches so many coordinates by one."""
-    if not (0 < epsilon < math.inf and 0 < delta < 1 and coordinates >= 1):
-        raise ValueError("ε must be above zero, δ between zero and one, and there must be a coordinate")
-    least = least_deviation(epsilon, delta, coordinates)
-    few = _Search.of(epsilon, delta, coordinates, least).fewest()
-    if few is None:
-        raise ValueError(
-            f"no noise of {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each keeps ε = {epsilon:g} and"
-            f" δ = {delta:g} over {coordinates} coordinates"
-        )
-    return few
+def coins_for(epsilon: float, delta: float, coordinates: int, numbers: int) -> Coins:
+    """Coins for (ε, δ)-privacy of a row that touches so many of the numbers by one, also against one of two who toss.
 
-
-def least_deviation(epsilon: float, delta: float, coordinates: int) -> float:
-    """The smallest standard deviation that coins of weight one reach; of normal noise where these are too many."""
-    normal = normal_deviation(epsilon, delta, math.sqrt(coordinates))
-    if 4 * normal**2 > MOST_COINS:
-        return normal
-    return _fewest(
-        lambda coins: delta_of([Release(coins, coordinates)], epsilon) <= delta * (1 - SURE), (), MOST_COINS
-    ).deviation
+    One who follows the protocol needs no more than `coins_alone`.
+    """
+    if not (0 < epsilon < math.inf and 0 < delta < 1 and 1 <= coordinates <= numbers):
+        raise ValueError("ε must be above zero, δ between zero and one, and coordinates among the numbers")
+    for known in range(1, MOST_KNOWN + 1):
+        if escaping(Coins((USUAL,), known), numbers) <= ESCAPES * delta:
+            found = _Search(epsilon, delta * (1 - SURE), coordinates, numbers, known).best()
+            if found:
+                return found
+    raise ValueError(
+        f"no noise of {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each keeps ε = {epsilon:g} and"
+        f" δ = {delta:g} over {coordinates} coordinates"
+    )
 
 
 def coins_alone(enough: Callable[[Coins], bool]) -> Coins:
@@ -80,17 +68,9 @@ def coins_alone(enough: Callable[[Coins], bool]) -> Coins:
     """
     for smaller in range(MOST_WEIGHTS):
         if enough(Coins((FILLING,) * smaller + (MOST_COINS,))):
-            return _fewest(enough, (FILLING,) * smaller, MOST_COINS)
+            many = _fewest(lambda half: enough(Coins(((FILLING,) * smaller + (2 * half,)))), MOST_COINS // 2)
+            return Coins((FILLING,) * smaller + (2 * many,))
     raise ValueError(f"no noise of {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each is enough")
-
-
-def _fewest(enough: Callable[[Coins], bool], smaller: tuple[int, ...], most: int) -> Coins:
-    """The fewest coins of the largest weight, an even number, with which the noise is enough. It is with the most."""
-    low, high = 0, most // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(Coins((*smaller, 2 * middle))) else (middle, high)
-    return Coins((*smaller, 2 * high))
 
 
 def normal_deviation(epsilon: float, delta: float, distance: float) -> float:
@@ -115,102 +95,93 @@ def _below(x: float) -> float:
     return math.erfc(-x / math.sqrt(2)) / 2
 
 
+def _fewest(enough: Callable[[int], bool], most: int, least: int = 1) -> int:
+    """The smallest number from the least one on that is enough. The largest is."""
+    low, high = least - 1, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
 @dataclass(frozen=True)
 class _Search:
-    """The fewest coins within a standard deviation."""
+    """Of coins of which so many may be known."""
 
     epsilon: float
     delta: float
     coordinates: int
-    least: float
-    theta: float
-    """The tilt of normal noise of this deviation."""
+    numbers: int
+    known: int
 
-    @classmethod
-    def of(cls, epsilon: float, delta: float, coordinates: int, least: float) -> Self:
-        theta = max(0.0, epsilon * least**2 / coordinates - 0.5)
-        return cls(epsilon, delta * (1 - SURE), coordinates, least, theta)
+    def best(self) -> Coins | None:
+        """The cheapest that were found."""
+        best: tuple[int, ...] | None = None
+        for smaller in self.shapes():
+            best = self.cheaper(smaller, best) or best
+        return self.surely(self.without_needless(best)) if best else None
 
-    def fewest(self) -> Coins | None:
-        """From the number that the largest value of the noise asks for upwards, by leaps and then one by one."""
-        most = min(math.floor(self.limit), MOST_COINS * MOST_WEIGHTS)
-        low = max(1, math.ceil(math.log2(self.coordinates / self.delta)) - 1)
-        high = low + 1
-        while not (found := self.best(high)) and high < most:
-            low, high = high, min(math.ceil(GROWTH * high), most)
-        while high - low > FEW:
-            middle = (low + high) // 2
-            better = self.best(middle)
-            low, high, found = (low, middle, better) if better else (middle, high, found)
-        between = (self.best(number) for number in range(low + 1, high))
-        found = next((coins for coins in between if coins), found)
-        return (found and self.best(sum(found.counts), smallest=True)) or found or self._of_weight_one()
+    def shapes(self) -> Iterator[tuple[int, ...]]:
+        """How many coins there may be of every weight but the largest."""
+        squares = 4 * normal_deviation(self.epsilon, self.delta, math.sqrt(self.coordinates)) ** 2
+        largest = min(MOST_WEIGHTS - 1, max(0, math.floor(math.log(squares / LARGEST, 4))))
+        for place in range(largest, max(-1, largest - 2), -1):
+            tried = [((*(few,) * (place - 1), some)) for few, some in product(FEW, SOME)] if place else [()]
+            yield from dict.fromkeys(tried)
 
-    def _of_weight_one(self) -> Coins | None:
-        count = round(4 * self.least**2)
-        return Coins((count,)) if count <= MOST_COINS and count % 2 == 0 and self.is_enough((count,), 0) else None
+    def cheaper(self, smaller: tuple[int, ...], than: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        """With the fewest coins of the largest weight that are enough, if that is cheaper."""
+        unit = 1 if smaller else 2
+        most = self.most(smaller, unit, than)
+        if not most or not self.is_enough((*smaller, unit * most)):
+            return None
+        return (*smaller, unit * _fewest(lambda many: self.is_enough((*smaller, unit * many)), most))
 
-    @property
-    def points(self) -> int:
-        return POINTS[self.coordinates > MANY]
+    def most(self, smaller: tuple[int, ...], unit: int, than: tuple[int, ...] | None) -> int:
+        """So many coins of the largest weight are enough, or any more would cost too much."""
+        limit = MOST_COINS // unit
+        if than:
+            return _fewest(lambda many: _cost((*smaller, unit * many)) >= _cost(than), limit + 1) - 1
+        powers = (1 << power for power in range(limit.bit_length()))
+        return next((many for many in powers if self.is_enough((*smaller, unit * many))), limit)
 
-    @property
-    def limit(self) -> float:
-        """The largest variance of the coins, four times."""
-        return (2 * DEARER * self.least) ** 2
+    def without_needless(self, counts: tuple[int, ...]) -> tuple[int, ...]:
+        for place in reversed(range(_finer(counts), len(counts) - 1)):
+            unit = 1 if place else 2
 
-    def best(self, number: int, smallest: bool = False) -> Coins | None:
-        """Of so many coins the ones with the largest deviation that are enough: they are found soonest."""
-        middle = max(1, math.floor(math.log2(self.limit / number) / 2))
-        finer = max(0, middle - 1 - len(LOW))
-        fine, low = (FINE,) * finer, LOW[: middle - 1]
-        room = (self.limit - _variance(fine)) / 4**finer
-        tried = sorted(_candidates(number - sum(fine), room, low), key=_variance, reverse=not smallest)
-        wholes = (_stripped(fine + counts) for counts in tried if self._may_be(fine, counts))
-        return next(
-            (Coins(whole) for whole in islice(wholes, TRIES if fine else None) if self.is_enough(whole, 0)), None
-        )
+            def with_so_many(many: int, at: int = place, unit: int = unit) -> tuple[int, ...]:
+                return (*counts[:at], unit * many, *counts[at + 1 :])
 
-    def _may_be(self, fine: tuple[int, ...], counts: tuple[int, ...]) -> bool:
-        return _allowed(_stripped(fine + counts)) and (not fine or self.is_enough(counts, len(fine)))
+            many = _fewest(lambda many: self.is_enough(with_so_many(many)), counts[place] // unit, int(place == 0))
+            counts = with_so_many(many)
+        return counts
 
-    def is_enough(self, counts: tuple[int, ...], finer: int) -> bool:
-        """With noise on a count that moves by one or, scaled down, by a part of it."""
-        exact = Losses.of_move(counts, 0.5**finer).without_ends(1e-3 * self.delta / self.coordinates)
-        if exact.infinite * self.coordinates > self.delta:
+    def surely(self, counts: tuple[int, ...]) -> Coins | None:
+        """With a few coins more of the largest weight, if the whole accounting asks for them."""
+        unit = 1 if len(counts) > 1 else 2
+        for more in range(0, MOST_COINS - counts[-1], unit):
+            coins = Coins((*counts[:-1], counts[-1] + more), self.known)
+            if delta_of([Release(coins, self.coordinates, self.numbers)], self.epsilon) <= self.delta:
+                return coins
+        return None
+
+    def is_enough(self, counts: tuple[int, ...]) -> bool:
+        """Nearly: the grid is coarse, and the noise of small weights is taken for uniform."""
+        if sum(counts) <= self.known:
             return False
-        together = Composition((exact.on_grid(1 / (self.points * self.least)),), (self.coordinates,))
-        for theta in (self.theta * part for part in FLATTER):
-            if together.variance(theta) > RAGGED * self.coordinates / self.least**2:
-                continue
-            low, high = together.window(theta)
-            if high - low < max(NARROW, WIDEST * self.points * math.sqrt(self.coordinates)):
-                return together.infinite + Tilted.of(together, theta).delta_at(self.epsilon) <= self.delta
-        return False
+        coins, ends = Coins(counts, self.known), 1e-3 * self.delta / self.coordinates
+        seen = Losses.of(coins, _finer(counts)).without_ends(ends)
+        whole = replace(seen, infinite=seen.infinite + Release(coins, self.coordinates, self.numbers).escaping)
+        if whole.infinite * self.coordinates > self.delta:
+            return False
+        together = Composition((whole.on_grid(whole.deviation / POINTS),), (self.coordinates,))
+        return together.delta_at(self.epsilon) <= self.delta
 
 
-def _candidates(number: int, room: float, low: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-    """Few coins of each small weight; of the three largest weights as many as there is room for."""
-    for few in product(*low):
-        yield from (few + many for many in _filled(number - sum(few), (room - _variance(few)) / 4 ** len(few)))
+def _finer(counts: tuple[int, ...]) -> int:
+    return max(0, len(counts) - SEEN)
 
 
-def _filled(number: int, room: float) -> Iterator[tuple[int, ...]]:
-    """As many coins of weights 1, 2 and 4, with hardly less variance than there is room for."""
-    most = max(-1, min(number, math.floor(room / 16)))
-    for fours in range(0, most + 1, max(1, most // WAYS)):
-        twos = min(number - fours, math.floor((room - 15 * fours - number) / 3))
-        yield from ((number - fours - some, some, fours) for some in range(max(0, twos - 1), twos + 1))
-
-
-def _allowed(counts: tuple[int, ...]) -> bool:
-    return counts[0] >= 2 and counts[0] % 2 == 0 and max(counts) <= MOST_COINS and len(counts) <= MOST_WEIGHTS
-
-
-def _stripped(counts: tuple[int, ...]) -> tuple[int, ...]:
-    """Without weights that no coin has."""
-    return counts if counts[-1] or len(counts) == 1 else _stripped(counts[:-1])
-
-
-def _variance(counts: tuple[int, ...]) -> int:
-    return sum(count * 4**place for place, count in enumerate(counts))
+def _cost(counts: tuple[int, ...]) -> float:
+    variance = sum(count * 4**place for place, count in enumerate(counts))
+    return math.log(variance) / 2 + A_COIN * sum(counts)

@@ -26,6 +26,11 @@ let V = (U + d) mod unit, and C = 1 if V < d, else 0. Then unit · G + U + d = u
 independent of G. So whoever is given Y, which is G or G + 1, can draw V, write unit · Y + V if V < d, and unit · G' + V
 with a fresh G' otherwise. That has the law of the number without the row if Y is G, and with the row if Y is G + 1. It
 is post-processing of Y. For d < 0 swap the two tables.
+
+**Known coins.** Of two who toss one may know some coins of every number, a uniform subset of them (`checking.py`), and
+sees which. So the loss of a coordinate is a mixture: of the losses of the law that the other coins have, over how many
+of each weight are known. Knowing more of them, or one number's more, is never less loss; one more coin never is more.
+That somebody knows more than was allowed for is so improbable that it counts as infinite loss, once in a release.
 """
 
 from __future__ import annotations
@@ -33,12 +38,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mixbayes.privacy.checking import escaping
 from mixbayes.privacy.coins import Coins
 
 Floats = NDArray[np.float64]
@@ -85,21 +91,40 @@ class Release:
 
     coins: Coins
     coordinates: int
+    numbers: int = 0
+    """How many numbers get noise in all, where some coins may be known: by them an escape is improbable."""
+    draws: int = 1
+    """How often all this is given away, each time with other noise."""
 
     def __post_init__(self) -> None:
-        if self.coordinates < 1:
-            raise ValueError("a release has at least one coordinate")
+        if self.coordinates < 1 or self.draws < 1:
+            raise ValueError("a release has at least one coordinate, and is drawn at least once")
+        if self.coins.known and self.numbers < self.coordinates:
+            raise ValueError("where coins may be known a release has at least as many numbers as coordinates")
 
     @property
     def part(self) -> Hashable:
-        return self.coins
+        return self.coins, self.escaping
 
     @property
     def times(self) -> int:
-        return self.coordinates
+        return self.draws * self.coordinates
+
+    @property
+    def escaping(self) -> float:
+        """The mass of a coordinate's infinite loss with which all coordinates together have that of an escape."""
+        if not self.coins.known:
+            return 0.0
+        all_of_them = escaping(self.coins, self.numbers)
+        return 1.0 if all_of_them >= 1 else -math.expm1(math.log1p(-all_of_them) / self.coordinates) * (1 + 16 * _EPS)
+
+    def again(self, times: int) -> Release:
+        """So many such releases."""
+        return replace(self, draws=times * self.draws)
 
     def losses(self) -> Losses:
-        return Losses.of(self.coins)
+        found = Losses.of(self.coins)
+        return replace(found, infinite=found.infinite + self.escaping)
 
 
 def delta_of(releases: Sequence[Step], epsilon: float) -> float:
@@ -126,15 +151,31 @@ class Losses:
     infinite: float
 
     @classmethod
-    def of(cls, coins: Coins) -> Self:
-        return cls.of_move(coins.counts)
+    def of(cls, coins: Coins, finer: int = 0) -> Self:
+        """By what is known of the coins.
+
+        With `finer` weights left out roughly: as if their noise were uniform, so that a row moves what is left rarely.
+        """
+        laws, of_each = _Laws(), Counter[tuple[int, ...]]()
+        for share, left in coins.unknown():
+            of_each[left[finer:]] += share
+        return cls.mixed(
+            [(float(share) * (1 + _EPS), cls.of_move(laws.of(left), 0.5**finer)) for left, share in of_each.items()]
+        )
 
     @classmethod
-    def of_move(cls, counts: Sequence[int], part: float = 1.0) -> Self:
-        """A count that moves by one with this probability, and else stays."""
-        law, missing, rounding = law_of(counts)
+    def of_move(cls, noise: _Law, part: float = 1.0) -> Self:
+        """Of a count that moves by one with this probability, and else stays."""
+        law, missing, rounding = noise
         p = part * np.concatenate([[0.0], law]) + (1 - part) * np.concatenate([law, [0.0]])
         return cls.between(p, np.concatenate([law, [0.0]]), missing, rounding)
+
+    @classmethod
+    def mixed(cls, several: Sequence[tuple[float, Losses]]) -> Self:
+        """Of one of these, each with this probability; which one is seen."""
+        losses = np.concatenate([one.losses for _, one in several])
+        masses = np.concatenate([share * one.masses for share, one in several])
+        return cls(losses, masses, math.fsum(share * one.infinite for share, one in several))
 
     @classmethod
     def between(cls, p: Floats, q: Floats, missing: float, rounding: float) -> Self:
@@ -411,22 +452,31 @@ def _step(exact: Sequence[Losses], times: Sequence[int], coarsest: float) -> flo
     return step
 
 
-def law_of(counts: Sequence[int]) -> tuple[Floats, float, float]:
-    """Probabilities of the noise without faint ends, the mass that is missing, and the relative rounding of the rest.
+_Law = tuple[Floats, float, float]
+"""Probabilities of the noise without faint ends, the mass that is missing, and the relative rounding of the rest."""
 
-    From the largest weight to the smallest, so that every convolution is a short one. Everything is positive, so that
-    also the smallest probability has a small relative error. What is cut off depends on the coins alone, not on the
-    row, so it is as if it had infinite loss.
-    """
-    law, missing, roundings = np.ones(1), 0.0, 0
-    for count in reversed(counts):
+
+class _Laws:
+    """The laws of several counts of coins, of which many have the same coins of large weights."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, ...], _Law] = {(): (np.ones(1), 0.0, 0.0)}
+
+    def of(self, counts: tuple[int, ...]) -> _Law:
+        """From the largest weight to the smallest, so that every convolution is a short one.
+
+        Everything is positive, so that also the smallest probability has a small relative error. What is cut off
+        depends on the coins alone, not on the row, so it is as if it had infinite loss.
+        """
+        larger = counts[1:]
+        if larger not in self._found:
+            self._found[larger] = self.of(larger)
+        law, missing, rounding = self._found[larger]
         spread = np.zeros(2 * len(law) - 1)
         spread[::2] = law
-        binomial, cut = _without_faint_ends(_binomial(count))
+        binomial, cut = _without_faint_ends(_binomial(counts[0]))
         law, also_cut = _without_faint_ends(np.convolve(spread, binomial))
-        missing += (cut + also_cut) * FAINT
-        roundings += len(binomial) + 2
-    return law, missing, roundings * _EPS
+        return law, missing + (cut + also_cut) * FAINT, rounding + (len(binomial) + 2) * _EPS
 
 
 def _binomial(count: int) -> Floats:
