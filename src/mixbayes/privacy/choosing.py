@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 from mixbayes.privacy.checking import escaping
 from mixbayes.privacy.coins import MOST_COINS, MOST_KNOWN, MOST_WEIGHTS, Coins
-from mixbayes.privacy.loss import Composition, Losses, Release, delta_of
+from mixbayes.privacy.loss import Composition, Losses, Release
 
 A_COIN = 0.002
 """One coin more of every number, which costs bytes and time, is worth so large a part of the noise's deviation."""
@@ -37,8 +37,10 @@ FEW = (4, 6)
 """How many coins of every smaller weight are tried."""
 SEEN = 4
 """The search looks at so many of the largest weights, as if the noise below them were uniform."""
-POINTS = 8
-"""How many steps of the grid go into the deviation of the losses in the search."""
+ROUGH, FINE = 8, 64
+"""How many steps of the grid go into the deviation of the losses, in the search and in the end."""
+ENDS = 1e-3
+"""The part of δ that is left to the largest and the smallest losses, which would only take time."""
 FILLING = 4
 """How many coins there are of each smaller weight where their number does not matter."""
 
@@ -66,10 +68,10 @@ def coins_alone(enough: Callable[[Coins], bool]) -> Coins:
 
     Coins of weight one, or `MOST_COINS` at the most of a larger weight and a few of each smaller one.
     """
-    for smaller in range(MOST_WEIGHTS):
-        if enough(Coins((FILLING,) * smaller + (MOST_COINS,))):
-            many = _fewest(lambda half: enough(Coins(((FILLING,) * smaller + (2 * half,)))), MOST_COINS // 2)
-            return Coins((FILLING,) * smaller + (2 * many,))
+    for place in range(MOST_WEIGHTS):
+        most = (*(FILLING,) * place, MOST_COINS)
+        if enough(Coins(most)):
+            return Coins(_fewest(most, place, lambda counts: enough(Coins(counts))))
     raise ValueError(f"no noise of {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each is enough")
 
 
@@ -95,13 +97,21 @@ def _below(x: float) -> float:
     return math.erfc(-x / math.sqrt(2)) / 2
 
 
-def _fewest(enough: Callable[[int], bool], most: int, least: int = 1) -> int:
-    """The smallest number from the least one on that is enough. The largest is."""
-    low, high = least - 1, most
+Counts = tuple[int, ...]
+
+
+def _fewest(counts: Counts, place: int, enough: Callable[[Counts], bool]) -> Counts:
+    """As few coins of this weight as are enough, an even number of weight one. As many as there are, are enough."""
+    unit = 1 if place else 2
+    low, high = unit // 2 - 1, counts[place] // unit
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+        low, high = (low, middle) if enough(_with(counts, place, unit * middle)) else (middle, high)
+    return _with(counts, place, unit * high)
+
+
+def _with(counts: Counts, place: int, many: int) -> Counts:
+    return (*counts[:place], many, *counts[place + 1 :])
 
 
 @dataclass(frozen=True)
@@ -116,72 +126,75 @@ class _Search:
 
     def best(self) -> Coins | None:
         """The cheapest that were found."""
-        best: tuple[int, ...] | None = None
+        best: Counts | None = None
         for smaller in self.shapes():
             best = self.cheaper(smaller, best) or best
         return self.surely(self.without_needless(best)) if best else None
 
-    def shapes(self) -> Iterator[tuple[int, ...]]:
+    def shapes(self) -> Iterator[Counts]:
         """How many coins there may be of every weight but the largest."""
         squares = 4 * normal_deviation(self.epsilon, self.delta, math.sqrt(self.coordinates)) ** 2
         largest = min(MOST_WEIGHTS - 1, max(0, math.floor(math.log(squares / LARGEST, 4))))
-        for place in range(largest, max(-1, largest - 2), -1):
-            tried = [((*(few,) * (place - 1), some)) for few, some in product(FEW, SOME)] if place else [()]
-            yield from dict.fromkeys(tried)
+        yield from (shape for place in (largest, largest - 1) if place >= 0 for shape in _shapes(place))
 
-    def cheaper(self, smaller: tuple[int, ...], than: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    def cheaper(self, smaller: Counts, than: Counts | None) -> Counts | None:
         """With the fewest coins of the largest weight that are enough, if that is cheaper."""
-        unit = 1 if smaller else 2
-        most = self.most(smaller, unit, than)
-        if not most or not self.is_enough((*smaller, unit * most)):
-            return None
-        return (*smaller, unit * _fewest(lambda many: self.is_enough((*smaller, unit * many)), most))
-
-    def most(self, smaller: tuple[int, ...], unit: int, than: tuple[int, ...] | None) -> int:
-        """So many coins of the largest weight are enough, or any more would cost too much."""
-        limit = MOST_COINS // unit
+        place = len(smaller)
+        most = (*smaller, MOST_COINS)
         if than:
-            return _fewest(lambda many: _cost((*smaller, unit * many)) >= _cost(than), limit + 1) - 1
-        powers = (1 << power for power in range(limit.bit_length()))
-        return next((many for many in powers if self.is_enough((*smaller, unit * many))), limit)
+            most = _fewest(most, place, lambda counts: _cost(counts) >= _cost(than))
+        else:
+            powers = ((*smaller, 1 << power) for power in range(1, MOST_COINS.bit_length()))
+            most = next((counts for counts in powers if self.is_enough(counts)), most)
+        if not self.is_enough(most):
+            return None
+        found = _fewest(most, place, self.is_enough)
+        return None if than and _cost(found) >= _cost(than) else found
 
-    def without_needless(self, counts: tuple[int, ...]) -> tuple[int, ...]:
+    def without_needless(self, counts: Counts) -> Counts:
+        """Without coins of smaller weights that are not needed."""
         for place in reversed(range(_finer(counts), len(counts) - 1)):
-            unit = 1 if place else 2
-
-            def with_so_many(many: int, at: int = place, unit: int = unit) -> tuple[int, ...]:
-                return (*counts[:at], unit * many, *counts[at + 1 :])
-
-            many = _fewest(lambda many: self.is_enough(with_so_many(many)), counts[place] // unit, int(place == 0))
-            counts = with_so_many(many)
+            counts = _fewest(counts, place, self.is_enough)
         return counts
 
-    def surely(self, counts: tuple[int, ...]) -> Coins | None:
+    def surely(self, counts: Counts) -> Coins | None:
         """With a few coins more of the largest weight, if the whole accounting asks for them."""
-        unit = 1 if len(counts) > 1 else 2
-        for more in range(0, MOST_COINS - counts[-1], unit):
-            coins = Coins((*counts[:-1], counts[-1] + more), self.known)
-            if delta_of([Release(coins, self.coordinates, self.numbers)], self.epsilon) <= self.delta:
+        place = len(counts) - 1
+        for many in range(counts[place], MOST_COINS + 1, 1 if place else 2):
+            coins = Coins(_with(counts, place, many), self.known)
+            if self.keeps(coins, Losses.of(coins), FINE):
                 return coins
         return None
 
-    def is_enough(self, counts: tuple[int, ...]) -> bool:
+    def is_enough(self, counts: Counts) -> bool:
         """Nearly: the grid is coarse, and the noise of small weights is taken for uniform."""
         if sum(counts) <= self.known:
             return False
-        coins, ends = Coins(counts, self.known), 1e-3 * self.delta / self.coordinates
-        seen = Losses.of(coins, _finer(counts)).without_ends(ends)
-        whole = replace(seen, infinite=seen.infinite + Release(coins, self.coordinates, self.numbers).escaping)
+        coins = Coins(counts, self.known)
+        return self.keeps(coins, Losses.roughly(coins, _finer(counts)), ROUGH)
+
+    def keeps(self, coins: Coins, losses: Losses, points: int) -> bool:
+        """With so many steps of the grid to the deviation of the losses."""
+        cut = losses.without_ends(ENDS * self.delta / self.coordinates)
+        whole = cut.or_else(Release(coins, self.coordinates, self.numbers).escaping)
         if whole.infinite * self.coordinates > self.delta:
             return False
-        together = Composition((whole.on_grid(whole.deviation / POINTS),), (self.coordinates,))
+        together = Composition((whole.on_grid(whole.deviation / points),), (self.coordinates,))
         return together.delta_at(self.epsilon) <= self.delta
 
 
-def _finer(counts: tuple[int, ...]) -> int:
+def _shapes(place: int) -> Iterator[Counts]:
+    """Below the weight of this place."""
+    if place < 2:
+        yield from [(some,) for some in SOME] if place else [()]
+    else:
+        yield from ((*(few,) * (place - 1), some) for few, some in product(FEW, SOME))
+
+
+def _finer(counts: Counts) -> int:
     return max(0, len(counts) - SEEN)
 
 
-def _cost(counts: tuple[int, ...]) -> float:
+def _cost(counts: Counts) -> float:
     variance = sum(count * 4**place for place, count in enumerate(counts))
     return math.log(variance) / 2 + A_COIN * sum(counts)

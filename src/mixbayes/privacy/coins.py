@@ -71,19 +71,20 @@ class Coins:
                 found = moved / 2
         return found
 
-    def unknown(self) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
-        """What may be left of the counts once as many coins as are known, at random, are taken: how probable it is."""
-        ways = comb(sum(self.counts), self.known)
-        return ((Fraction(many, ways), left) for many, left in _without(self.counts, self.known))
+
+def unknown(counts: tuple[int, ...], known: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+    """What may be left of the coins once so many are taken at random, and how probable it is."""
+    ways = comb(sum(counts), known)
+    return ((Fraction(many, ways), left) for many, left in _without(counts, known))
 
 
 def _without(counts: tuple[int, ...], known: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """In how many ways so many coins can be taken, by what is left."""
-    *smaller, count = counts
-    if not smaller:
-        yield comb(count, known), (count - known,)
-        return
-    for taken in range(min(known, count) + 1):
-        if known - taken <= sum(smaller):
-            ways = comb(count, taken)
-            yield from ((ways * many, (*left, count - taken)) for many, left in _without(tuple(smaller), known - taken))
+    """What may be left, and in how many ways. What has the same coins of large weights comes together."""
+    *smaller, largest = counts
+    for taken in range(max(0, known - sum(smaller)), min(known, largest) + 1):
+        ways = comb(largest, taken)
+        if smaller:
+            of_smaller = _without(tuple(smaller), known - taken)
+            yield from ((ways * many, (*left, largest - taken)) for many, left in of_smaller)
+        else:
+            yield ways, (largest - taken,)

@@ -39,13 +39,15 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mixbayes.privacy.checking import escaping
-from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.coins import Coins, unknown
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +56,11 @@ STEP = 1e-4
 FINE = 64
 MOST_POINTS = 1 << 22
 """No window has more of them: a coarser grid is less exact, and as safe."""
+MOST_ATOMS = 1 << 20
+FINEST = 1024
+"""More atoms of one coordinate are merged, on a grid with so many steps to their standard deviation."""
+DENSE = 8
+"""So many places for every atom are counted through; where there are more, the atoms are sorted."""
 FAINT = 1e-40
 """An outcome that is less probable counts as infinite loss."""
 CUT = 1e-20
@@ -123,8 +130,7 @@ class Release:
         return replace(self, draws=times * self.draws)
 
     def losses(self) -> Losses:
-        found = Losses.of(self.coins)
-        return replace(found, infinite=found.infinite + self.escaping)
+        return Losses.of(self.coins).or_else(self.escaping)
 
 
 def delta_of(releases: Sequence[Step], epsilon: float) -> float:
@@ -151,17 +157,17 @@ class Losses:
     infinite: float
 
     @classmethod
-    def of(cls, coins: Coins, finer: int = 0) -> Self:
-        """By what is known of the coins.
+    def of(cls, coins: Coins) -> Self:
+        """By what is known of the coins."""
+        laws = _Laws()
+        return cls.mixed((share, cls.of_move(laws.of(left))) for share, left in unknown(coins.counts, coins.known))
 
-        With `finer` weights left out roughly: as if their noise were uniform, so that a row moves what is left rarely.
-        """
-        laws, of_each = _Laws(), Counter[tuple[int, ...]]()
-        for share, left in coins.unknown():
-            of_each[left[finer:]] += share
-        return cls.mixed(
-            [(float(share) * (1 + _EPS), cls.of_move(laws.of(left), 0.5**finer)) for left, share in of_each.items()]
-        )
+    @classmethod
+    def roughly(cls, coins: Coins, finer: int) -> Self:
+        """As if the noise of so many of the smallest weights were uniform, so that a row seldom moves what is left."""
+        laws, counts = _Laws(), (sum(coins.counts[:finer]), *coins.counts[finer:])
+        several = unknown(counts, coins.known)
+        return cls.mixed((share, cls.of_move(laws.of(left[1:]), 0.5**finer)) for share, left in several)
 
     @classmethod
     def of_move(cls, noise: _Law, part: float = 1.0) -> Self:
@@ -171,11 +177,21 @@ class Losses:
         return cls.between(p, np.concatenate([law, [0.0]]), missing, rounding)
 
     @classmethod
-    def mixed(cls, several: Sequence[tuple[float, Losses]]) -> Self:
+    def mixed(cls, several: Iterable[tuple[Fraction, Losses]]) -> Self:
         """Of one of these, each with this probability; which one is seen."""
-        losses = np.concatenate([one.losses for _, one in several])
-        masses = np.concatenate([share * one.masses for share, one in several])
-        return cls(losses, masses, math.fsum(share * one.infinite for share, one in several))
+        found = cls(np.empty(0), np.empty(0), 0.0)
+        for share, one in several:
+            up = float(share) * (1 + _EPS)
+            losses, masses = np.append(found.losses, one.losses), np.append(found.masses, up * one.masses)
+            found = cls(losses, masses, found.infinite + up * one.infinite)
+            if len(losses) > MOST_ATOMS:
+                found = found.merged(found.deviation / FINEST)
+        return found
+
+    def merged(self, step: float) -> Self:
+        """With less atoms: those on a grid."""
+        grid = self.on_grid(step)
+        return type(self)(grid.losses, grid.masses, grid.infinite)
 
     @classmethod
     def between(cls, p: Floats, q: Floats, missing: float, rounding: float) -> Self:
@@ -185,6 +201,10 @@ class Losses:
         p, q = p[finite & (p > 0)], q[finite & (p > 0)]
         safe = 2 * rounding + 128 * _EPS  # the logarithms are below 93
         return cls(np.log(p) - np.log(q) + safe, p * (1 + rounding), infinite * (1 + rounding))
+
+    def or_else(self, infinite: float) -> Self:
+        """And something else that happens so rarely, and discloses everything."""
+        return replace(self, infinite=self.infinite + infinite)
 
     def without_ends(self, most: float) -> Self:
         """The largest and the smallest losses count as infinite, as long as their mass is at most this.
@@ -210,8 +230,7 @@ class Losses:
         below = np.floor(self.losses / step)
         above = self.masses * np.clip(np.expm1(below * step - self.losses) / math.expm1(-step), 0, 1)
         places = np.concatenate([below, below + 1]).astype(np.int64)
-        places, where = np.unique(places, return_inverse=True)
-        masses: Floats = np.bincount(where, np.concatenate([self.masses - above, above])).astype(np.float64)
+        places, masses = _summed(places, np.concatenate([self.masses - above, above]))
         return Grid(places, masses, self.infinite, step)
 
 
@@ -427,6 +446,17 @@ def _rounding(composition: Composition, theta: float) -> float:
     return 8 * _EPS * math.fsum(k * (2 + top) for k, top in zip(composition.times, tops, strict=True))
 
 
+def _summed(places: NDArray[np.int64], masses: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """The places that occur, in order, and the sum of the masses at each."""
+    low = int(places.min(initial=0))
+    if int(places.max(initial=0)) - low > DENSE * places.size:
+        found, where = np.unique(places, return_inverse=True)
+        return found, np.bincount(where, masses).astype(np.float64)
+    sums = np.bincount(places - low, masses).astype(np.float64)
+    kept = np.flatnonzero(sums).astype(np.int64)
+    return kept + low, sums[kept]
+
+
 def tilt_where(reached: Callable[[float], bool]) -> float:
     """A θ at which a condition that holds from some θ on begins to hold, roughly; any θ gives a bound."""
     low, high = 0.0, 1.0
@@ -474,18 +504,19 @@ class _Laws:
         law, missing, rounding = self._found[larger]
         spread = np.zeros(2 * len(law) - 1)
         spread[::2] = law
-        binomial, cut = _without_faint_ends(_binomial(counts[0]))
+        binomial, cut = _binomial(counts[0])
         law, also_cut = _without_faint_ends(np.convolve(spread, binomial))
         return law, missing + (cut + also_cut) * FAINT, rounding + (len(binomial) + 2) * _EPS
 
 
-def _binomial(count: int) -> Floats:
-    """The probabilities of heads among fair coins, each correctly rounded."""
+@lru_cache(maxsize=256)
+def _binomial(count: int) -> tuple[Floats, int]:
+    """The probabilities of heads among fair coins, each correctly rounded, without faint ends."""
     ways, found = 1, []
     for heads in range(count + 1):
         found.append(ways / (1 << count))
         ways = ways * (count - heads) // (heads + 1)
-    return np.array(found)
+    return _without_faint_ends(np.array(found))
 
 
 def _without_faint_ends(law: Floats) -> tuple[Floats, int]:

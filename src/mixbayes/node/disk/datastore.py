@@ -122,9 +122,13 @@ CREATE TABLE own_release (
     delta REAL NOT NULL
 ) STRICT;
 """
+KNOWN = """
+ALTER TABLE noise ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE noise ADD COLUMN numbers INTEGER NOT NULL DEFAULT 0;
+"""
 COMPUTING_PARTY = Schema(
     "computing party",
-    (ROUNDS, NOISE + NOISY_COUNTS, RECIPES + BEST, ASIDE, BROKEN_QUESTIONS + LAST_QUESTION, OWN_RELEASES),
+    (ROUNDS, NOISE + NOISY_COUNTS, RECIPES + BEST, ASIDE, BROKEN_QUESTIONS + LAST_QUESTION, OWN_RELEASES, KNOWN),
 )
 JOINT_TEST = "joint test"
 """With this begins what the table `noise` says of contributions, where the noise is that of a joint test."""
@@ -158,7 +162,7 @@ CREATE TABLE drawn (
     PRIMARY KEY (agreement, mixer)
 ) STRICT;
 """
-HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION, DRAWN, OWN_RELEASES))
+HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION, DRAWN, OWN_RELEASES, KNOWN))
 
 
 class Tables:
@@ -184,9 +188,11 @@ class Tables:
 
     def releases(self) -> list[Release]:
         """All noise that is charged."""
-        query = "SELECT coins, coordinates FROM noise WHERE coordinates > 0 ORDER BY agreement, round, contributions"
-        rows = self._all(query)
-        return [Release(Coins(tuple(json.loads(coins))), coordinates) for coins, coordinates in rows]
+        rows = self._all(
+            "SELECT coins, known, coordinates, numbers FROM noise WHERE coordinates > 0"
+            " ORDER BY agreement, round, contributions"
+        )
+        return [Release(Coins(tuple(json.loads(coins)), known), *touched) for coins, known, *touched in rows]
 
     def given_away(self) -> GivenAway:
         """Everything that is charged."""
@@ -208,13 +214,16 @@ class Tables:
         sealed = None if seed is None else self._seal.close(seed, _place_of_seed(agreement, number, contributions))
         coins = json.dumps(release.coins.counts if release else [])
         self._do(
-            "INSERT INTO noise VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO noise (agreement, round, contributions, coins, coordinates, seed, known, numbers)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             agreement,
             number,
             contributions,
             coins,
             release.coordinates if release else 0,
             sealed,
+            release.coins.known if release else 0,
+            release.numbers if release else 0,
         )
 
     def noise_charges(self, agreement: str) -> int:
