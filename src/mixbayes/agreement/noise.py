@@ -206,5 +206,5 @@ def _coins(epsilon: float, delta: float, coordinates: int, numbers: int) -> Coin
         return coins_for(epsilon, delta, coordinates, numbers)
     except ValueError as error:
         raise Unsupported(
-            f"There is no such noise: {error}. Promise less (a larger epsilon), or agree on fewer attributes."
+            f"There is no such noise: {error}. Promise less (a larger epsilon or delta), or agree on fewer attributes."
         ) from None

@@ -57,8 +57,9 @@ FINE = 64
 MOST_POINTS = 1 << 22
 """No window has more of them: a coarser grid is less exact, and as safe."""
 MOST_ATOMS = 1 << 20
+"""More atoms of one coordinate are merged."""
 FINEST = 1024
-"""More atoms of one coordinate are merged, on a grid with so many steps to their standard deviation."""
+"""Into so many parts their standard deviation is then divided near zero."""
 DENSE = 8
 """So many places for every atom are counted through; where there are more, the atoms are sorted."""
 FAINT = 1e-40
@@ -185,13 +186,20 @@ class Losses:
             losses, masses = np.append(found.losses, one.losses), np.append(found.masses, up * one.masses)
             found = cls(losses, masses, found.infinite + up * one.infinite)
             if len(losses) > MOST_ATOMS:
-                found = found.merged(found.deviation / FINEST)
+                found = found.merged()
         return found
 
-    def merged(self, step: float) -> Self:
-        """With less atoms: those on a grid."""
-        grid = self.on_grid(step)
-        return type(self)(grid.losses, grid.masses, grid.infinite)
+    def merged(self) -> Self:
+        """On a few thousand points, close to each other near zero: every atom is split as on a grid."""
+        scale = self.deviation
+
+        def point(place: Floats) -> Floats:
+            return scale * np.sinh(place / FINEST)
+
+        below = np.floor(np.arcsinh(self.losses / scale) * FINEST)
+        places, masses = self._split(below, point(below), point(below + 1) - point(below))
+        losses = point(places.astype(np.float64))
+        return type(self)(losses + 64 * _EPS * np.abs(losses), masses, self.infinite)
 
     @classmethod
     def between(cls, p: Floats, q: Floats, missing: float, rounding: float) -> Self:
@@ -228,10 +236,14 @@ class Losses:
     def on_grid(self, step: float) -> Grid:
         """Every atom split between its neighbours on the grid; its masses under P and under Q stay what they are."""
         below = np.floor(self.losses / step)
-        above = self.masses * np.clip(np.expm1(below * step - self.losses) / math.expm1(-step), 0, 1)
-        places = np.concatenate([below, below + 1]).astype(np.int64)
-        places, masses = _summed(places, np.concatenate([self.masses - above, above]))
+        places, masses = self._split(below, below * step, step)
         return Grid(places, masses, self.infinite, step)
+
+    def _split(self, below: Floats, low: Floats, width: Floats | float) -> tuple[NDArray[np.int64], Floats]:
+        """The masses of all places, if every atom is split between this one, with the loss `low`, and the next one."""
+        above = self.masses * np.clip(np.expm1(low - self.losses) / np.expm1(-width), 0, 1)
+        places = np.concatenate([below, below + 1]).astype(np.int64)
+        return _summed(places, np.concatenate([self.masses - above, above]))
 
 
 @dataclass(frozen=True)
