@@ -31,10 +31,10 @@ USUAL = 40
 """So many coins a number has, about."""
 LARGEST = 8
 """If the noise were made of the largest coins alone, there would be this many of them at the least."""
-SOME = (4, 6, 10, 14, 20)
-"""How many coins of the second largest weight are tried."""
-FEW = (4, 6)
-"""How many coins of every smaller weight are tried."""
+SOME = (1, 3, 7, 11, 17)
+"""How many coins of the second largest weight are tried, beyond those that may be known."""
+FEW = (1, 3)
+"""And how many of every smaller weight."""
 SEEN = 4
 """The search looks at so many of the largest weights, as if the noise below them were uniform."""
 ROUGH, FINE = 8, 64
@@ -137,7 +137,7 @@ class _Search:
         """How many coins there may be of every weight but the largest."""
         squares = 4 * normal_deviation(self.epsilon, self.delta, math.sqrt(self.coordinates)) ** 2
         largest = min(MOST_WEIGHTS - 1, max(0, math.floor(math.log(squares / LARGEST, 4))))
-        yield from (shape for place in (largest, largest - 1) if place >= 0 for shape in _shapes(place))
+        yield from (shape for place in (largest, largest - 1) if place >= 0 for shape in _shapes(place, self.known))
 
     def cheaper(self, smaller: Counts, than: Counts | None) -> Counts | None:
         """With the fewest coins of the largest weight that are enough, if that is cheaper."""
@@ -146,7 +146,7 @@ class _Search:
         if than:
             most = _fewest(most, place, lambda counts: _cost(counts) >= _cost(than))
         else:
-            powers = ((*smaller, 1 << power) for power in range(1, MOST_COINS.bit_length()))
+            powers = ((*smaller, 1 << power) for power in range(3, MOST_COINS.bit_length()))
             most = next((counts for counts in powers if self.is_enough(counts)), most)
         if not self.is_enough(most):
             return None
@@ -177,20 +177,20 @@ class _Search:
 
     def keeps(self, coins: Coins, losses: Losses, points: int) -> bool:
         """With so many steps of the grid to the deviation of the losses."""
-        cut = losses.without_ends(ENDS * self.delta / self.coordinates)
-        whole = cut.or_else(Release(coins, self.coordinates, self.numbers).escaping)
+        whole = losses.or_else(Release(coins, self.coordinates, self.numbers).escaping)
         if whole.infinite * self.coordinates > self.delta:
             return False
-        together = Composition((whole.on_grid(whole.deviation / points),), (self.coordinates,))
-        return together.delta_at(self.epsilon) <= self.delta
+        grid = whole.on_grid(whole.deviation / points).without_ends(ENDS * self.delta / self.coordinates)
+        return Composition((grid,), (self.coordinates,)).delta_at(self.epsilon) <= self.delta
 
 
-def _shapes(place: int) -> Iterator[Counts]:
+def _shapes(place: int, known: int) -> Iterator[Counts]:
     """Below the weight of this place."""
-    if place < 2:
-        yield from [(some,) for some in SOME] if place else [()]
-    else:
-        yield from ((*(few,) * (place - 1), some) for few, some in product(FEW, SOME))
+    if not place:
+        yield ()
+    for few, some in product(FEW if place > 1 else FEW[:1], SOME if place else ()):
+        first, *others = (*(known + few,) * (place - 1), known + some)
+        yield (first + first % 2, *others)
 
 
 def _finer(counts: Counts) -> int:

@@ -112,7 +112,7 @@ class Release:
 
     @property
     def part(self) -> Hashable:
-        return self.coins, self.escaping
+        return (self.coins, self.escaping) if self.coins.known else self.coins
 
     @property
     def times(self) -> int:
@@ -180,14 +180,21 @@ class Losses:
     @classmethod
     def mixed(cls, several: Iterable[tuple[Fraction, Losses]]) -> Self:
         """Of one of these, each with this probability; which one is seen."""
-        found = cls(np.empty(0), np.empty(0), 0.0)
+        pile, atoms = list[Losses](), 0
         for share, one in several:
             up = float(share) * (1 + _EPS)
-            losses, masses = np.append(found.losses, one.losses), np.append(found.masses, up * one.masses)
-            found = cls(losses, masses, found.infinite + up * one.infinite)
-            if len(losses) > MOST_ATOMS:
-                found = found.merged()
-        return found
+            pile.append(cls(one.losses, up * one.masses, up * one.infinite))
+            atoms += len(one.losses)
+            if atoms > MOST_ATOMS:
+                pile, atoms = [cls.together(pile).merged()], 0
+        return cls.together(pile)
+
+    @classmethod
+    def together(cls, parts: Sequence[Losses]) -> Self:
+        """All atoms of these."""
+        losses = np.concatenate([one.losses for one in parts])
+        masses = np.concatenate([one.masses for one in parts])
+        return cls(losses, masses, math.fsum(one.infinite for one in parts))
 
     def merged(self) -> Self:
         """On a few thousand points, close to each other near zero: every atom is split as on a grid."""
@@ -213,17 +220,6 @@ class Losses:
     def or_else(self, infinite: float) -> Self:
         """And something else that happens so rarely, and discloses everything."""
         return replace(self, infinite=self.infinite + infinite)
-
-    def without_ends(self, most: float) -> Self:
-        """The largest and the smallest losses count as infinite, as long as their mass is at most this.
-
-        Otherwise a loss that nobody will ever see can be the one that counts in the tilted distribution.
-        """
-        order = np.argsort(self.losses, kind="stable")
-        sums = np.cumsum(self.masses[order]), np.cumsum(self.masses[order][::-1])
-        low, high = (int(np.searchsorted(side, most / 2)) for side in sums)
-        kept = order[low : len(order) - high]
-        return type(self)(self.losses[kept], self.masses[kept], self.infinite + most)
 
     @property
     def deviation(self) -> float:
@@ -258,6 +254,16 @@ class Grid:
     @property
     def losses(self) -> Floats:
         return self.places.astype(np.float64) * self.step
+
+    def without_ends(self, most: float) -> Grid:
+        """The largest and the smallest losses count as infinite, as long as their mass is at most this.
+
+        Otherwise a loss that nobody will ever see can be the one that counts in the tilted distribution.
+        """
+        sums = np.cumsum(self.masses), np.cumsum(self.masses[::-1])
+        low, high = (int(np.searchsorted(side, most / 2)) for side in sums)
+        kept = slice(low, len(self.masses) - high)
+        return replace(self, places=self.places[kept], masses=self.masses[kept], infinite=self.infinite + most)
 
     def coarser(self) -> Grid:
         return Losses(self.losses, self.masses, self.infinite).on_grid(2 * self.step)
@@ -299,9 +305,9 @@ class Composition:
             together[step.part] += step.times
             alike[step.part] = step
         cut = CUT / max(1, together.total())
-        exact = [alike[part].losses().without_ends(cut) for part in together]
+        exact = [alike[part].losses() for part in together]
         width = _step(exact, list(together.values()), coarsest)
-        return cls(tuple(one.on_grid(width) for one in exact), tuple(together.values()))
+        return cls(tuple(one.on_grid(width).without_ends(cut) for one in exact), tuple(together.values()))
 
     def coarser(self) -> Self:
         """On every second point of the grid."""
