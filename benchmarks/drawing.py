@@ -54,7 +54,7 @@ def seconds(dictionary: Dictionary, coins: Coins | None) -> float:
 
 def compare(what: str, dictionary: Dictionary, epsilon: float, times: int) -> None:
     layout = Layout(dictionary)
-    coins = coins_for(epsilon, DELTA, layout.coordinates)
+    coins = coins_for(epsilon, DELTA, layout.coordinates, layout.noisy_numbers)
     pairs = [(seconds(dictionary, None), seconds(dictionary, coins)) for _ in range(times)]
     exact, noisy = (median(side) for side in zip(*pairs, strict=True))
     print(

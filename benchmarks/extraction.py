@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from io import BytesIO
 from itertools import islice, product
 from math import ceil, sqrt
@@ -102,10 +101,8 @@ class Trained:
         return f"ε {self.epsilon:g}, σ {self.deviation:.1f}" if self.epsilon else "none"
 
 
-@cache
-def coins(epsilon: float, coordinates: int) -> Coins:
-    """The search for them takes a second."""
-    return coins_for(epsilon, DELTA, coordinates)
+def coins(epsilon: float, layout: Layout) -> Coins:
+    return coins_for(epsilon, DELTA, layout.coordinates, layout.noisy_numbers)
 
 
 def trained(problem: Problem, epsilon: float | None) -> Trained:
@@ -113,7 +110,7 @@ def trained(problem: Problem, epsilon: float | None) -> Trained:
     if epsilon is None:
         models = run_training(problem.layout, problem.tables, SEEDS)
         return Trained(problem.layout, None, problem.joint, models)
-    terms = Terms(hospitals=len(problem.tables), coins=coins(epsilon, problem.layout.coordinates))
+    terms = Terms(hospitals=len(problem.tables), coins=coins(epsilon, problem.layout))
     layout = Layout(problem.layout.dictionary, terms)
     held = clamped_in_clear(layout, blurred_in_clear(layout, problem.joint, *map(Randomness, COIN_SEEDS)))
     layout.class_counts(held)[:] -= np.uint64(IN_A_CLASS * layout.spread)  # these patients are public

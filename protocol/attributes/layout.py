@@ -63,6 +63,11 @@ class Layout:
         return 1 + sum(attribute.touched for attribute in self.dictionary.attributes)
 
     @property
+    def noisy_numbers(self) -> int:
+        """How many sums get noise."""
+        return self.classes * (1 + sum(len(attribute.units) for attribute in self.dictionary.attributes))
+
+    @property
     def spread(self) -> int:
         """The standard deviation of the noise on a count, rounded up."""
         return self.terms.coins.spread if self.terms.coins else 0

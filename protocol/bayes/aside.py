@@ -20,6 +20,11 @@ def changed(most_rows: int, share: float) -> int:
     return 1 if _nearly_certain(most_rows, share) <= MOST_ASIDE else 2
 
 
+def figures_of(classes: int) -> int:
+    """How many sums there are: one for every class and answer."""
+    return classes * classes
+
+
 def _nearly_certain(most_rows: int, share: float) -> int:
     # Rows are kept aside independently, while so many are counted: their number is negative binomial.
     mean = (most_rows + 1) * share / (1 - share)

@@ -48,7 +48,8 @@ privacies = st.builds(
     delta=st.floats(1e-9, 0.1),
     total_epsilon=st.floats(100, 1e300),
     total_delta=st.floats(0.1, 1, exclude_max=True),
-    coins=st.just((2, 2, 2, 2, 2, 2, 2, 200)),
+    coins=st.just((8, 8, 8, 200)),
+    known=st.sampled_from([0, 6]),
     release=st.sampled_from(["labels", "model"]),
 )
 MIXERS = (Mixer(name="a", address="[::1]:1"), Mixer(name="b", address="h:1"))
@@ -100,7 +101,9 @@ def federations(draw: st.DrawFn) -> Federation:
     parties = tuple(Party(name=name) for name in draw(st.lists(names, min_size=2, max_size=4, unique=True)))
     policy, privacy = draw(policies), draw(st.none() | privacies)
     if privacy and policy.test_share:
-        privacy = privacy.model_copy(update={"test_epsilon": draw(st.floats(50, 100)), "test_coins": privacy.coins})
+        privacy = privacy.model_copy(
+            update={"test_epsilon": draw(st.floats(50, 100)), "test_coins": privacy.coins, "test_known": privacy.known}
+        )
     return Federation(
         name=draw(titles),
         parties=parties,

@@ -15,6 +15,7 @@ from mixbayes.agreement import noise
 from mixbayes.agreement.agreement import BadFederation, federation_from
 from mixbayes.agreement.noise import (
     JointTest,
+    against_whom,
     document,
     in_words,
     joint_test_document,
@@ -24,11 +25,12 @@ from mixbayes.agreement.noise import (
     spent_together,
     without_noise,
 )
-from mixbayes.agreement.promise import UNIT, coins_in_words, cost, keeps, rounded_up
+from mixbayes.agreement.promise import UNIT, coins_in_words, cost, keeps, release_of, rounded_up
 from mixbayes.privacy.coins import Coins
 from mixbayes.privacy.loss import Release, delta_of, epsilon_of
 from mixbayes.protocol.attributes.dictionary import dictionary_from
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.noise import _units
 from mixbayes.protocol.errors import Unsupported
 from tests.keys.helpers import HEART, changed
 
@@ -119,12 +121,13 @@ def test_an_agreement_of_many_attributes_is_checked_soon() -> None:
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_promises_are_kept_and_add_up(epsilon: float) -> None:
     privacy = promised(DICTIONARY, epsilon, rounds=4)
-    coins = Coins(privacy.coins)
+    release = release_of(Coins(privacy.coins, privacy.known), Layout(DICTIONARY))
+    assert privacy.known > 0
     assert (privacy.epsilon, privacy.delta, privacy.release) == (epsilon, 1e-6, "labels")
-    assert keeps([Release(coins, COORDINATES)], epsilon, 1e-6)
+    assert keeps([release], epsilon, 1e-6)
     assert privacy.total_delta == 4e-6
-    together = epsilon_of([Release(coins, COORDINATES)] * 4, 4e-6)
-    assert spent_together(privacy, [Release(coins, COORDINATES)], 4) == pytest.approx(together)
+    together = epsilon_of([release] * 4, 4e-6)
+    assert spent_together(privacy, [release], 4) == pytest.approx(together)
     assert together <= privacy.total_epsilon <= together * 1.001
     federation_from(changed(HEART, (("privacy",), privacy.model_dump())))
 
@@ -199,11 +202,11 @@ def test_the_joint_test_has_noise_of_its_own_that_the_totals_cover() -> None:
     plain = promised(DICTIONARY, 2.0, rounds=4)
     for figures in (1, 2):
         found = promised(DICTIONARY, 2.0, rounds=4, test=JointTest(1.0, figures))
-        test = Release(Coins(found.test_coins), figures)
+        test = Release(Coins(found.test_coins, found.test_known), figures, len(DICTIONARY.classes) ** 2)
         assert keeps([test], 1.0, 1e-6)
         assert found.coins == plain.coins
         assert plain.total_epsilon < found.total_epsilon < plain.total_epsilon * 1.3
-        together = [Release(Coins(found.coins), COORDINATES), test]
+        together = [release_of(found.noise, Layout(DICTIONARY)), test]
         assert keeps([one for one in together for _ in range(4)], found.total_epsilon, found.total_delta)
 
 
@@ -224,7 +227,7 @@ def with_test(share: float = 0.2, **differently: object) -> dict[str, Any]:
 
 def test_an_agreement_with_a_joint_test_says_what_it_promises() -> None:
     agreed = federation_from(with_test())
-    assert agreed.test_release == Release(TEST_COINS, 1)
+    assert agreed.test_release == Release(TEST_COINS, 1, 4)
     said = joint_test_document(agreed)
     assert said
     assert said["spent"] == pytest.approx(epsilon_of([Release(TEST_COINS, 1)], 1e-6))
@@ -235,7 +238,7 @@ def test_an_agreement_with_a_joint_test_says_what_it_promises() -> None:
 def test_where_some_rows_aside_are_left_out_a_row_changes_two_figures() -> None:
     content = changed(with_test(test_epsilon=3.0), (("policy", "max_rows_each"), 1 << 20))
     agreed = federation_from(changed(content, (("dictionary", "max_rows"), 1 << 20)))
-    assert agreed.test_release == Release(TEST_COINS, 2)
+    assert agreed.test_release == Release(TEST_COINS, 2, 4)
     assert "a row can change 2 figures" in list(joint_test_in_words(agreed))[1]
 
 
@@ -253,6 +256,63 @@ def test_where_some_rows_aside_are_left_out_a_row_changes_two_figures() -> None:
 def test_agreements_whose_joint_test_keeps_no_promise(content: dict[str, Any], said: str) -> None:
     (found,) = problems(content)
     assert found.startswith(said)
+
+
+CHECKED = {"known": 2, "epsilon": 0.9, "delta": 1e-5, "total_delta": 1e-4}
+"""With the same coins, if two of each count may be known."""
+
+
+def test_coins_that_may_be_known_keep_less() -> None:
+    federation = federation_from(with_privacy(**CHECKED))
+    assert federation.layout.terms.coins == Coins(COINS.counts, 2)
+    assert federation.release == Release(Coins(COINS.counts, 2), COORDINATES, federation.layout.noisy_numbers)
+    federation_from(with_privacy(**CHECKED | {"known": 0, "epsilon": 0.87}))
+    assert problems(with_privacy(**CHECKED | {"epsilon": 0.87})) == [
+        "privacy.coins: at delta 1e-05 they give epsilon 0.896, and 0.87 is promised"
+    ]
+    (none,) = problems(with_privacy(**CHECKED | {"known": 1}))  # so many escape
+    assert "no epsilon is large enough" in none
+
+
+@pytest.mark.parametrize(("known", "said"), [(7, "less than or equal to 6"), (-1, "greater"), (True, "integer")])
+def test_so_many_coins_cannot_be_known(known: object, said: str) -> None:
+    (found,) = problems(with_privacy(known=known))
+    assert found.startswith("privacy.known: ")
+    assert said in found
+    assert problems(with_privacy(coins=[4], known=4)) == [
+        "privacy.known: of the coins of a number not all may be known"
+    ]
+
+
+def test_agreements_of_before_coins_were_checked_are_the_same_and_are_said_to_be_weaker() -> None:
+    old = federation_from(with_privacy())
+    assert old.digest() == "dc88d67ea0e59634e6a4fe3e9dd6e4c20be12f2533bab0ae1a8eee7d8ef5049f"
+    assert federation_from(with_privacy(known=0)).digest() == old.digest()
+    assert old.sections()["privacy"] == "564c9f48fbc50212"
+    assert (
+        federation_from(with_privacy(**CHECKED)).digest()
+        != federation_from(with_privacy(**CHECKED | {"known": 0})).digest()
+    )
+    tested = federation_from(with_test())
+    assert tested.digest() == "d35b8bbada51bfcc953dfccb8ceb89adf1ec81b07e08004392bbac0d7237400a"
+    for one in (old, tested):
+        assert one.privacy
+        assert against_whom(one.privacy).startswith("only against parties that follow the protocol and listen")
+
+
+def test_who_is_said_to_be_held_off() -> None:
+    checked = promised(DICTIONARY, 2.0, test=JointTest(1.0, 1))
+    assert against_whom(checked).startswith("also against a mixer, or one of two hospitals, that departs")
+    half = checked.model_copy(update={"test_known": 0})
+    assert against_whom(half).startswith("only against")
+
+
+def test_numbers_that_get_noise_are_counted_as_they_are_drawn() -> None:
+    lists = {"name": "codes", "kind": "several", "values": [f"c{i}" for i in range(30)], "most": 4}
+    number = {"name": "age", "kind": "numeric", "low": 0, "high": 100}
+    for layout in (Layout(DICTIONARY), layout_of([lists, number])):
+        assert layout.noisy_numbers == _units(layout).size >= layout.coordinates
+    assert layout_of([lists, number]).noisy_numbers == 2 * (1 + 31 + 3)
 
 
 def test_a_joint_test_without_noise_needs_no_coins() -> None:

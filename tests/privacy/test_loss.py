@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.privacy.coins import Coins
-from mixbayes.privacy.loss import STEP, Losses, Release, delta_of, epsilon_of, keeps
+from mixbayes.privacy.loss import (
+    STEP,
+    Composition,
+    Losses,
+    Release,
+    Tilted,
+    _convolved,
+    delta_of,
+    epsilon_of,
+    keeps,
+)
 from tests.privacy.privately import any_coins, delta_by_enumeration, hockey_stick
 
 SMALL = st.builds(
@@ -141,6 +153,46 @@ def test_many_coordinates_and_many_rounds_take_no_time() -> None:
     assert delta_of([Release(Coins((2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 36, 9)), 5000)], 0.1) == pytest.approx(
         7.8e-13, rel=0.02
     )
+
+
+def tilted_laws() -> tuple[Composition, float, list[Fraction]]:
+    """Some losses, a tilt, and exactly the tilted law of their sum, modulo the points of the transform."""
+    parts = [Losses.of(Coins(counts)).on_grid(0.05) for counts in ((4, 3), (8,))]
+    together, theta = Composition(tuple(parts), (3, 2)), 1.5
+    exact = [Fraction(0)] * POINTS
+    exact[0] = Fraction(1)
+    for grid, times in zip(parts, together.times, strict=True):
+        law = list(zip(grid.places.tolist(), map(Fraction, grid.tilted(theta).tolist()), strict=True))
+        for _ in range(times):
+            before, exact = exact, [Fraction(0)] * POINTS
+            for at, mass in enumerate(before):
+                for place, more in law:
+                    exact[(at + place) % POINTS] += mass * more
+    return together, theta, exact
+
+
+POINTS = 128
+
+
+def test_the_transform_is_wrong_by_no_more_than_is_said() -> None:
+    together, theta, exact = tilted_laws()
+    masses, wrong = _convolved(together, theta, POINTS)
+    errors = [abs(Fraction(mass) - right) for mass, right in zip(masses.tolist(), exact, strict=True)]
+    assert 0 < max(errors) <= wrong < 1e-11
+
+
+def test_what_the_transform_may_be_wrong_by_is_added_to_delta() -> None:
+    """In full, at every loss above ε, as if no mass had been found there."""
+    together, theta, _ = tilted_laws()
+    found = Tilted.of(together, theta)
+    points = 1 << (found.losses.size - 1).bit_length()
+    assert found.wrong == _convolved(together, theta, points)[1] > 0
+    for epsilon in (0.2, 1.0, 2.0):
+        above = found.losses[found.losses > epsilon]
+        hidden = math.exp(found.log_moment) * np.exp(-theta * above) @ -np.expm1(epsilon - above)
+        for wrong in (found.wrong, 1e-3):
+            more = replace(found, masses=0 * found.masses, wrong=wrong).delta_at(epsilon)
+            assert more >= wrong * hidden * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("moved", [0, 1, 3, 4])

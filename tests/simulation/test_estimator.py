@@ -111,9 +111,10 @@ def test_the_estimator_says_what_it_promised_and_spent() -> None:
     X, y = load_iris(return_X_y=True)
     joint = with_noise().fit(X, y)
     assert joint.privacy_
-    coins = Coins(tuple(joint.privacy_["noise"]["coins"]))
+    noise = joint.privacy_["noise"]
+    release = Release(Coins(tuple(noise["coins"]), noise["known"]), 1 + 4, 3 * (1 + 4 * 4))
     assert (joint.privacy_["epsilon"], joint.privacy_["delta"]) == (4.0, 1e-4)
-    assert joint.privacy_["spent"] == pytest.approx(epsilon_of([Release(coins, 1 + 4)], 1e-4))
+    assert joint.privacy_["spent"] == pytest.approx(epsilon_of([release], 1e-4))
     assert joint.privacy_["spent"] <= 4.0
     assert np.mean(joint.predict(X) == y) > 0.8
     assert not hasattr(joint, "predict_proba")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.privacy.coins import Coins
-from mixbayes.privacy.loss import Release, epsilon_of
+from mixbayes.agreement.promise import release_of
+from mixbayes.privacy.loss import epsilon_of
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.recipe import read_recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
@@ -92,9 +92,13 @@ def test_what_the_outcome_says_of_noise(opened: Opened) -> None:
     assert outcome.privacy
     assert (privacy.epsilon, privacy.delta, privacy.total_delta) == (4.0, 1e-4, 1e-4)
     assert federation.policy.min_rows == 5
-    coins = Coins(privacy.coins)
-    assert outcome.privacy["noise"] == {"coins": list(coins.counts), "standard_deviation": coins.deviation}
-    spent = epsilon_of([Release(coins, federation.layout.coordinates)], 1e-4)
+    coins = privacy.noise
+    assert outcome.privacy["noise"] == {
+        "coins": list(coins.counts),
+        "known": coins.known,
+        "standard_deviation": coins.deviation,
+    }
+    spent = epsilon_of([release_of(coins, federation.layout)], 1e-4)
     assert outcome.privacy["spent"] == pytest.approx(spent)
     assert spent <= 4.0
     assert outcome.document()["privacy"] == outcome.privacy

@@ -31,14 +31,14 @@ from mixbayes.agreement.addresses import host_and_port
 from mixbayes.agreement.members import Mixer, Party
 from mixbayes.agreement.pins import KeyChange, change_problems, current_key, key_problems
 from mixbayes.agreement.problems import Problem, lines, refuse
-from mixbayes.agreement.promise import cost, keeps
-from mixbayes.privacy.coins import Coins
+from mixbayes.agreement.promise import cost, keeps, release_of
+from mixbayes.privacy.coins import MOST_KNOWN, Coins
 from mixbayes.privacy.loss import Release
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.terms import Terms
 from mixbayes.protocol.bayes.aside import MOST_ASIDE as MOST_ASIDE_ASKED
-from mixbayes.protocol.bayes.aside import asked, changed
+from mixbayes.protocol.bayes.aside import asked, changed, figures_of
 from mixbayes.protocol.bayes.cut_widths import MOST_BINS, widths_for
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe, read_recipe
@@ -85,6 +85,7 @@ def _twice(things: Iterable[Thing]) -> set[Thing]:
 Title = Annotated[str, Field(strict=True), AfterValidator(_one_readable_line)]
 Whole = Annotated[int, Field(strict=True, ge=1)]
 Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
+Known = Annotated[int, Field(strict=True, ge=0, le=MOST_KNOWN)]
 
 
 class _Frozen(BaseModel):
@@ -139,12 +140,16 @@ class Privacy(_Frozen):
     total_delta: Annotated[Positive, Field(lt=1)]
     coins: tuple[Annotated[int, Field(strict=True, ge=0)], ...]
     """How many coins of weight 1, 2, 4 and so on make the noise on a count."""
+    known: Known = 0
+    """How many of these one of the two who toss may know; 0 in agreements of before coins were checked."""
     release: Given = "labels"
     """What hospitals get of a round: labels, or the noisy counts themselves, which are a classifier to keep."""
     test_epsilon: Annotated[Positive, Field(le=MOST_EPSILON)] | None = None
     """Of the joint test of one round; nothing where no patients are kept aside for it."""
     test_coins: tuple[Annotated[int, Field(strict=True, ge=0)], ...] = ()
     """How many coins of each weight make the noise on a figure of it."""
+    test_known: Known = 0
+    """How many of these one of the two who toss may know."""
 
     @field_validator("coins", "test_coins")
     @classmethod
@@ -152,6 +157,30 @@ class Privacy(_Frozen):
         if coins or about.field_name == "coins":
             Coins(coins)
         return coins
+
+    @field_validator("known", "test_known")
+    @classmethod
+    def _leave_some(cls, known: int, about: ValidationInfo) -> int:
+        coins = about.data.get("coins" if about.field_name == "known" else "test_coins")
+        if known and coins is not None and known >= sum(coins):
+            raise ValueError("of the coins of a number not all may be known")
+        return known
+
+    @property
+    def noise(self) -> Coins:
+        """On a count."""
+        return Coins(self.coins, self.known)
+
+    @property
+    def test_noise(self) -> Coins | None:
+        """On a figure of the joint test, if there is one."""
+        return Coins(self.test_coins, self.test_known) if self.test_coins else None
+
+    @model_serializer(mode="wrap")
+    def _without_what_came_later(self, content: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """As in a policy."""
+        found: dict[str, object] = content(self)
+        return {key: value for key, value in found.items() if value or key not in ("known", "test_known")}
 
 
 class Cutting(_Frozen):
@@ -332,7 +361,7 @@ class Federation(_Frozen):
     @property
     def layout(self) -> Layout:
         """Where each count stands, and how large it can be."""
-        coins = Coins(self.privacy.coins) if self.privacy else None
+        coins = self.privacy.noise if self.privacy else None
         policy = self.policy
         terms = Terms(len(self.parties), policy.min_rows, policy.max_rows_each, coins, folds=policy.folds)
         return Layout(self.dictionary, terms)
@@ -368,7 +397,7 @@ class Federation(_Frozen):
     @property
     def release(self) -> Release | None:
         """What one round gives away of a patient, if noise is agreed."""
-        return Release(Coins(self.privacy.coins), self.layout.coordinates) if self.privacy else None
+        return release_of(self.privacy.noise, self.layout) if self.privacy else None
 
     @property
     def joint_test(self) -> bool:
@@ -386,14 +415,13 @@ class Federation(_Frozen):
     @property
     def test_coins(self) -> Coins | None:
         """Of the noise on each figure of the joint test, if noise is agreed."""
-        agreed = self.privacy
-        return Coins(agreed.test_coins) if agreed and agreed.test_coins and self.joint_test else None
+        return self.privacy.test_noise if self.privacy and self.joint_test else None
 
     @property
     def test_release(self) -> Release | None:
         """What the joint test of one round gives away of a patient, if noise is agreed."""
         figures = changed(self.layout.rows_each, self.policy.test_share)
-        return Release(self.test_coins, figures) if self.test_coins else None
+        return Release(self.test_coins, figures, figures_of(self.layout.classes)) if self.test_coins else None
 
     @property
     def releases(self) -> list[Release]:

@@ -167,6 +167,10 @@ def _privacy_lines(privacy: Privacy | None) -> Iterator[str]:
     yield f"total_delta = {privacy.total_delta!r}"
     yield "# The noise on a count that keeps this: so many coins of weight 1, 2, 4 and so on."
     yield f"coins = {list(privacy.coins)!r}"
+    if privacy.known:
+        yield "# So many coins of every count may be known to a mixer, or to one of two hospitals, that departs from"
+        yield "# the protocol while they are tossed. If it tries to know more, it is found and named, but for delta."
+        yield f"known = {privacy.known!r}"
     yield "# What hospitals get of a round: labels, or the noisy counts themselves, as a model to keep."
     yield f"release = {_text(privacy.release)}"
     if privacy.test_epsilon is not None:
@@ -174,6 +178,8 @@ def _privacy_lines(privacy: Privacy | None) -> Iterator[str]:
         yield "# totals above count both: a patient kept aside for it is in no count, and pays for one of the two."
         yield f"test_epsilon = {privacy.test_epsilon!r}"
         yield f"test_coins = {list(privacy.test_coins)!r}"
+        if privacy.test_known:
+            yield f"test_known = {privacy.test_known!r}"
 
 
 def _recipe_lines(recipes: Sequence[str]) -> Iterator[str]:

@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 from mixbayes.agreement.agreement import MOST_EPSILON, Federation, Given, Privacy
-from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, rounded_up
+from mixbayes.agreement.promise import UNIT, coins_in_words, cost, noise_document, release_of, rounded_up
 from mixbayes.privacy.choosing import coins_for
 from mixbayes.privacy.coins import Coins
 from mixbayes.privacy.loss import Release
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.aside import figures_of
 from mixbayes.protocol.errors import Unsupported
 
 USUAL_DELTA = 1e-6
@@ -38,11 +39,11 @@ def promised(
     """
     in_all = float(f"{rounds * delta:.12g}") if total_delta is None else total_delta
     _refuse_no_promise(epsilon, delta, in_all)
-    coordinates = Layout(dictionary).coordinates
-    coins = _coins(epsilon, delta, coordinates)
-    drawn = [Release(coins, coordinates)]
+    layout = Layout(dictionary)
+    coins = _coins(epsilon, delta, layout.coordinates, layout.noisy_numbers)
+    drawn = [release_of(coins, layout)]
     if test:
-        drawn.append(_test_release(test, delta))
+        drawn.append(_test_release(test, delta, layout.classes))
     once, together = cost(drawn, in_all), total_epsilon
     if together is None:
         together = rounded_up(cost(drawn, in_all, rounds))
@@ -59,9 +60,11 @@ def promised(
         total_epsilon=together,
         total_delta=in_all,
         coins=coins.counts,
+        known=coins.known,
         release=release,
         test_epsilon=test.epsilon if test else None,
         test_coins=drawn[1].coins.counts if test else (),
+        test_known=drawn[1].coins.known if test else 0,
     )
 
 
@@ -79,21 +82,21 @@ def usual_test_epsilon(epsilon: float) -> float:
     return epsilon / 2
 
 
-def _test_release(test: JointTest, delta: float) -> Release:
+def _test_release(test: JointTest, delta: float, classes: int) -> Release:
     if not 0 < test.epsilon <= MOST_EPSILON:
         raise Unsupported(f"A test epsilon of {test.epsilon:g} is not possible: above 0, and at most {MOST_EPSILON:g}.")
-    return Release(_coins(test.epsilon, delta, test.changed), test.changed)
+    figures = figures_of(classes)
+    return Release(_coins(test.epsilon, delta, test.changed, figures), test.changed, figures)
 
 
 def document(privacy: Privacy, layout: Layout) -> dict[str, Any]:
     """What one round promises, with which noise, and the ε that it really costs."""
-    coins = Coins(privacy.coins)
     return {
         "epsilon": privacy.epsilon,
         "delta": privacy.delta,
         "unit": UNIT,
-        "noise": noise_document(coins),
-        "spent": cost([Release(coins, layout.coordinates)], privacy.delta),
+        "noise": noise_document(privacy.noise),
+        "spent": cost([release_of(privacy.noise, layout)], privacy.delta),
     }
 
 
@@ -118,9 +121,26 @@ def joint_test_in_words(federation: Federation) -> Iterator[str]:
 
 def in_words(privacy: Privacy) -> Iterator[str]:
     """What is promised of one round, and by which noise."""
-    coins = Coins(privacy.coins)
+    coins = privacy.noise
     yield f"epsilon {privacy.epsilon:g} and delta {privacy.delta:g} a round, for {UNIT}"
     yield f"{coins_in_words(coins)} on every count, a standard deviation of {coins.deviation:.4g}"
+
+
+def against_whom(privacy: Privacy) -> str:
+    """In words against whom the promise holds."""
+    if not all(coins.known for coins in (privacy.noise, privacy.test_noise) if coins):
+        return (
+            "only against parties that follow the protocol and listen. Nobody checks the coins of this agreement, and "
+            "a mixer, or one of two hospitals, that departs from the protocol while they are tossed may know half of "
+            "them. A new agreement has coins that are checked"
+        )
+    return (
+        "also against a mixer, or one of two hospitals, that departs from the protocol while noise is drawn: it is "
+        f"found, or knows at most {privacy.known} coins of a count, which is accounted for. It covers what is computed "
+        "from noisy counts. Not covered: two mixers together, and counts of a hospital that enter without noise when "
+        "it asks (its folds, groups, recipes of its own, the rows asked about), which mixers could tell single bits "
+        "of by departing from the protocol"
+    )
 
 
 def spent_together(privacy: Privacy, releases: Sequence[Release], rounds: int) -> float:
@@ -180,11 +200,11 @@ def _refuse_no_promise(epsilon: float, delta: float, total_delta: float) -> None
         raise Unsupported(f"A total delta of {total_delta:g} promises nothing: agree on one below 1, or fewer rounds.")
 
 
-@lru_cache(maxsize=64)  # the search takes seconds, and cross-validation trains with the same promise again
-def _coins(epsilon: float, delta: float, coordinates: int) -> Coins:
+@lru_cache(maxsize=64)  # cross-validation trains with the same promise again
+def _coins(epsilon: float, delta: float, coordinates: int, numbers: int) -> Coins:
     try:
-        return coins_for(epsilon, delta, coordinates)
+        return coins_for(epsilon, delta, coordinates, numbers)
     except ValueError as error:
         raise Unsupported(
-            f"There is no such noise: {error}. Promise less (a larger epsilon), or agree on fewer attributes."
+            f"There is no such noise: {error}. Promise less (a larger epsilon or delta), or agree on fewer attributes."
         ) from None

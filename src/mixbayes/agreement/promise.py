@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from mixbayes.privacy.coins import Coins
 from mixbayes.privacy.loss import TOLERANCE, Release, delta_of, epsilon_of
+from mixbayes.protocol.attributes.layout import Layout
 
 UNIT = "one row more or less in one hospital's table"
 """What the promise is about. A patient with rows in two hospitals counts twice."""
@@ -24,7 +25,12 @@ def keeps(releases: Sequence[Release], epsilon: float, delta: float) -> bool:
 
 def cost(releases: Sequence[Release], delta: float, rounds: int = 1) -> float:
     """The ε of so many rounds together at this δ, each with these releases; it may be infinite."""
-    return _epsilon(tuple(Release(one.coins, rounds * one.coordinates) for one in releases), delta)
+    return _epsilon(tuple(one.again(rounds) for one in releases), delta)
+
+
+def release_of(coins: Coins, layout: Layout) -> Release:
+    """What the noisy counts of one round give away of a patient."""
+    return Release(coins, layout.coordinates, layout.noisy_numbers)
 
 
 def rounded_up(number: float) -> float:
@@ -37,7 +43,8 @@ def rounded_up(number: float) -> float:
 
 def noise_document(coins: Coins) -> Mapping[str, object]:
     """The noise on a cell as documents have it."""
-    return {"coins": list(coins.counts), "standard_deviation": coins.deviation}
+    known = {"known": coins.known} if coins.known else {}
+    return {"coins": list(coins.counts), **known, "standard_deviation": coins.deviation}
 
 
 def coins_in_words(coins: Coins) -> str:

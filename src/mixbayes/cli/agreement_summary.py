@@ -9,6 +9,7 @@ from typing import Any
 from mixbayes.agreement.agreement import Federation
 from mixbayes.agreement.members import Mixer, Party
 from mixbayes.agreement.noise import (
+    against_whom,
     all_rounds,
     document,
     exactly,
@@ -97,6 +98,7 @@ def _noise_summary(federation: Federation) -> Iterator[str]:
     promise, noise = in_words(privacy)
     yield f"promise:        {promise}"
     yield f"noise:          {noise}"
+    yield f"it holds:       {against_whom(privacy)}"
     if test := "; ".join(joint_test_in_words(federation)):
         yield f"joint test:     {test}"
     yield f"rounds cost:    {all_rounds(privacy, federation.releases, federation.policy.rounds)}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mixbayes.agreement.agreement import Federation
-from mixbayes.agreement.noise import all_rounds, exactly, in_words, joint_test_in_words
+from mixbayes.agreement.noise import against_whom, all_rounds, exactly, in_words, joint_test_in_words
 from mixbayes.agreement.pinning import not_pinned
 from mixbayes.node.log import printable
 from mixbayes.protocol.bayes.joint_test import FEWEST
@@ -68,6 +68,7 @@ def _about_noise(federation: Federation) -> Iterator[str]:
     promise, noise = in_words(privacy)
     yield f"Promised: {promise}. A patient with rows in two hospitals counts twice."
     yield f"Noise: {noise}."
+    yield f"The promise holds {against_whom(privacy)}."
     if test := "; ".join(joint_test_in_words(federation)):
         yield f"Joint test: {test}."
     yield f"Rounds: {all_rounds(privacy, federation.releases, policy.rounds)}."

@@ -3,18 +3,24 @@
 A coin of weight w adds w or nothing, and half of all weights is taken away. Two computing parties draw a coin as the
 XOR of a bit each. There must be coins of weight one: without them the noise is a multiple of the smallest weight, and
 the lowest bits of the number stay as they are.
+
+One of the two may know some coins of a number, because not every coin is checked (`checking.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isqrt
+from fractions import Fraction
+from math import comb, isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 MOST_WEIGHTS = 12
 MOST_COINS = 1 << 12
+MOST_KNOWN = 6
+"""More are not needed for any δ, and would take long to account for."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +28,17 @@ class Coins:
     """How many coins there are of weight 1, 2, 4 and so on."""
 
     counts: tuple[int, ...]
+    known: int = 0
+    """How many coins of every number one of the two who toss may know, any of them. None if one machine draws alone,
+    and in agreements that were made before coins were checked."""
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.counts) <= MOST_WEIGHTS or not all(0 <= count <= MOST_COINS for count in self.counts):
             raise ValueError(f"at most {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each are possible")
         if self.counts[0] < 2 or self.counts[0] % 2:
             raise ValueError("of weight one there must be an even number of coins, two at least")
+        if not 0 <= self.known <= min(MOST_KNOWN, sum(self.counts) - 1):
+            raise ValueError(f"of the coins of a number at most {MOST_KNOWN}, and not all, may be known")
 
     @property
     def weights(self) -> list[int]:
@@ -64,3 +75,21 @@ class Coins:
                 moved[: len(found)] += found
                 found = moved / 2
         return found
+
+
+def unknown(counts: tuple[int, ...], known: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+    """What may be left of the coins once so many are taken at random, and how probable it is."""
+    ways = comb(sum(counts), known)
+    return ((Fraction(many, ways), left) for many, left in _without(counts, known))
+
+
+def _without(counts: tuple[int, ...], known: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """What may be left, and in how many ways. What has the same coins of large weights comes together."""
+    *smaller, largest = counts
+    for taken in range(max(0, known - sum(smaller)), min(known, largest) + 1):
+        ways = comb(largest, taken)
+        if smaller:
+            of_smaller = _without(tuple(smaller), known - taken)
+            yield from ((ways * many, (*left, largest - taken)) for many, left in of_smaller)
+        else:
+            yield ways, (largest - taken,)

@@ -26,6 +26,11 @@ let V = (U + d) mod unit, and C = 1 if V < d, else 0. Then unit · G + U + d = u
 independent of G. So whoever is given Y, which is G or G + 1, can draw V, write unit · Y + V if V < d, and unit · G' + V
 with a fresh G' otherwise. That has the law of the number without the row if Y is G, and with the row if Y is G + 1. It
 is post-processing of Y. For d < 0 swap the two tables.
+
+**Known coins.** Of two who toss one may know some coins of every number, a uniform subset of them (`checking.py`), and
+sees which. So the loss of a coordinate is a mixture: of the losses of the law that the other coins have, over how many
+of each weight are known. Knowing more of them, or one number's more, is never less loss; one more coin never is more.
+That somebody knows more than was allowed for is so improbable that it counts as infinite loss, once in a release.
 """
 
 from __future__ import annotations
@@ -33,13 +38,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.checking import escaping
+from mixbayes.privacy.coins import Coins, unknown
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +56,12 @@ STEP = 1e-4
 FINE = 64
 MOST_POINTS = 1 << 22
 """No window has more of them: a coarser grid is less exact, and as safe."""
+MOST_ATOMS = 1 << 20
+"""More atoms of one coordinate are merged."""
+FINEST = 1024
+"""Into so many parts their standard deviation is then divided near zero."""
+DENSE = 8
+"""So many places for every atom are counted through; where there are more, the atoms are sorted."""
 FAINT = 1e-40
 """An outcome that is less probable counts as infinite loss."""
 CUT = 1e-20
@@ -85,21 +99,39 @@ class Release:
 
     coins: Coins
     coordinates: int
+    numbers: int = 0
+    """How many numbers get noise in all, where some coins may be known: by them an escape is improbable."""
+    draws: int = 1
+    """How often all this is given away, each time with other noise."""
 
     def __post_init__(self) -> None:
-        if self.coordinates < 1:
-            raise ValueError("a release has at least one coordinate")
+        if self.coordinates < 1 or self.draws < 1:
+            raise ValueError("a release has at least one coordinate, and is drawn at least once")
+        if self.coins.known and self.numbers < self.coordinates:
+            raise ValueError("where coins may be known a release has at least as many numbers as coordinates")
 
     @property
     def part(self) -> Hashable:
-        return self.coins
+        return (self.coins, self.escaping) if self.coins.known else self.coins
 
     @property
     def times(self) -> int:
-        return self.coordinates
+        return self.draws * self.coordinates
+
+    @property
+    def escaping(self) -> float:
+        """The mass of a coordinate's infinite loss with which all coordinates together have that of an escape."""
+        if not self.coins.known:
+            return 0.0
+        all_of_them = escaping(self.coins, self.numbers)
+        return 1.0 if all_of_them >= 1 else -math.expm1(math.log1p(-all_of_them) / self.coordinates) * (1 + 16 * _EPS)
+
+    def again(self, times: int) -> Release:
+        """So many such releases."""
+        return replace(self, draws=times * self.draws)
 
     def losses(self) -> Losses:
-        return Losses.of(self.coins)
+        return Losses.of(self.coins).or_else(self.escaping)
 
 
 def delta_of(releases: Sequence[Step], epsilon: float) -> float:
@@ -127,14 +159,54 @@ class Losses:
 
     @classmethod
     def of(cls, coins: Coins) -> Self:
-        return cls.of_move(coins.counts)
+        """By what is known of the coins."""
+        laws = _Laws()
+        return cls.mixed((share, cls.of_move(laws.of(left))) for share, left in unknown(coins.counts, coins.known))
 
     @classmethod
-    def of_move(cls, counts: Sequence[int], part: float = 1.0) -> Self:
-        """A count that moves by one with this probability, and else stays."""
-        law, missing, rounding = law_of(counts)
+    def roughly(cls, coins: Coins, finer: int) -> Self:
+        """As if the noise of so many of the smallest weights were uniform, so that a row seldom moves what is left."""
+        laws, counts = _Laws(), (sum(coins.counts[:finer]), *coins.counts[finer:])
+        several = unknown(counts, coins.known)
+        return cls.mixed((share, cls.of_move(laws.of(left[1:]), 0.5**finer)) for share, left in several)
+
+    @classmethod
+    def of_move(cls, noise: _Law, part: float = 1.0) -> Self:
+        """Of a count that moves by one with this probability, and else stays."""
+        law, missing, rounding = noise
         p = part * np.concatenate([[0.0], law]) + (1 - part) * np.concatenate([law, [0.0]])
         return cls.between(p, np.concatenate([law, [0.0]]), missing, rounding)
+
+    @classmethod
+    def mixed(cls, several: Iterable[tuple[Fraction, Losses]]) -> Self:
+        """Of one of these, each with this probability; which one is seen."""
+        pile, atoms = list[Losses](), 0
+        for share, one in several:
+            up = float(share) * (1 + _EPS)
+            pile.append(cls(one.losses, up * one.masses, up * one.infinite))
+            atoms += len(one.losses)
+            if atoms > MOST_ATOMS:
+                pile, atoms = [cls.together(pile).merged()], 0
+        return cls.together(pile)
+
+    @classmethod
+    def together(cls, parts: Sequence[Losses]) -> Self:
+        """All atoms of these."""
+        losses = np.concatenate([one.losses for one in parts])
+        masses = np.concatenate([one.masses for one in parts])
+        return cls(losses, masses, math.fsum(one.infinite for one in parts))
+
+    def merged(self) -> Self:
+        """On a few thousand points, close to each other near zero: every atom is split as on a grid."""
+        scale = self.deviation
+
+        def point(place: Floats) -> Floats:
+            return scale * np.sinh(place / FINEST)
+
+        below = np.floor(np.arcsinh(self.losses / scale) * FINEST)
+        places, masses = self._split(below, point(below), point(below + 1) - point(below))
+        losses = point(places.astype(np.float64))
+        return type(self)(losses + 64 * _EPS * np.abs(losses), masses, self.infinite)
 
     @classmethod
     def between(cls, p: Floats, q: Floats, missing: float, rounding: float) -> Self:
@@ -145,16 +217,9 @@ class Losses:
         safe = 2 * rounding + 128 * _EPS  # the logarithms are below 93
         return cls(np.log(p) - np.log(q) + safe, p * (1 + rounding), infinite * (1 + rounding))
 
-    def without_ends(self, most: float) -> Self:
-        """The largest and the smallest losses count as infinite, as long as their mass is at most this.
-
-        Otherwise a loss that nobody will ever see can be the one that counts in the tilted distribution.
-        """
-        order = np.argsort(self.losses, kind="stable")
-        sums = np.cumsum(self.masses[order]), np.cumsum(self.masses[order][::-1])
-        low, high = (int(np.searchsorted(side, most / 2)) for side in sums)
-        kept = order[low : len(order) - high]
-        return type(self)(self.losses[kept], self.masses[kept], self.infinite + most)
+    def or_else(self, infinite: float) -> Self:
+        """And something else that happens so rarely, and discloses everything."""
+        return replace(self, infinite=self.infinite + infinite)
 
     @property
     def deviation(self) -> float:
@@ -167,11 +232,14 @@ class Losses:
     def on_grid(self, step: float) -> Grid:
         """Every atom split between its neighbours on the grid; its masses under P and under Q stay what they are."""
         below = np.floor(self.losses / step)
-        above = self.masses * np.clip(np.expm1(below * step - self.losses) / math.expm1(-step), 0, 1)
-        places = np.concatenate([below, below + 1]).astype(np.int64)
-        places, where = np.unique(places, return_inverse=True)
-        masses: Floats = np.bincount(where, np.concatenate([self.masses - above, above])).astype(np.float64)
+        places, masses = self._split(below, below * step, step)
         return Grid(places, masses, self.infinite, step)
+
+    def _split(self, below: Floats, low: Floats, width: Floats | float) -> tuple[NDArray[np.int64], Floats]:
+        """The masses of all places, if every atom is split between this one, with the loss `low`, and the next one."""
+        above = self.masses * np.clip(np.expm1(low - self.losses) / np.expm1(-width), 0, 1)
+        places = np.concatenate([below, below + 1]).astype(np.int64)
+        return _summed(places, np.concatenate([self.masses - above, above]))
 
 
 @dataclass(frozen=True)
@@ -186,6 +254,16 @@ class Grid:
     @property
     def losses(self) -> Floats:
         return self.places.astype(np.float64) * self.step
+
+    def without_ends(self, most: float) -> Grid:
+        """The largest and the smallest losses count as infinite, as long as their mass is at most this.
+
+        Otherwise a loss that nobody will ever see can be the one that counts in the tilted distribution.
+        """
+        sums = np.cumsum(self.masses), np.cumsum(self.masses[::-1])
+        low, high = (int(np.searchsorted(side, most / 2)) for side in sums)
+        kept = slice(low, len(self.masses) - high)
+        return replace(self, places=self.places[kept], masses=self.masses[kept], infinite=self.infinite + most)
 
     def coarser(self) -> Grid:
         return Losses(self.losses, self.masses, self.infinite).on_grid(2 * self.step)
@@ -227,9 +305,9 @@ class Composition:
             together[step.part] += step.times
             alike[step.part] = step
         cut = CUT / max(1, together.total())
-        exact = [alike[part].losses().without_ends(cut) for part in together]
+        exact = [alike[part].losses() for part in together]
         width = _step(exact, list(together.values()), coarsest)
-        return cls(tuple(one.on_grid(width) for one in exact), tuple(together.values()))
+        return cls(tuple(one.on_grid(width).without_ends(cut) for one in exact), tuple(together.values()))
 
     def coarser(self) -> Self:
         """On every second point of the grid."""
@@ -386,6 +464,17 @@ def _rounding(composition: Composition, theta: float) -> float:
     return 8 * _EPS * math.fsum(k * (2 + top) for k, top in zip(composition.times, tops, strict=True))
 
 
+def _summed(places: NDArray[np.int64], masses: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """The places that occur, in order, and the sum of the masses at each."""
+    low = int(places.min(initial=0))
+    if int(places.max(initial=0)) - low > DENSE * places.size:
+        found, where = np.unique(places, return_inverse=True)
+        return found, np.bincount(where, masses).astype(np.float64)
+    sums = np.bincount(places - low, masses).astype(np.float64)
+    kept = np.flatnonzero(sums).astype(np.int64)
+    return kept + low, sums[kept]
+
+
 def tilt_where(reached: Callable[[float], bool]) -> float:
     """A θ at which a condition that holds from some θ on begins to hold, roughly; any θ gives a bound."""
     low, high = 0.0, 1.0
@@ -411,31 +500,41 @@ def _step(exact: Sequence[Losses], times: Sequence[int], coarsest: float) -> flo
     return step
 
 
-def law_of(counts: Sequence[int]) -> tuple[Floats, float, float]:
-    """Probabilities of the noise without faint ends, the mass that is missing, and the relative rounding of the rest.
+_Law = tuple[Floats, float, float]
+"""Probabilities of the noise without faint ends, the mass that is missing, and the relative rounding of the rest."""
 
-    From the largest weight to the smallest, so that every convolution is a short one. Everything is positive, so that
-    also the smallest probability has a small relative error. What is cut off depends on the coins alone, not on the
-    row, so it is as if it had infinite loss.
-    """
-    law, missing, roundings = np.ones(1), 0.0, 0
-    for count in reversed(counts):
+
+class _Laws:
+    """The laws of several counts of coins, of which many have the same coins of large weights."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, ...], _Law] = {(): (np.ones(1), 0.0, 0.0)}
+
+    def of(self, counts: tuple[int, ...]) -> _Law:
+        """From the largest weight to the smallest, so that every convolution is a short one.
+
+        Everything is positive, so that also the smallest probability has a small relative error. What is cut off
+        depends on the coins alone, not on the row, so it is as if it had infinite loss.
+        """
+        larger = counts[1:]
+        if larger not in self._found:
+            self._found[larger] = self.of(larger)
+        law, missing, rounding = self._found[larger]
         spread = np.zeros(2 * len(law) - 1)
         spread[::2] = law
-        binomial, cut = _without_faint_ends(_binomial(count))
+        binomial, cut = _binomial(counts[0])
         law, also_cut = _without_faint_ends(np.convolve(spread, binomial))
-        missing += (cut + also_cut) * FAINT
-        roundings += len(binomial) + 2
-    return law, missing, roundings * _EPS
+        return law, missing + (cut + also_cut) * FAINT, rounding + (len(binomial) + 2) * _EPS
 
 
-def _binomial(count: int) -> Floats:
-    """The probabilities of heads among fair coins, each correctly rounded."""
+@lru_cache(maxsize=256)
+def _binomial(count: int) -> tuple[Floats, int]:
+    """The probabilities of heads among fair coins, each correctly rounded, without faint ends."""
     ways, found = 1, []
     for heads in range(count + 1):
         found.append(ways / (1 << count))
         ways = ways * (count - heads) // (heads + 1)
-    return np.array(found)
+    return _without_faint_ends(np.array(found))
 
 
 def _without_faint_ends(law: Floats) -> tuple[Floats, int]:

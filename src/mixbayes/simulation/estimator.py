@@ -22,7 +22,6 @@ from mixbayes.local_methods.containers import read_columns
 from mixbayes.local_methods.tables import Table
 from mixbayes.model.classifier import TableClassifier
 from mixbayes.model.frames import texts_of
-from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
@@ -262,7 +261,7 @@ class FederatedNaiveBayes(TableClassifier):
         if self.epsilon is None or not noisy:
             return Layout(dictionary)
         privacy = promised(dictionary, self.epsilon, self.delta, release=self.release)
-        layout = Layout(dictionary, Terms(coins=Coins(privacy.coins)))
+        layout = Layout(dictionary, Terms(coins=privacy.noise))
         self.privacy_ = document(privacy, layout)
         return layout
 

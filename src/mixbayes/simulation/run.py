@@ -23,7 +23,6 @@ from mixbayes.mixers.node import Settings as MixerSettings
 from mixbayes.node.rounds.state import FAILED, SERVING
 from mixbayes.parties.desk import AtOwnNode
 from mixbayes.parties.settings import Settings as PartySettings
-from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.several import USUAL_MOST
@@ -173,7 +172,7 @@ def simulate(
         )
     # Nothing is made ahead, so that every byte is counted where it is needed.
     rules = Rules(min_rows, max_rows_each, privacy, wished.folds, wished.agreed, ahead=0)
-    coins = Coins(privacy.coins) if privacy else None
+    coins = privacy.noise if privacy else None
     layout = Layout(dictionary, Terms(len(training), min_rows, max_rows_each, coins, folds=wished.folds))
     _refuse_unfit(layout, protocol)
     wished.refuse_unfit(layout, protocol)

@@ -74,7 +74,7 @@ def serving(tmp_path: Path) -> Iterator[Rounds]:
 def fill(tables: RoundTables) -> None:
     tables.put_recipe_model(1, "north", "weight 2", RUN, SECRETS[4])
     tables.put_aside(1, "north", ID, SECRETS[5])
-    tables.charge_noise("f" * 64, 1, "", Release(Coins((40,)), 3), b"s" * 32)
+    tables.charge_noise("f" * 64, 1, "", Release(Coins((40,), 2), 3, 12), b"s" * 32)
     tables.asked.add_question(QUESTION, 0, Charged("north", 1, 1, 5, 1))
     tables.asked.put_spent(1, "north", 1, 5)
     tables.asked.add_answer(QUESTION, 0, SECRETS[2])

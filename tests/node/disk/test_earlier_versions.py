@@ -11,13 +11,15 @@ import pytest
 from mixbayes.agreement.agreement import Federation, federation_from
 from mixbayes.node.disk import audit
 from mixbayes.node.disk.database import Database
-from mixbayes.node.disk.datastore import COMPUTING_PARTY, HOSPITAL
+from mixbayes.node.disk.datastore import COMPUTING_PARTY, HOSPITAL, Datastore, Tables
 from mixbayes.node.disk.heads import heads_in
 from mixbayes.node.disk.schema import Schema
 from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, SERVING
 from mixbayes.parties.with_mixers.contributing import Messages, Outbox
+from mixbayes.privacy.coins import Coins
+from mixbayes.privacy.loss import Release
 from tests.mixers.three_hospitals import Clock
 
 EARLIER = Path(__file__).parent / "earlier"
@@ -83,6 +85,26 @@ def test_a_mixer_of_the_first_tables_keeps_its_trail_and_begins_a_round_of_the_n
     assert audit.verify(folder, before.head, before.count).sound
     with closing(sqlite3.connect(folder / "state.sqlite")) as connection:
         assert connection.execute("SELECT state FROM round WHERE number = 1").fetchone() == (CLOSED,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema", "title"),
+    [("mixer", COMPUTING_PARTY, "mixer a"), ("hospital", HOSPITAL, "party north")],
+    ids=["mixer", "hospital"],
+)
+def test_noise_that_was_charged_before_coins_were_checked_stays_charged(
+    tmp_path: Path, kind: str, schema: Schema, title: str
+) -> None:
+    folder = put_back(tmp_path / "old", f"{kind}-protocol-1")
+    with closing(sqlite3.connect(folder / "state.sqlite")) as connection, connection:
+        connection.execute("INSERT INTO noise VALUES ('old', 1, 'a set', '[4, 5, 27]', 14, NULL)")
+    checked = Release(Coins((6, 6, 10, 15), 3), 14, 106)
+    with opened(folder, schema, title) as database:
+        ledger = Datastore(database, Tables, title, Clock())
+        with ledger.write() as tables:
+            tables.charge_noise("new", 1, "a set", checked, None)
+        with ledger.read() as tables:
+            assert set(tables.releases()) == {Release(Coins((4, 5, 27)), 14), checked}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -123,6 +123,10 @@ CREATE TABLE own_release (
     delta REAL NOT NULL
 ) STRICT;
 """
+KNOWN = """
+ALTER TABLE noise ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE noise ADD COLUMN numbers INTEGER NOT NULL DEFAULT 0;
+"""
 COMPUTING_PARTY = Schema(
     "computing party",
     (
@@ -132,7 +136,7 @@ COMPUTING_PARTY = Schema(
         ASIDE,
         BROKEN_QUESTIONS + LAST_QUESTION,
         OWN_RELEASES,
-        CHECKED_DRAWS,
+        KNOWN + CHECKED_DRAWS,
     ),
 )
 JOINT_TEST = "joint test"
@@ -167,7 +171,7 @@ CREATE TABLE drawn (
     PRIMARY KEY (agreement, mixer)
 ) STRICT;
 """
-HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION, DRAWN, OWN_RELEASES))
+HOSPITAL = Schema("party", (OUTBOX, NOISE, COUNTED + BEST, LAST_QUESTION, DRAWN, OWN_RELEASES, KNOWN))
 
 
 class Tables:
@@ -193,9 +197,11 @@ class Tables:
 
     def releases(self) -> list[Release]:
         """All noise that is charged."""
-        query = "SELECT coins, coordinates FROM noise WHERE coordinates > 0 ORDER BY agreement, round, contributions"
-        rows = self._all(query)
-        return [Release(Coins(tuple(json.loads(coins))), coordinates) for coins, coordinates in rows]
+        rows = self._all(
+            "SELECT coins, known, coordinates, numbers FROM noise WHERE coordinates > 0"
+            " ORDER BY agreement, round, contributions"
+        )
+        return [Release(Coins(tuple(json.loads(coins)), known), *touched) for coins, known, *touched in rows]
 
     def given_away(self) -> GivenAway:
         """Everything that is charged."""
@@ -217,13 +223,16 @@ class Tables:
         sealed = None if seed is None else self._seal.close(seed, _place_of_seed(agreement, number, contributions))
         coins = json.dumps(release.coins.counts if release else [])
         self._do(
-            "INSERT INTO noise VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO noise (agreement, round, contributions, coins, coordinates, seed, known, numbers)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             agreement,
             number,
             contributions,
             coins,
             release.coordinates if release else 0,
             sealed,
+            release.coins.known if release else 0,
+            release.numbers if release else 0,
         )
 
     def noise_charges(self, agreement: str) -> int:

@@ -18,6 +18,9 @@ from mixbayes.privacy.coins import Coins
 from mixbayes.research.noise.patients import Floats
 
 DELTA = 1e-6
+NUMBERS = 300
+"""That get noise, where coins are chosen. It makes little difference how many: of a hundred to some hundred, liars may
+know as many coins."""
 
 
 class Mechanism(Protocol):
@@ -99,7 +102,7 @@ HOSPITALS = 4
 
 @cache
 def of_coins(epsilon: float, touched: float) -> Mechanism:
-    return OfCoins(coins_for(epsilon, DELTA, round(touched)))
+    return OfCoins(coins_for(epsilon, DELTA, round(touched), NUMBERS))
 
 
 @cache
