@@ -50,7 +50,7 @@ OPEN_TO_ALL = {
 }
 """The columns of bytes that a backup may have: ids, hashes and tags; and those that are empty in it."""
 EMPTIED = {("noise", "seed"), ("outbox", "message"), ("round", "model"), ("round", "counts")}
-WITHOUT_ROWS = {"answer", "aside", "recipe_model"}
+WITHOUT_ROWS = {"answer", "aside", "draw", "recipe_model"}
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def serving(tmp_path: Path) -> Iterator[Rounds]:
             rounds.hold(1, name, name.encode().ljust(16), SECRETS[1])
         chosen = rounds.current().sealed_set
         rounds.seal(1, chosen)
-        rounds.charge_noise(1, chosen)
+        rounds.charge_noise(1, chosen).notes["coins"] = b"shares of coins"
         rounds.keep_model(1, RUN, SECRETS[0], [], SECRETS[3])
         rounds.serve(1, RUN)
         with rounds.datastore.write() as tables:

@@ -38,6 +38,7 @@ _LEFT_OUT = {
         "DELETE FROM aside",
         "DELETE FROM answer",
         "UPDATE noise SET seed = NULL",
+        "DELETE FROM draw",
     ),
     # What a hospital has not sent yet is not sent later either: its next contribution is made anew.
     HOSPITAL.kind: ("UPDATE outbox SET message = NULL, acknowledged = 1", "UPDATE noise SET seed = NULL"),
