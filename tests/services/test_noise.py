@@ -11,14 +11,16 @@ import pytest
 
 from mixbayes.model.classifier import ReleasedNaiveBayes
 from mixbayes.model.document import ReleasedModel, read_model
-from mixbayes.node.rounds.state import CLOSED, COLLECTING, SERVING
+from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SERVING
 from mixbayes.parties.desk import at_mixers
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.noise import clamped_in_clear
+from mixbayes.protocol.computing_party import B
 from mixbayes.protocol.errors import BadData
 from mixbayes.tables.counting import counted
 from mixbayes.transport.errors import RefusedByPolicy
-from tests.services.couple import NORTH, ROWS, SOUTH, make_couple
+from tests.protocol.cheats import all_of_them, cancelling, lying
+from tests.services.couple import NORTH, OTHER, ROWS, SOUTH, make_couple
 from tests.services.helpers import Site, make_site, wait_until
 
 NOISE: dict[str, Any] = {"epsilon": 4.0, "delta": 1e-6, "total_epsilon": 4.0, "total_delta": 1e-6, "coins": [24]}
@@ -112,3 +114,24 @@ def test_two_hospitals_alone(tmp_path: Path, release: str) -> None:
 def test_a_damaged_file_is_refused(text: str) -> None:
     with pytest.raises(BadData, match=r"no model|damaged"):
         read_model(text)
+
+
+def test_a_mixer_that_cancels_coins_is_named_and_nothing_is_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = make_site(tmp_path, privacy=NOISE)
+    with lying(B, cancelling(all_of_them), monkeypatch), site.mixers():
+        site.contribute(*site.federation.names)
+        wait_until(lambda: site.journals["a"].says("mixer b, at opened coins", '"E217"'), "mixer a names mixer b")
+        site.wait_for(FAILED)
+
+
+@pytest.mark.parametrize("cheat", [NORTH, SOUTH])
+def test_of_two_hospitals_the_one_that_cancels_coins_is_named(
+    tmp_path: Path, cheat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    couple = make_couple(tmp_path, privacy=NOISE, policy={"minimum": 2})
+    said = f"party {cheat}, at opened coins", '"E217"'
+    with lying((NORTH, SOUTH).index(cheat), cancelling(all_of_them), monkeypatch), couple.nodes():
+        wait_until(lambda: couple.site.journals[OTHER[cheat]].says(*said), "the other one names it")
+        couple.wait_for(FAILED)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,16 +19,16 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.bayes import tossing
 from mixbayes.protocol.bayes.tossing import COINS, HALF, OPENED, Notes, toss, toss_in_clear
 from mixbayes.protocol.channel import Buffer, Channel
-from mixbayes.protocol.circuits.products import cross, to_arithmetic, weighted
+from mixbayes.protocol.circuits.products import cross, weighted
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import CheatingToss, OutOfRange, PeerError, PeerGone
 from mixbayes.protocol.packing import pack_bits
 from mixbayes.protocol.randomness import Randomness
+from tests.protocol.cheats import all_of_them, another_choice, cancelling, lying
 from tests.protocol.pairs import SEEDS, both, forget_pair, random_for, seed, shared_pair
 
 FEW = Coins((4, 2, 3))
 WORD = 64
-Lie = Callable[[ComputingParty, Bits], Words]
 roles = pytest.mark.parametrize("cheat", [A, B], ids=["A lies", "B lies"])
 
 
@@ -86,41 +85,6 @@ def test_whatever_coins_somebody_aims_at_fall_into_every_number_and_every_weight
 
 
 # What liars get
-
-
-def cancelling(bad: Callable[[int], NDArray[np.intp]]) -> Lie:
-    """The liar sends −1 in place of −2·bit for some of the coins it sends, so that they show its own bit."""
-
-    def lie(me: ComputingParty, bits: Bits) -> Words:
-        sends, asks = me.halves(bits)
-        words = sends * np.uint64(2**WORD - 2)
-        words[bad(words.size)] = np.uint64(2**WORD - 1)
-        as_sender, as_receiver = cross(me, asks, words[None], WORD)
-        return bits + me.whole(as_sender, as_receiver, bits.size).reshape(-1)
-
-    return lie
-
-
-def another_choice(me: ComputingParty, bits: Bits) -> Words:
-    """As the receiver, the liar chooses by other bits than those that it will show."""
-    sends, asks = me.halves(bits)
-    as_sender, as_receiver = cross(me, asks ^ 1, (sends * np.uint64(2**WORD - 2))[None], WORD)
-    return bits + me.whole(as_sender, as_receiver, bits.size).reshape(-1)
-
-
-def all_of_them(count: int) -> NDArray[np.intp]:
-    return np.arange(count)
-
-
-@contextmanager
-def lying(cheat: int, lie: Lie, patch: pytest.MonkeyPatch) -> Iterator[None]:
-    def made(me: ComputingParty, bits: Bits, width: int) -> Words:
-        return lie(me, bits) if me.role == cheat else to_arithmetic(me, bits, width)
-
-    with patch.context() as patched:
-        patched.setattr(tossing, "to_arithmetic", made)
-        yield
-    forget_pair()
 
 
 def caught(step: Callable[[ComputingParty], Any], kind: type[PeerError] = CheatingToss) -> list[str | None]:
