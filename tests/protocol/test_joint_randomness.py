@@ -28,7 +28,7 @@ from mixbayes.protocol.transfer.kinds import TransferKind
 from mixbayes.protocol.transfer.pool import connect_pair
 from tests.protocol.bayes.test_noise import noisy
 from tests.protocol.paillier.test_views_of_paillier import GROUP
-from tests.protocol.pairs import bits_of, both, random_for
+from tests.protocol.pairs import both, random_for
 from tests.protocol.transfer.silent_pairs import SMALL
 
 Drawn = Callable[[ComputingParty], Any]
@@ -115,7 +115,7 @@ def challenge(me: ComputingParty) -> bytes:
 def winners_number(me: ComputingParty) -> Any:
     """New multiplicative shares of the winner's number."""
     earlier, later = (np.full((2, 1, 4), number, object) for number in (2 + me.role, 5 + me.role))
-    return paillier._reshared(me, GROUP, bits_of([[0, 1, 0, 1]]), earlier, later)
+    return paillier._reshared(me, GROUP, np.array([[0, 1, 0, 1]], np.uint8), earlier, later)
 
 
 PLACES = [
