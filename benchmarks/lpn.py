@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from heapq import heappop, heappush
 
@@ -240,8 +241,9 @@ def costs(sizes: LpnSizes) -> dict[str, float]:
 
 
 def main() -> None:
-    for title, sizes in ({"in use": USUAL} | PUBLISHED).items():
-        print(f"{title}: {sizes}")
+    for title, sizes in ({"in use": USUAL, "shorter secret": replace(USUAL, secret=40_960)} | PUBLISHED).items():
+        few = few_secrets(sizes.outputs, sizes.secret, sizes.weight) / sizes.secret
+        print(f"{title}: {sizes}; {few:.0%} of the secret are named alone by as many outputs")
         for name, cost in costs(sizes).items():
             print(f"  {name:22} {cost:6.1f}")
 
