@@ -151,7 +151,7 @@ def test_totals_that_cannot_be_are_refused(change: int) -> None:
         checked(sheet, words + np.uint64(change), patients.groups, "mixer a or mixer b")
 
 
-@pytest.mark.parametrize(("first", "last", "refused"), [(0, 0, False), (0, 1, True), (100, 100, True)])
+@pytest.mark.parametrize(("first", "last", "refused"), [(0, 0, False), (0, 1, True), (31, 31, True)])
 def test_scores_that_cannot_be_are_refused(first: int, last: int, refused: bool) -> None:
     """More rows above a higher threshold than above a lower one, or more than there are."""
     layout = layout_of()
