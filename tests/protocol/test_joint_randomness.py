@@ -24,7 +24,7 @@ from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.paillier import classification as paillier
 from mixbayes.protocol.transfer.base import receive_base, send_base
 from mixbayes.protocol.transfer.extension import FOURS, UNIT
-from mixbayes.protocol.transfer.kinds import TransferKind
+from mixbayes.protocol.transfer.kinds import EXTENDED, TransferKind
 from mixbayes.protocol.transfer.pool import connect_pair
 from tests.protocol.bayes.test_noise import noisy
 from tests.protocol.paillier.test_views_of_paillier import GROUP
@@ -112,6 +112,16 @@ def challenge(me: ComputingParty) -> bytes:
     return (pool._sender if me.role == A else pool._receiver)._challenges.next(np.zeros(1, np.uint8))
 
 
+def pads_sent(kind: TransferKind) -> Drawn:
+    """Both pads of transfers, at their sender; the receiver has one of each."""
+
+    def drawn(me: ComputingParty) -> Words:
+        sent, _ = connect_pair(me.role, me.channel, me.random, kind=kind).take(8)
+        return sent.pads
+
+    return drawn
+
+
 def winners_number(me: ComputingParty) -> Any:
     """New multiplicative shares of the winner's number."""
     earlier, later = (np.full((2, 1, 4), number, object) for number in (2 + me.role, 5 + me.role))
@@ -130,6 +140,8 @@ PLACES = [
     Place("what is uniform in it", noise_of_numbers, below_the_unit),
     Place("keys of base transfers, at their sender", base_keys, at_a),
     Place("keys of base transfers, at their receiver", base_keys, at_b),
+    Place("pads of extended transfers", pads_sent(EXTENDED), at_a),
+    Place("pads of silent transfers", pads_sent(SILENT), at_b),
     Place("key of the check of transfers", challenge, alike),
     Place("matrix of silent transfers", code_of_silent_transfers, alike),
     Place("shares of a winner in Paillier, at A", winners_number, at_a),
