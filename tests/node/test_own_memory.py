@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from mixbayes.node import own_memory
 from mixbayes.parties.alone import obfuscators
+from mixbayes.transport.errors import CannotServe
 from tests.protocol.paillier.test_key import small_key
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux knows whether a process is dumpable")
@@ -39,6 +41,13 @@ def test_a_node_keeps_its_memory_to_itself_before_it_reads_anything(node: str) -
         [sys.executable, "-c", script], cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=60
     )
     assert ran.stderr.splitlines()[-1] == "0 0 0"
+
+
+def test_a_system_that_forbids_it_gets_no_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_memory, "_PR_SET_DUMPABLE", -1)
+    monkeypatch.setattr(resource, "setrlimit", lambda which, limits: None)
+    with pytest.raises(CannotServe, match="does not let this node keep its memory to itself"):
+        own_memory.keep_memory_to_itself()
 
 
 def test_processes_that_make_paillier_randomness_do_so_too() -> None:

@@ -22,4 +22,7 @@ def keep_memory_to_itself() -> None:
     # The limit alone does not hold where the system gives core dumps to a program.
     if sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
         why = os.strerror(ctypes.get_errno())
-        raise CannotServe(f"The system does not let this node keep its memory to itself (prctl: {why}).")
+        raise CannotServe(
+            f"The system does not let this node keep its memory to itself (prctl: {why}). Allow that call where its "
+            "system calls are filtered, and start the node again."
+        )
