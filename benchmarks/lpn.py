@@ -6,19 +6,29 @@ is an estimate of its authors, or bounds it from below where that is simpler. do
 The noise is regular: of each of t bins of b outputs, one is noisy. So each bin gives one equation without noise, that
 its noise adds up to one. An attacker has k − t unknown bits and n − t outputs after using these (section 4 of Liu et
 al.), unless the attack uses the bins in another way.
+
+All but the last attack take the matrix for a dense random one. Its rows have few ones, and the last attack uses that.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from heapq import heappop, heappush
+
+import numpy as np
 
 from mixbayes.protocol.transfer.lpn import USUAL, LpnSizes
 
 LINEAR_ALGEBRA = 2.8
 """Inverting a matrix of k rows takes k to this power (Strassen)."""
 MOST_PAIRS = 30
+SAMPLED = 4096
+"""The share of secret bits that `few_secrets` finds is that of a matrix with so many columns, made in proportion."""
 HIGHEST_DEGREE = 4
+_TAKEN = -1
 MOST_WHOLE = 8
 ENOUGH = 136
 """Sizes are chosen so that no attack costs less: 128 bits, and 8 for attacks yet to be found."""
@@ -148,6 +158,72 @@ def _last_step(unknown: int, tried: int) -> float:
     return math.log2(2.5 * unknown**2 * tried + 1.25 * unknown * tried**2 + rows**3 / math.log2(max(rows, 2)))
 
 
+def sparse_decoding(n: int, k: int, t: int, weight: int) -> float:
+    """Collision decoding with the outputs that name none but a few secret bits: these have as many equations as bits,
+    and an attacker tries one such set of bits after another. To look for equations on few bits is the idea of Chen, Shu
+    and Zhou, "Algorithms for sparse LPN and LSPN against low-noise" (2024); sets and collisions are ours.
+
+    Whoever knows these bits finds the others from outputs with one unknown bit each. Sparse equations in x bits are
+    solved in 3·weight·x² operations (Wiedemann), and it takes a solution for each bit on which lists are matched.
+    """
+    few = few_secrets(n, k, weight)
+    return min(_few_decoded(n, few, t, weight, pairs) for pairs in range(MOST_PAIRS))
+
+
+def _few_decoded(n: int, few: int, t: int, weight: int, pairs: int) -> float:
+    bits = 0.0
+    for _ in range(5):
+        bits = log_binomial((few + bits) / 2, pairs)
+    solving = math.log2(3 * weight * max(bits, 1)) + 2 * math.log2(few)
+    # A set of secret bits is a random one, so the noise in its equations is as in so many random outputs.
+    tries = log_binomial(n, t) - log_binomial(n - few - bits, t - 2 * pairs) - 2 * bits
+    return tries + log_sum(solving, bits + 1)
+
+
+@lru_cache
+def few_secrets(n: int, k: int, weight: int) -> int:
+    """The fewest secret bits that are found to have as many equations: bit after bit, always one that completes most.
+
+    Which bits these are depends on those that it begins with, which are drawn at random, so there are as many such sets
+    as anybody needs.
+    """
+    sampled, rng = min(k, SAMPLED), np.random.default_rng(1)
+    matrix = rng.integers(0, sampled, (n * sampled // k, weight))
+    chosen, _ = well_covered(matrix.tolist(), rng.permutation(sampled).tolist())
+    return round(len(chosen) * k / sampled)
+
+
+def well_covered(matrix: list[list[int]], order: list[int], spare: int = 0) -> tuple[list[int], list[int]]:
+    """Secret bits, and as many outputs that name no others, and so many more: from the first quarter of `order` on."""
+    k, unknown = len(order), [set(row) for row in matrix]
+    naming: list[list[int]] = [[] for _ in range(k)]
+    for output, bits in enumerate(unknown):
+        for bit in bits:
+            naming[bit].append(output)
+    completes, best = [0] * k, list[tuple[int, int]]()
+    chosen, outputs = list[int](), list[int]()
+
+    def take(bit: int) -> None:
+        chosen.append(bit)
+        completes[bit] = _TAKEN
+        for output in naming[bit]:
+            unknown[output].remove(bit)
+            if not unknown[output]:
+                outputs.append(output)
+            elif len(unknown[output]) == 1:
+                (last,) = unknown[output]
+                completes[last] += 1
+                heappush(best, (-completes[last], last))
+
+    for bit in order[: k // 4]:
+        take(bit)
+    while len(outputs) < len(chosen) + spare and len(chosen) < k:
+        while best and -best[0][0] != completes[best[0][1]]:
+            heappop(best)  # it completes more by now, or is taken
+        take(heappop(best)[1] if best else next(bit for bit in order if completes[bit] != _TAKEN))
+    return chosen, outputs
+
+
 ATTACKS: dict[str, Callable[[int, int, int], float]] = {
     "pooled Gauss": pooled_gauss,
     "statistical decoding": statistical_decoding,
@@ -160,12 +236,14 @@ ATTACKS: dict[str, Callable[[int, int, int], float]] = {
 
 def costs(sizes: LpnSizes) -> dict[str, float]:
     """log2 of the operations of every attack."""
-    return {name: attack(sizes.outputs, sizes.secret, sizes.trees) for name, attack in ATTACKS.items()}
+    dense = {name: attack(sizes.outputs, sizes.secret, sizes.trees) for name, attack in ATTACKS.items()}
+    return dense | {"sparse decoding": sparse_decoding(sizes.outputs, sizes.secret, sizes.trees, sizes.weight)}
 
 
 def main() -> None:
-    for title, sizes in ({"in use": USUAL} | PUBLISHED).items():
-        print(f"{title}: {sizes}")
+    for title, sizes in ({"in use": USUAL, "shorter secret": replace(USUAL, secret=40_960)} | PUBLISHED).items():
+        few = few_secrets(sizes.outputs, sizes.secret, sizes.weight) / sizes.secret
+        print(f"{title}: {sizes}; {few:.0%} of the secret are named alone by as many outputs")
         for name, cost in costs(sizes).items():
             print(f"  {name:22} {cost:6.1f}")
 

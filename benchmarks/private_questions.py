@@ -1,8 +1,8 @@
 """What a private question takes at each role, and how secure its encryption is: python benchmarks/private_questions.py
 
 "bits" are the bits of security of a key against the primal lattice attack (`security`), first of a whole key, then once
-as many of its coefficients are known as the answers about its rows can tell. "small" is the standard deviation of what
-is below the masked sums, measured, in bits.
+as many of its coefficients are known as the bits that are opened about its rows can tell. "small" is the standard
+deviation of what is below the masked sums, measured, in bits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import e, log2, pi
 import numpy as np
 
 from mixbayes.protocol.arrays import Bytes, Values
-from mixbayes.protocol.lattice.encryption import SIZES, Key, Table, masks, shares_of_masks
+from mixbayes.protocol.lattice.encryption import SIZES, Key, Table, Told, masks, shares_of_masks
 from mixbayes.protocol.lattice.layout import PolynomialLayout, cheapest, most_rows
 from mixbayes.protocol.lattice.polynomials import LIMB, from_bytes, spectrum, to_bytes
 from mixbayes.protocol.randomness import Randomness
@@ -25,7 +25,8 @@ SHAPES = {
     "13 attributes of 10 values, 5 classes": (130, 4, 42, 13),
     "30 Gaussian attributes, 2 classes": (1590, 1, 59, 800),
 }
-ROWS = 1, 4000
+ROWS = 1, 3600
+CLASSES = 2, 3, 5, 10
 ERROR = 10.5**0.5
 
 
@@ -50,12 +51,14 @@ def security(dimension: float, bits: float) -> float:
 
 
 def sizes() -> None:
-    print(f"{'dimension':>9} {'log2 q':>6} {'rows a key':>10} {'bits':>5} {'after them':>10}")
+    rows_of = "".join(f" {f'rows, K = {classes}':>12}" for classes in CLASSES)
+    print(f"{'dimension':>9} {'log2 q':>6}{rows_of} {'bits':>5} {'after them':>10}")
     for size in SIZES:
-        rows, bits = size.rows(3), LIMB * size.limbs
-        # An answer among three tells at most as many bits as one coefficient has.
-        whole, left = security(size.dimension, bits), security(size.dimension - rows, bits)
-        print(f"{size.dimension:9} {bits:6} {rows:10,} {whole:5.0f} {left:10.0f}")
+        rows, bits = [size.rows(Told(classes)) for classes in CLASSES], LIMB * size.limbs
+        # A row tells a bit for every class, and a coefficient has log2 3 bits.
+        known = max(many * classes for many, classes in zip(rows, CLASSES, strict=True)) / log2(3)
+        whole, left = security(size.dimension, bits), security(size.dimension - known, bits)
+        print(f"{size.dimension:9} {bits:6}" + "".join(f" {many:12,}" for many in rows) + f" {whole:5.0f} {left:10.0f}")
     print(f"at the bound of the standard, dimension 4096 and log2 q = 109: {security(4096, 109):.0f} bits")
 
 
@@ -110,9 +113,10 @@ def small_bits(layout: PolynomialLayout, named: Values, random: Randomness) -> f
 
 def shown(words: int, classes: int, width: int, few: int, rows: int, random: Randomness) -> str:
     """One line of the table, for at most so many rows."""
-    rows = min(rows, most_rows(width, classes + 2))
+    told = Told(classes + 1)
+    rows = min(rows, most_rows(width, told))
     table = np.random.default_rng(2).integers(0, 1 << width, (words, classes), dtype=np.uint64)
-    layout, named = cheapest(words, classes, width, rows, classes + 2), named_words(words, few, rows)
+    layout, named = cheapest(words, classes, width, rows, told), named_words(words, few, rows)
     key, laid = Key(layout.parameters, random), layout.table(table)
     encrypted = key.encrypt(laid, width, random)
     tables = [Table.of(layout.parameters, encrypted) for _ in range(2)]

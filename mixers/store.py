@@ -19,7 +19,6 @@ from mixbayes.node.unwitnessed import UNWITNESSED, Unwitnessed
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B
@@ -116,6 +115,6 @@ class Store:
 
     def _pieces(self, question: Question) -> list[int]:
         """The rows of each message in the answer to a question for labels."""
-        form = Form.of(self.layout, precision_for(self.layout, question.recipe).width)
+        form = Form.of_recipe(self.layout, question.recipe)
         pieces = form.pieces(question.rows) if question.private else rows.pieces(question.rows)
         return [piece.stop - piece.start for piece in pieces]

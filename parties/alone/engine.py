@@ -21,7 +21,6 @@ from mixbayes.protocol.arrays import Numbers, Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.training import train, train_each
@@ -208,7 +207,7 @@ def most_rows_of(protocol: str, layout: Layout, recipe: Recipe) -> int:
     """The largest number of rows in one question for this recipe."""
     if protocol == PAILLIER:
         return _EXACT_ROWS
-    return most_rows(Form.of(layout, precision_for(layout, recipe).width))
+    return most_rows(Form.of_recipe(layout, recipe))
 
 
 def engine_from(protocol: str, layout: Layout, raw: bytes) -> Engine:

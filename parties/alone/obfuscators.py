@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
 
+from mixbayes.node.own_memory import keep_memory_to_itself
 from mixbayes.protocol.errors import LocalError, PoolExhausted
 from mixbayes.protocol.paillier.key import Obfuscators, PublicKey, SecretKey, obfuscators
 from mixbayes.protocol.randomness import Randomness
@@ -117,6 +118,7 @@ class Stock(Iterator[int]):
 
 def _begin(key: Key) -> None:
     """Once in each process."""
+    keep_memory_to_itself()  # what it draws is as secret as what the owner encrypts
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the owner ends us
     threading.Thread(target=_end_with_owner, daemon=True).start()
     _maker.stream = obfuscators(key, Randomness.from_system())

@@ -26,7 +26,6 @@ from mixbayes.protocol.bayes.classification import ask_private, fetch, show
 from mixbayes.protocol.bayes.evaluation import Integers, Sheet, Totals, announce, receive_totals
 from mixbayes.protocol.bayes.joint_test import joint_sheet, receive_figures
 from mixbayes.protocol.bayes.label import Labels
-from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form, TableReader
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.bayes.repeats import Repeated, as_they_are, with_repeats
@@ -238,7 +237,7 @@ class Asking:
         return with_repeats(codes, self._repeats, Randomness(hashlib.sha256(secret).digest()))
 
     def _form(self, recipe: Recipe) -> Form:
-        return Form.of(self._layout, precision_for(self._layout, recipe).width)
+        return Form.of_recipe(self._layout, recipe)
 
     def _connected(self) -> _Lines:
         if self._lines is None:

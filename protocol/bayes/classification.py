@@ -74,7 +74,7 @@ def answer_private(
     about: bytes = b"",
 ) -> None:
     """A mixer's part for rows that it does not see. `about` names the model, if it may be asked for again."""
-    form, release = Form.of(layout, model.width), release or partial(label.send, holder.asker)
+    form, release = Form.of(layout, model.width, model.answers), release or partial(label.send, holder.asker)
     asked = [(model, piece.stop - piece.start) for piece in form.pieces(count)]
     for share in holder.answered(form, asked, about):
         release(label.blinded(label.decided(me, share, model), model.answers, blinding))
@@ -90,7 +90,7 @@ def ask_private(
     about: bytes = b"",
 ) -> Labels:
     """The hospital's part: add up what its rows name of each mixer's encrypted table; give each the other's masks."""
-    form, labels = Form.of(layout, width), _Waiting(mixers, answers or layout.classes)
+    form, labels = Form.of(layout, width, answers), _Waiting(mixers, answers or layout.classes)
     pieces = list(form.pieces(codes.shape[1]))
     for piece in pieces:
         asker.ask_both(form, codes[:, piece], about if len(pieces) == 1 else b"")
@@ -111,7 +111,7 @@ def fetch(
 ) -> Labels:
     """The hospital's part when both mixers still have what they answered before."""
     labels = _Waiting(mixers, answers or layout.classes)
-    for piece in Form.of(layout, width).pieces(count) if private else rows.pieces(count):
+    for piece in Form.of(layout, width, answers).pieces(count) if private else rows.pieces(count):
         labels.expect(piece.stop - piece.start)
     return labels.all()
 

@@ -27,8 +27,10 @@ from mixbayes.protocol.arrays import Bytes, Values, Words, mask, slices
 from mixbayes.protocol.attributes.asking import Asking
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.model import Model
+from mixbayes.protocol.bayes.precision import precision_for
+from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.lattice.encryption import Encrypted, Key, Table, masks, shares_of_masks
+from mixbayes.protocol.lattice.encryption import Encrypted, Key, Table, Told, masks, shares_of_masks
 from mixbayes.protocol.lattice.layout import PolynomialLayout, cheapest, most_rows
 from mixbayes.protocol.lattice.polynomials import Limbs, from_bytes, spectrum, to_bytes
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
@@ -46,10 +48,18 @@ class Form:
 
     layout: Layout
     width: int
+    told: Told
+    """What each computing party opens."""
 
     @classmethod
-    def of(cls, layout: Layout, width: int) -> Form:
-        return cls(layout, width)
+    def of(cls, layout: Layout, width: int, answers: int | None = None) -> Form:
+        """For labels. There are as many answers as classes, if not said, and a share of a label has a bit for each."""
+        return cls(layout, width, Told(answers or layout.classes))
+
+    @classmethod
+    def of_recipe(cls, layout: Layout, recipe: Recipe) -> Form:
+        """For the labels of a recipe."""
+        return cls.of(layout, precision_for(layout, recipe).width, recipe.answers(layout.classes))
 
     @cached_property
     def ways(self) -> tuple[Asking, ...]:
@@ -67,12 +77,12 @@ class Form:
 
     def pieces(self, rows: int) -> Iterator[slice]:
         """The rows in parts of nearly the same size, each of which has a key of its own."""
-        most = min(_MOST_ROWS, most_rows(self.width, self._answers))
+        most = min(_MOST_ROWS, most_rows(self.width, self.told))
         return slices(rows, max(1, -(-rows // -(-rows // most)) if rows else 1))
 
     def polynomials(self, rows: int) -> PolynomialLayout:
         """Where the table and the rows of one piece stand that has a key of its own."""
-        return _cheapest(self.words, self.classes - 1, self.width, rows, self._answers)
+        return _cheapest(self.words, self.classes - 1, self.width, rows, self.told)
 
     @property
     def standing(self) -> PolynomialLayout:
@@ -82,7 +92,7 @@ class Form:
     @property
     def standing_rows(self) -> int:
         """Rows that a standing table serves."""
-        return self.standing.parameters.rows(self._answers)
+        return self.standing.parameters.rows(self.told)
 
     def stands(self, rows: int, about: bytes) -> bool:
         """Whether a question of so many rows is asked of a standing table: where one product and one key serve all."""
@@ -110,15 +120,10 @@ class Form:
         """A mixer's share (words, K − 1) of all words that rows can name."""
         return np.concatenate([own[: way.named_words] for way, own in zip(self.ways, model.tables, strict=True)])
 
-    @property
-    def _answers(self) -> int:
-        """With `unsure`, which not every recipe knows."""
-        return self.classes + 1
-
 
 @lru_cache(maxsize=256)
-def _cheapest(words: int, classes: int, width: int, rows: int, answers: int) -> PolynomialLayout:
-    return cheapest(words, classes, width, rows, answers)
+def _cheapest(words: int, classes: int, width: int, rows: int, told: Told) -> PolynomialLayout:
+    return cheapest(words, classes, width, rows, told)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -47,7 +47,7 @@ from mixbayes.protocol.transfer.pool import connect_pair
 
 def ask_partner(me: ComputingParty, partner: TableReader, layout: Layout, model: Model, codes: Values) -> Labels:
     """Two hospitals alone, the asking one: it reads its own table, and masks sums of the other's."""
-    form = Form.of(layout, model.width)
+    form = Form.of(layout, model.width, model.answers)
     labels = []
     for piece in form.pieces(codes.shape[1]):
         share = _asked(form, partner, model, codes[:, piece])
@@ -57,7 +57,7 @@ def ask_partner(me: ComputingParty, partner: TableReader, layout: Layout, model:
 
 def answer_partner(me: ComputingParty, partner: TableHolder, layout: Layout, model: Model, count: int) -> None:
     """Two hospitals alone, the other one."""
-    form = Form.of(layout, model.width)
+    form = Form.of(layout, model.width, model.answers)
     asked = [(model, piece.stop - piece.start) for piece in form.pieces(count)]
     for one in partner.offered(form, asked):
         share = _answered(form, partner, one)

@@ -21,10 +21,11 @@ it departs from the protocol. c0 is uniform because of R. c1 looks uniform becau
 under the secret u, and a' is the output of a pseudo-random generator, whatever seed the holder gives.
 
 **How long a key lasts.** The holder decrypts whatever it receives. Somebody who sends other polynomials than such sums
-may learn something about the key from the answers. Every answer about a row tells at most log2(answers) bits of the
-key. A known coefficient of s is like a smaller dimension ("LWE with side information", Dachman-Soled, Ducas, Gong and
-Rossi, CRYPTO 2020), and one coefficient has log2 3 bits. `Parameters.rows` bounds the rows of one key so that the
-remaining dimension still gives 128 bits of security.
+may learn something about the key from what the holder opens: at most as many bits as that has (`Told`), even with the
+help of the party with which the holder computes, if that one departs from the protocol too. A known coefficient of s is
+like a smaller dimension ("LWE with side information", Dachman-Soled, Ducas, Gong and Rossi, CRYPTO 2020), and one
+coefficient has log2 3 bits. `Parameters.rows` bounds the rows of one key so that the remaining dimension still gives
+128 bits of security.
 
 Parameters follow table 1 of the Homomorphic Encryption Standard (Albrecht et al., 2018): 128 bits of security against
 classical attacks with ternary keys and errors of standard deviation 3.2 are given by dimension 4096 up to q = 2^109,
@@ -34,7 +35,7 @@ and in proportion. Errors are centred binomial with standard deviation √10.5 =
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
+from math import log2
 
 import numpy as np
 
@@ -55,6 +56,8 @@ from mixbayes.protocol.lattice.polynomials import (
 )
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 
+ANY_ROWS = 1 << 40
+"""More than anybody asks about."""
 GAP = 38
 """A sum is off by one with a probability below 2^-GAP."""
 _SMALL = 11
@@ -63,6 +66,15 @@ _BITS_A_DIMENSION = 27 / 1024
 """Of q, at 128 bits of security."""
 _COINS = 21
 """Of a centred binomial number: the difference of the heads of so many coins and of as many others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The bits that a key's holder opens of what it decrypts: its share of a row's answer, or of sums over rows."""
+
+    of_a_row: int
+    in_all: int | None = None
+    """Of all rows together, where that is bounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +88,10 @@ class Parameters:
         """Whether words of so many bits leave the gap above what is small."""
         return width + GAP + _SMALL <= LIMB * self.limbs
 
-    def rows(self, answers: int) -> int:
-        """Rows that are asked about under one key, each with one of so many answers."""
-        spare = self.dimension - LIMB * self.limbs / _BITS_A_DIMENSION
-        return max(0, int(spare * log(3) / log(answers)))
+    def rows(self, told: Told) -> int:
+        """Rows that may be asked about under one key."""
+        spare = max(0, int((self.dimension - LIMB * self.limbs / _BITS_A_DIMENSION) * log2(3)))
+        return spare // told.of_a_row if told.in_all is None or told.in_all > spare else ANY_ROWS
 
     @property
     def polynomial_bytes(self) -> int:

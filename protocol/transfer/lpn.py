@@ -2,7 +2,8 @@
 
 The assumption: A·s ⊕ e looks random to whoever knows A and not s and e. A is a public matrix of n rows and k columns
 with a few ones in every row, s has k random bits, and e is regular noise: n bits in t bins of equal size, with a single
-one at a random place in each bin. docs/transfers.md says what the best attacks cost, and benchmarks/lpn.py computes it.
+one at a random place in each bin. docs/transfers.md says what the best attacks cost, those too that use that rows have
+few ones, and benchmarks/lpn.py computes it.
 """
 
 from __future__ import annotations
@@ -50,5 +51,5 @@ class LpnSizes:
         return f"LPN n={self.outputs} k={self.secret} t={self.trees} d={self.weight}"
 
 
-USUAL = LpnSizes(secret=40_960, trees=1024, depth=9)
+USUAL = LpnSizes(secret=61_440, trees=1024, depth=9)
 """Every attack that is known to us takes more than 2^128 operations, with a margin (benchmarks/lpn.py)."""

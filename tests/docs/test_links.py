@@ -20,6 +20,7 @@ ROOMS = ("benchmarks", "deploy", "docs", "local_methods", "mixers", "parties", "
 BLOCK = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+FUNCTION = re.compile(r"^def (\w+)", re.MULTILINE)
 SPAN = re.compile(r"`([^`\s]+)`")
 IN_A_ROOM = re.compile(rf"(?:{'|'.join(ROOMS)})/.*")
 FILE = re.compile(r"[\w./-]+\.(?:py|md|proto)")
@@ -40,10 +41,16 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def named_in(module: Path) -> set[str]:
+    """Its functions: a document links to a test by its name."""
+    return set(FUNCTION.findall(module.read_text(encoding="utf-8")))
+
+
 def leads_somewhere(page: Path, link: str) -> bool:
     path, _, anchor = link.partition("#")
     target = page.parent / path if path else page
-    return target.exists() and (not anchor or anchor in anchors(target))
+    there = named_in if target.suffix == ".py" else anchors
+    return target.exists() and (not anchor or anchor in there(target))
 
 
 @cache
@@ -78,6 +85,8 @@ def test_a_wrong_link_is_found() -> None:
     index = DOCS / "README.md"
     assert not leads_somewhere(index, "nowhere.md")
     assert not leads_somewhere(index, "protocol.md#nowhere")
+    assert not leads_somewhere(index, "../tests/docs/test_links.py#test_nothing")
+    assert leads_somewhere(index, "../tests/docs/test_links.py#test_a_wrong_link_is_found")
     assert not leads_somewhere(index, "#nowhere")
     assert leads_somewhere(index, "protocol.md#what-leaks")
 

@@ -79,6 +79,14 @@ def test_counts_of_other_patients_are_refused() -> None:
         document("north", TWO, own_of(truth, scores), [changed(other, its, 1, 1)])
 
 
+def test_counts_below_zero_are_refused_though_they_add_up() -> None:
+    truth, scores = patients()
+    joint = changed(truth, scores, 1, 1)
+    below = joint.counts + np.outer([1, 0, 0, 0], [-1000, 1000])
+    with pytest.raises(LocalError, match="joint are not of the patients"):
+        document("north", TWO, own_of(truth, scores), [Opened("joint", below, joint.histogram)])
+
+
 def test_a_histogram_of_other_patients_is_refused() -> None:
     truth, scores = patients()
     joint = changed(truth, scores, 1, 1)

@@ -45,3 +45,11 @@ def test_figures_that_are_noise_say_nothing(figures: list[list[int]]) -> None:
     assert ("nothing can be said" in joint_page(document).lead[0]) == (found.accuracy.value is None)
     assert "may be negative" in document["why"]
     assert all(one is None or 0 <= one <= 1 for one in document["recipes"][0]["recall"].values())
+
+
+@pytest.mark.parametrize(("rows", "said"), [(124, False), (128, True)])
+def test_a_sum_that_is_not_clearly_above_its_noise_says_nothing(rows: int, said: bool) -> None:
+    """Clearly: twice 1.96 standard deviations, and the sum of four figures has one of 32."""
+    figures = np.array([[rows - 50, -20], [10, 60]])
+    interval = joint_evaluation(TABLE, ["north"], figures, 16.0).accuracy.interval
+    assert (interval != ANYWHERE) == said

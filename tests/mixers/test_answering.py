@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pytest
 
+from mixbayes.mixers import answering
 from mixbayes.mixers.answering import converse
 from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
@@ -18,7 +19,7 @@ from mixbayes.node import questions
 from mixbayes.node.questions import NEXT, Kind, Question, Verdict
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bytes
-from mixbayes.protocol.bayes import public_rows
+from mixbayes.protocol.bayes import label, public_rows
 from mixbayes.protocol.bayes.classification import ask_private, fetch
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
@@ -44,6 +45,7 @@ RUN = b"r" * 16
 PRIVATE = Question(Kind.PRIVATE, 1, 5, b"private".ljust(16))
 PUBLIC = Question(Kind.PUBLIC, 1, 5, b"public".ljust(16))
 A, B = 0, 1
+TOTALS = 9
 NOTHING = cast("Personal", None)
 """Nobody here asks for a recipe."""
 NO_TEST = cast("JointTest", None)
@@ -235,12 +237,31 @@ def test_stored_answer_is_given_in_a_later_conversation_too() -> None:
     assert stage.charges == [[PRIVATE]] * 2
 
 
-def test_every_question_has_a_pad_of_its_own() -> None:
-    """One mixer's shares of the same labels have nothing in common."""
-    stage, ids = Stage(), [bytes([i]) * 16 for i in range(8)]
-    stage.play(lambda lines: [ask(lines, replace(PUBLIC, id=id)) for id in ids])
-    for book in stage.books:
-        assert len({book.answers[id][0] for id in ids}) > 1
+def totals(lines: Lines, question: Question) -> None:
+    assert tell(lines, question) == [Verdict.GO] * 2
+    for channel in lines.channels:
+        channel.receive("totals of the evaluation", 8 * TOTALS)
+
+
+@pytest.mark.parametrize(("kind", "asked"), [(Kind.PUBLIC, ask), (Kind.EVALUATION, totals)], ids=["labels", "totals"])
+def test_every_question_of_every_conversation_has_a_pad_of_its_own(
+    kind: Kind, asked: Callable[[Lines, Question], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of shares without any randomness, what leaves is the pad."""
+    monkeypatch.setattr(label, "decided", lambda me, scores, model: np.full(scores.shape[1], me.role, np.uint64))
+    nothing = np.zeros(TOTALS, np.uint64)
+    monkeypatch.setattr(answering, "_evaluate", lambda desk, question: answering._open(desk, question, nothing))
+    ids = [bytes([at]) * 16 for at in range(8)]
+
+    def pads() -> list[bytes]:
+        stage = Stage()
+        stage.play(lambda lines: [asked(lines, Question(kind, 1, 5, id)) for id in ids])
+        assert stage.errors == {}
+        return [stage.books[A].answers[id][0] for id in ids]
+
+    first = pads()
+    assert len(set(first)) > 1
+    assert pads() != first
 
 
 SETTLED = {

@@ -133,7 +133,13 @@ def test_what_a_question_will_cost_is_known_before_it_is_asked(shape: str, rows:
         run_classification(layout, models, codes, (seed(1), seed(2), seed(3)))
     hospital = [one for one in taps if any(step == "encrypted table" for step, _ in one.heard)]
     exchanged = [sum(raw.size for step, raw in one.said + one.heard if step != "label") for one in hospital]
-    assert exchanged == [Form.of(layout, models[0].width).volume(rows)] * 2
+    form = Form.of(layout, models[0].width)
+    assert exchanged == [form.volume(rows)] * 2
+    # What a key must withstand is what leaves a mixer about its rows.
+    labels = [sum(raw.size for step, raw in one.heard if step == "label") for one in hospital]
+    assert (
+        labels == [sum(bits_bytes(form.told.of_a_row * (piece.stop - piece.start)) for piece in form.pieces(rows))] * 2
+    )
 
 
 @pytest.mark.parametrize("values", [1, 7, 40])

@@ -31,13 +31,20 @@ def main() -> None:
 def _run_node() -> NoReturn:
     """A process that is a node ends with its command: what is left of gRPC may wait for ever for a thread."""
     try:
-        run_command(bounded.bound_this_process)
+        run_command(_begin_node)
     except SystemExit as end:  # here, because what waits begins to wait once the error is forgotten
         bounded.end_process(end.code)
     except BaseException as error:  # noqa: BLE001 - as the interpreter would end
         sys.excepthook(type(error), error, error.__traceback__)
         bounded.end_process(1)
     bounded.end_process(0)
+
+
+def _begin_node() -> None:
+    from mixbayes.node.own_memory import keep_memory_to_itself  # which no other command needs
+
+    keep_memory_to_itself()
+    bounded.bound_this_process()
 
 
 def run_command(first: Callable[[], None] = lambda: None) -> None:

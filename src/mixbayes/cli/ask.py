@@ -19,7 +19,6 @@ from mixbayes.cli.progress import Talk
 from mixbayes.cli.reading import USUAL, is_file, read, reads_tables
 from mixbayes.node.questions import batches
 from mixbayes.parties.applications import BEST, NO_BEST, refuse_not_agreed
-from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.recipe import JOINT, UNSURE, Recipe, read_recipe
 from mixbayes.protocol.errors import BadData, MixbayesError, Unsupported
@@ -142,7 +141,7 @@ def _chosen(recipe: str, federation: Path, name: str, keys: Path, node: str) -> 
 
 def _charged(agreed: Federation, recipe: Recipe, rows: int, repeats: int) -> int:
     """The rows that are charged, those among them that every question repeats."""
-    form = Form.of(agreed.layout, precision_for(agreed.layout, recipe).width)
+    form = Form.of_recipe(agreed.layout, recipe)
     return rows + repeats * sum(1 for _ in batches(form, rows, repeats))
 
 
@@ -151,7 +150,7 @@ def _tell_volume(agreed: Federation, recipe: Recipe, rows: int, *, private: bool
     layout = agreed.layout
     computing = 1 if agreed.two_party else 2
     if agreed.protocol == "shares" and private:
-        volume = computing * Form.of(layout, precision_for(layout, recipe).width).volume(rows)
+        volume = computing * Form.of_recipe(layout, recipe).volume(rows)
         if volume > WORTH_A_WORD:
             whom = "the other hospital" if agreed.two_party else "the mixers"
             typer.echo(f"{rows:,} rows to classify: about {size(volume)} to and from {whom}.", err=True)

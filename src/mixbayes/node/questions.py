@@ -26,7 +26,7 @@ RUN_BYTES = 16
 """The length of a run: the number that tells the model of one training from that of another."""
 RECIPE = "recipe of the question"
 _FORM = struct.Struct("<B?HII16s")
-_MOST_ROWS, _PIECES = 1 << 14, 4
+_MOST_ROWS, _PIECES = 1 << 14, 16
 
 
 class Kind(IntEnum):

@@ -9,15 +9,16 @@ from mixbayes.protocol.arrays import Values, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes import question
-from mixbayes.protocol.bayes.classification import run_classification
+from mixbayes.protocol.bayes.classification import answer_private, ask_private, run_classification
+from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
-from mixbayes.protocol.bayes.question import Form
+from mixbayes.protocol.bayes.question import Form, TableHolder, TableReader
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model
 from mixbayes.protocol.bayes.training import run_training
 from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
-from mixbayes.protocol.computing_party import A, B
-from tests.protocol.adversary import share_model
-from tests.protocol.pairs import SEEDS, layout_of, random_codes, random_counts, seed
+from mixbayes.protocol.computing_party import A, B, ComputingParty
+from tests.protocol.adversary import TappedEnds, share_model
+from tests.protocol.pairs import SEEDS, Pair, converse, layout_of, random_codes, random_counts, random_for, seed
 
 ways = pytest.mark.parametrize("private", [False, True], ids=["public", "private"])
 dealt = pytest.mark.usefixtures("dealt_base_transfers")
@@ -153,6 +154,30 @@ def test_rows_in_several_pieces(private: bool, count: int, monkeypatch: pytest.M
     labels = run_classification(p.layout, p.models, p.codes, seeds_for(1), private=private)
     assert labels.tolist() == p.expected
     assert asked_alone(p, A, private) == p.expected
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_only_a_question_of_one_piece_is_asked_of_a_table_that_stands(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(question, "_MOST_ROWS", 5)
+    p, pair = problem(1, 3, [4, 5], count), Pair()
+    ends = [TappedEnds("party va", mixer) for mixer in ("mixer a", "mixer b")]
+
+    def mixer(me: ComputingParty) -> None:
+        holder = TableHolder(ends[me.role].second, random_for(1 + me.role))
+        for _ in range(2):
+            answer_private(me, holder, p.layout, p.models[me.role], count, random_for(3), about=b"model")
+
+    def hospital() -> list[Labels]:
+        mixers = ends[A].first, ends[B].first
+        reader = TableReader(mixers, random_for(4))
+        return [ask_private(mixers, p.layout, p.joint.width, p.codes, reader, about=b"model") for _ in range(2)]
+
+    found, _, _ = converse([*ends, pair.talk, pair.ahead], hospital, lambda: mixer(pair.a), lambda: mixer(pair.b))
+    assert [labels.tolist() for labels in found] == [p.expected] * 2
+    tables = sum(step == "encrypted table" for step, _ in ends[A].first.heard)
+    assert tables == (1 if count <= 5 else 2 * 3)
 
 
 @ways

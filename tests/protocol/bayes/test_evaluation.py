@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from mixbayes.protocol.bayes.evaluation import (
     Sheet,
     Totals,
     checked,
+    packed,
     run_evaluation,
     totals_in_clear,
     without_each,
@@ -147,6 +149,19 @@ def test_totals_that_cannot_be_are_refused(change: int) -> None:
     words = np.zeros(sheet.size, np.uint64)
     with pytest.raises(OutOfRange, match="not the totals of the rows"):
         checked(sheet, words + np.uint64(change), patients.groups, "mixer a or mixer b")
+
+
+@pytest.mark.parametrize(("first", "last", "refused"), [(0, 0, False), (0, 1, True), (31, 31, True)])
+def test_scores_that_cannot_be_are_refused(first: int, last: int, refused: bool) -> None:
+    """More rows above a higher threshold than above a lower one, or more than there are."""
+    layout = layout_of()
+    sheet, patients = Sheet(layout, read_recipe("joint"), 9), Patients(layout, 5, 9)
+    above = np.zeros((2, len(THRESHOLDS)), np.uint64)
+    above[0], above[0, -1] = first, last
+    answers = packed(sheet, patients.expected(sheet).answers.astype(np.uint64))
+    words = np.concatenate([answers, packed(sheet, above)])
+    with pytest.raises(OutOfRange, match="not the totals of the rows") if refused else nullcontext():
+        checked(sheet, words, patients.groups, "mixer a or mixer b")
 
 
 def test_a_lie_about_groups_opens_totals_of_other_rows_and_no_word_more() -> None:

@@ -55,6 +55,19 @@ def test_cell_that_its_attribute_cannot_have_is_refused(layout: Layout, row: lis
         rows.receive(ends.second, layout, 2)
 
 
+@given(st.lists(cells, min_size=1, max_size=20), st.data())
+def test_whatever_cell_differs_the_digests_do(shown: list[tuple[int, int]], data: st.DataObject) -> None:
+    codes = np.array(shown, np.int32).T
+    other, at = codes.copy(), data.draw(st.tuples(st.integers(0, 1), st.integers(0, len(shown) - 1)))
+    other[at] ^= 1
+    digests = []
+    for one in (codes, other):
+        ends = Ends("party asker", "mixer a")
+        rows.send(ends.first, MIXED, one)
+        digests.append(rows.receive(ends.second, MIXED, len(shown)).digest)
+    assert digests[0] != digests[1]
+
+
 @pytest.mark.parametrize("same", [True, False])
 def test_hospital_that_shows_the_mixers_different_rows_is_refused_by_both(same: bool) -> None:
     layout = layout_of(2, [3, 3], max_rows=1000)

@@ -17,7 +17,18 @@ def test_every_row_is_asked_about_and_copies_have_no_place_of_their_own() -> Non
         assert sorted(times) == [1] * (ROWS - REPEATS) + [2] * REPEATS
         np.testing.assert_array_equal(one.codes, CODES[:, one.places])
     assert len({tuple(one.places) for one in found}) == 50
-    assert {int(place) for one in found for place in one.places[-REPEATS:]} == set(range(ROWS))
+
+
+def test_any_row_may_have_a_copy_and_one_without_may_stand_anywhere() -> None:
+    """Whoever sees the places of the rows alone cannot tell which of them have a copy."""
+    copied, alone = set[int](), set[int]()
+    for number in range(50):
+        places = with_repeats(CODES, REPEATS, random_for(number)).places
+        has_copy = np.bincount(places)[places] > 1
+        copied.update(places[has_copy].tolist())
+        alone.update(np.flatnonzero(~has_copy).tolist())
+    assert copied == set(range(ROWS))
+    assert alone == set(range(ROWS + REPEATS))
 
 
 def test_answers_come_back_in_the_order_of_the_rows() -> None:

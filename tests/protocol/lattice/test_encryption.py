@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, floor, log
+from math import comb, floor, log2
 
 import numpy as np
 import pytest
@@ -17,12 +17,14 @@ from mixbayes.protocol.bayes.question import Form
 from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.lattice import encryption
 from mixbayes.protocol.lattice.encryption import (
+    ANY_ROWS,
     GAP,
     SIZES,
     Encrypted,
     Key,
     Parameters,
     Table,
+    Told,
     masks,
     shares_of_masks,
     small,
@@ -252,29 +254,34 @@ def test_parameters_are_within_the_standard(of: Parameters) -> None:
     assert LIMB * of.limbs <= standard_table(of.dimension)
 
 
-@given(st.sampled_from(SIZES), st.integers(2, 65))
-def test_what_is_left_of_a_key_is_within_the_standard_too(of: Parameters, answers: int) -> None:
-    """A dimension fewer for every log2(3) bits of answers; q in proportion to what the table has for that dimension."""
-    rows = of.rows(answers)
-    left = of.dimension - rows * log(answers) / log(3)
+@given(st.sampled_from(SIZES), st.integers(1, 65))
+def test_what_is_left_of_a_key_is_within_the_standard_too(of: Parameters, bits: int) -> None:
+    """A dimension fewer for every log2(3) bits that are opened; q in proportion to what the table has for that one."""
+    rows = of.rows(Told(bits))
+    left = of.dimension - rows * bits / log2(3)
     assert left * 27 / 1024 >= LIMB * of.limbs
-    assert (left - log(answers) / log(3)) * 27 / 1024 < LIMB * of.limbs
+    assert (left - (bits + 1) / log2(3)) * 27 / 1024 < LIMB * of.limbs
 
 
 @pytest.mark.parametrize(
-    ("of", "answers", "rows"), [(SIZES[0], 2, 721), (SIZES[1], 3, 4551), (SIZES[1], 65, 1197), (SIZES[2], 3, 3640)]
+    ("of", "bits", "rows"), [(SIZES[0], 2, 360), (SIZES[1], 2, 3606), (SIZES[1], 65, 110), (SIZES[2], 3, 1923)]
 )
-def test_rows_of_a_key(of: Parameters, answers: int, rows: int) -> None:
-    """Worked out by hand: N − (24·L)/(27/1024), times log 3 / log answers."""
-    assert of.rows(answers) == rows == floor((of.dimension - 1024 * 24 * of.limbs / 27) * log(3) / log(answers))
+def test_rows_of_a_key(of: Parameters, bits: int, rows: int) -> None:
+    """Worked out by hand: N − (24·L)/(27/1024), times log2 3, divided by the bits that a row tells."""
+    assert of.rows(Told(bits)) == rows == floor((of.dimension - 1024 * 24 * of.limbs / 27) * log2(3) / bits)
 
 
-@given(st.sampled_from(SIZES), st.integers(2, 64), st.integers(1, 63))
-def test_more_answers_leave_fewer_rows_and_longer_words_need_larger_sizes(
-    of: Parameters, answers: int, width: int
+@given(st.sampled_from(SIZES), st.integers(1, 64), st.integers(1, 63))
+def test_more_bits_a_row_leave_fewer_rows_and_longer_words_need_larger_sizes(
+    of: Parameters, bits: int, width: int
 ) -> None:
-    assert of.rows(answers) >= of.rows(answers + 1) > 0
+    assert of.rows(Told(bits)) >= of.rows(Told(bits + 1)) > 0
     assert of.holds(width) or not of.holds(width + 1)
+
+
+@pytest.mark.parametrize(("in_all", "rows"), [(721, ANY_ROWS), (722, 30)])
+def test_a_key_that_all_rows_together_cannot_use_up_serves_any_number(in_all: int, rows: int) -> None:
+    assert SIZES[0].rows(Told(24, in_all)) == rows
 
 
 def test_every_word_has_a_size_that_holds_it() -> None:

@@ -113,6 +113,15 @@ def test_chosen_mask_is_the_sender_s_and_the_others_differ(entries: int, words: 
     assert np.unique(masks).size == masks.size
 
 
+@given(st.integers(3, 9), st.integers(1, 6), SEEDS)
+def test_no_word_of_a_long_mask_comes_twice_or_is_one_of_the_pad(words: int, count: int, number: int) -> None:
+    """Else the words under it would show where they agree."""
+    pads = random_for(number).words(count, 2)
+    masks = pad_words(HASH, pads, words)
+    assert masks.shape == (words, count)
+    assert np.unique([*masks.reshape(-1), *pads.reshape(-1)]).size == (words + 2) * count
+
+
 def guesses_that_fit(masks_of: Callable[[Words], Words], seen: Words, pad: Words, candidates: list[int]) -> list[int]:
     """An attack on a long pad that begins with the pad itself.
 
