@@ -41,9 +41,9 @@ from fractions import Fraction
 
 from mixbayes.privacy.coins import Coins
 
-TIMES = 4
-"""Coins are tossed for each that is kept. With three of four opened, a liar's bad coin passes five times of eight."""
-FEWEST = 1 << 14
+TIMES = 2
+"""Coins are tossed for each that is kept. With half of them opened, a liar's bad coin passes three times of four."""
+FEWEST = 1 << 15
 """Coins are tossed at the least: to hit one of a few numbers must stay as improbable as to hit one of many."""
 
 
