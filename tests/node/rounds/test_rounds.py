@@ -300,9 +300,10 @@ def test_rounds_that_were_agreed_on_run_out(tmp_path: Path) -> None:
             if number == 2:
                 rounds.close(2, "party north")
             else:
-                for name, id in (NORTH, SOUTH):
+                ids = {name: bytes([number]) + id[1:] for name, id in (NORTH, SOUTH)}
+                for name, id in ids.items():
                     rounds.hold(number, name, id, name.encode())
-                rounds.seal(number, dict([NORTH, SOUTH]))
+                rounds.seal(number, ids)
                 rounds.fail(number, "for the test")
             if number < 3:
                 rounds.open(number + 1, "party north")
