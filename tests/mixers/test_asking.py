@@ -245,6 +245,10 @@ def test_mixer_that_is_ahead_of_the_other_in_its_ledger_decides(world: World) ->
     assert spent(world) == [BUDGET, 0]
 
 
+SOON = 1.0
+"""Seconds, where nothing is to come."""
+
+
 class TwoMinds:
     """Mixers that say different verdicts on the question that they have both received."""
 
@@ -254,7 +258,7 @@ class TwoMinds:
 
     @contextmanager
     def conversation(self) -> Iterator[Channels]:
-        ends = [memory.channels("party north", f"mixer {name}") for name in MIXERS]
+        ends = [memory.channels("party north", f"mixer {name}", SOON) for name in MIXERS]
         for (_, mixer), verdict in zip(ends, self._says, strict=True):
             questions.send_verdict(mixer, verdict)
         try:

@@ -66,7 +66,7 @@ class Unjudged(PeerError):
     """The verdict on a hospital's contribution may not be opened again, and not both mixers have it."""
 
     code = "E221"
-    usual_remedy = "It counts for nothing in this round; the hospital contributes anew in the next one"
+    usual_remedy = "It counts for nothing in this round; contribute anew in the next one"
 
 
 class TooEarly(MixbayesError):
