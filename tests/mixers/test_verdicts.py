@@ -14,6 +14,7 @@ from mixbayes.mixers import training
 from mixbayes.mixers.training import train_round
 from mixbayes.node.disk import audit
 from mixbayes.node.rounds.record import COUNTED, REFUSED
+from mixbayes.node.rounds.rounds import Rounds
 from mixbayes.node.rounds.state import FAILED, SERVING
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Words
@@ -63,8 +64,12 @@ def a_lie(layout: Layout) -> Words:
 LIE = a_lie(agreement().layout)
 
 
+def rounds_of(world: World, name: str) -> Rounds:
+    return {"a": world.a, "b": world.b}[name].rounds
+
+
 def kept(world: World, name: str) -> dict[str, KeptVerdict]:
-    return {"a": world.a, "b": world.b}[name].rounds.verdicts(1)
+    return rounds_of(world, name).verdicts(1)
 
 
 @MIXER
@@ -77,7 +82,7 @@ def test_a_mixer_killed_at_any_write_of_the_check_comes_to_the_same_verdicts(nam
             people = Operators(world)
             people.serve(1)
             for mixer in MIXERS:
-                found = {hospital: one.verdict for hospital, one in world.nodes[mixer].rounds.contributions(1).items()}
+                found = {hospital: one.verdict for hospital, one in rounds_of(world, mixer).contributions(1).items()}
                 assert found == {"north": COUNTED, "south": REFUSED, "west": COUNTED}
                 assert max(one.openings for one in kept(world, mixer).values()) <= MOST_OPENINGS
                 assert kept(world, mixer)["north"].holds is True
@@ -109,7 +114,7 @@ class Liar:
     def __init__(self, world: World, name: str, patch: pytest.MonkeyPatch) -> None:
         self.role, self.by, self.heard = MIXERS.index(name), 0, list[bool]()
         self.layout = world.layout
-        node = {"a": world.a, "b": world.b}[name].rounds
+        node = rounds_of(world, name)
         patch.setattr(node, "verdicts", lambda number: dict.fromkeys(HOSPITALS, KeptVerdict()))
         patch.setattr(node, "note_openings", lambda number, hospitals: None)
         patch.setattr(node, "keep_verdicts", lambda number, verdicts: None)
@@ -147,7 +152,7 @@ def test_a_mixer_that_hangs_up_after_each_verdict_hears_no_fourth(name: str, mon
             if len(liar.heard) > before and least < most:
                 least, most = (liar.by, most) if liar.heard[-1] else (least, liar.by - 1)
         assert len(liar.heard) == MOST_OPENINGS
-        honest = world.nodes["b" if name == "a" else "a"].rounds
+        honest = rounds_of(world, "b" if name == "a" else "a")
         assert {one.openings for one in honest.verdicts(1).values()} == {MOST_OPENINGS}
         assert (honest.current().state, honest.current().run) == (FAILED, None)
         assert "opened 3 times" in honest.current().reason

@@ -56,9 +56,9 @@ class LyingLeader:
         before = len(self.heard)
         held = [self._shifted(one, count, other, least) if one.hospital == VICTIM else one for one in self.held]
         random = Randomness.from_system()
-        with suppress(MixbayesError), self.led.talk(TRAINING, "1", secrets.token_hex(16)) as channels:
+        with suppress(MixbayesError), self.led.talk(TRAINING, "1", secrets.token_hex(16)) as (now, ahead):
             try:
-                train_round(A, channels, self.layout, 1, held, 2, random, lambda counted: bytes(32))
+                train_round(A, (now, ahead), self.layout, 1, held, 2, random, lambda counted: bytes(32))
             except RoundFailed:
                 wait_until(lambda: self.site.journals["b"].says('"event": "failed"'), "b gives the round up")
         return self.heard[-1] if len(self.heard) > before else None

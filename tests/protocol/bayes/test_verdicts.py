@@ -58,7 +58,7 @@ def step(vectors: Mapping[str, Words], books: tuple[VerdictBook, VerdictBook]) -
 
 
 def verdicts(
-    vectors: Mapping[str, Words], books: tuple[VerdictBook, VerdictBook], pair: Pair | None = None
+    vectors: Mapping[str, Words], books: tuple[VerdictBook, VerdictBook], pair: Pair | TappedPair | None = None
 ) -> dict[str, bool | None]:
     of_a, of_b = (pair or Pair()).run(step(vectors, books), (), ())
     assert of_a == of_b
