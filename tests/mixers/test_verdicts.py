@@ -158,6 +158,23 @@ def test_a_mixer_that_hangs_up_after_each_verdict_hears_no_fourth(name: str, mon
         assert "opened 3 times" in honest.current().reason
 
 
+@MIXER
+def test_a_contribution_without_openings_left_is_left_out_and_the_hospital_contributes_anew(name: str) -> None:
+    with sealed() as world:
+        for _ in range(MOST_OPENINGS):
+            rounds_of(world, name).note_openings(1, ["south"])
+        world.everybody()
+        for number, counted in ((1, {"north", "west"}), (2, set(HOSPITALS))):
+            for mixer in MIXERS:
+                now = world.on_disk(mixer)[number]
+                assert (now.state, now.counted) == (SERVING, counted)
+            if number == 1:
+                assert world.a.rounds.status("south").refused == ["south"]
+                assert world.close_round("north", 1)
+                assert world.open_round("north", 2)
+                world.everybody()
+
+
 def test_no_opening_is_noted_beyond_the_third(tmp_path: Path) -> None:
     """However many trainings the leader begins at once."""
     with rounds_in(tmp_path, Clock()) as rounds:

@@ -156,7 +156,9 @@ class Rounds:
                     "in the next round."
                 )
             if tables.was_contributed(hospital, id):
-                raise AlreadyContributed(f"{title} has sent a contribution with this id to an earlier round.")
+                raise AlreadyContributed(
+                    f"{title} has sent a contribution with this id to an earlier round. Each one gets a new id."
+                )
             after = tables.last_state().contribute(number, hospital, id)
             tables.add_contribution(number, hospital, after.contributions[hospital], message)
             about: About = {"round": number, "bytes": len(message), "contribution": id.hex()}
