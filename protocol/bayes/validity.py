@@ -106,7 +106,7 @@ def judged(
     due = [name for name, one in kept.items() if one.settled is None and one.left]
     first = dict(zip(due, _checked(me, layout, shares, due, book, nonce), strict=True))
     passed = [name for name in due if first[name]]
-    book.keep(dict.fromkeys(passed, True))
+    book.keep({name: True for name in passed if kept[name].mine.holds is None})
     _refuse_contradiction(me, kept, first)
     failed = [name for name in due if not first[name] and kept[name].left > 1]
     if failed:
@@ -114,7 +114,7 @@ def judged(
         if any(again) or not holds:
             why = "a contribution failed the check and then passed it, or one that is known to hold failed"
             raise OutOfRange(me.channel.peer, STEP, why)
-        book.keep(dict.fromkeys(failed, False))
+        book.keep({name: False for name in failed if kept[name].mine.holds is None})
     settled = {name: one.settled for name, one in kept.items()}
     return settled | dict.fromkeys(passed, True) | dict.fromkeys(failed, False)
 

@@ -75,7 +75,7 @@ class VerdictBook(Protocol):
         ...
 
     def keep(self, verdicts: Mapping[str, bool]) -> None:
-        """Write down verdicts that were opened. A verdict that was kept before stays."""
+        """Write down verdicts that were opened, on contributions of which none is kept."""
         ...
 
 
@@ -94,8 +94,7 @@ class VerdictsInMemory:
 
     def keep(self, verdicts: Mapping[str, bool]) -> None:
         for name, one in self.kept(verdicts.keys()).items():
-            if one.holds is None:
-                self._kept[name] = replace(one, holds=verdicts[name])
+            self._kept[name] = replace(one, holds=verdicts[name])
 
 
 Comparing = Callable[[], dict[str, KeptByBoth]]

@@ -200,7 +200,10 @@ def test_a_contribution_that_comes_again_brings_no_openings_with_it(tmp_path: Pa
         rounds.note_openings(1, ["south"])
         rounds.keep_verdicts(1, {"south": False})
         rounds.hold(1, "south", chosen["south"], b"message")
-        rounds.keep_verdicts(1, {"south": True})
+        rounds.keep_verdicts(1, {"south": False})
+        with pytest.raises(RefusedByPolicy, match="different verdicts on what party south sent"):
+            rounds.keep_verdicts(1, {"north": True, "south": True})
+        assert rounds.verdicts(1)["north"] == KeptVerdict()
         assert rounds.verdicts(1)["south"] == KeptVerdict(1, holds=False)
         rounds.fail(1, "for the test.")
         rounds.open(2, "party north")

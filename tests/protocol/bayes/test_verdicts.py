@@ -228,6 +228,16 @@ def test_a_claim_that_the_check_contradicts_names_who_made_it(
 
 
 @ROLES
+def test_a_verdict_that_is_kept_stays_when_another_one_is_computed(role: int) -> None:
+    """One mixer kept a refusal, the other one claims to have nothing, and now the contribution passes."""
+    books = [book_of(south=KeptVerdict(2, holds=False)), book_of(south=KeptVerdict(2, holds=False))]
+    books[role] = VerdictsInMemory()
+    with pytest.raises(OutOfRange, match=r"party south is not the one that was kept"):
+        verdicts(RIGHT, (books[0], books[1]))
+    assert books[1 - role].kept([SOUTH])[SOUTH] == KeptVerdict(3, holds=False)
+
+
+@ROLES
 def test_a_mixer_that_claims_to_have_no_verdict_gets_three_and_never_changes_the_one_that_is_kept(role: int) -> None:
     books = [VerdictsInMemory(), VerdictsInMemory()]
     for opened in range(1, MOST_OPENINGS + 1):

@@ -472,10 +472,10 @@ class RoundTables(Tables):
         statement = "UPDATE contribution SET openings = openings + 1 WHERE round = ? AND hospital = ? AND openings < ?"
         return bool(self._do(statement, number, hospital, most))
 
-    def keep_verdict(self, number: int, hospital: str, holds: bool) -> None:
-        """A verdict that is kept already stays."""
-        statement = "UPDATE contribution SET holds = ? WHERE round = ? AND hospital = ? AND holds IS NULL"
-        self._do(statement, int(holds), number, hospital)
+    def keep_verdict(self, number: int, hospital: str, holds: bool) -> bool:
+        """False if another verdict is kept, which stays."""
+        statement = "UPDATE contribution SET holds = ? WHERE round = ? AND hospital = ? AND holds IS NOT ?"
+        return bool(self._do(statement, int(holds), number, hospital, int(not holds)))
 
     def delete_messages(self, number: int) -> None:
         """The contributions' ids, tags and verdicts stay."""

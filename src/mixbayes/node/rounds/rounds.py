@@ -203,11 +203,13 @@ class Rounds:
             tables.note(self.me, "opens verdicts", f"round {number}", about)
 
     def keep_verdicts(self, number: int, verdicts: Mapping[str, bool]) -> None:
-        """Write down verdicts that were opened, by hospital. What was kept before stays."""
+        """Write down verdicts that were opened, by hospital. Another one than is kept is refused."""
         with self._change() as tables:
             tables.last_state().train(number)
             for name, holds in verdicts.items():
-                tables.keep_verdict(number, name, holds)
+                if not tables.keep_verdict(number, name, holds):
+                    title = self.federation.title(name)
+                    raise RefusedByPolicy(f"Two trainings at once came to different verdicts on what {title} sent.")
             about: About = {"round": number, "hold": sum(verdicts.values()), "contributions": len(verdicts)}
             tables.note(self.me, "keeps verdicts", f"round {number}", about)
 
