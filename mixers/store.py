@@ -10,6 +10,7 @@ from mixbayes.mixers.joint_test import JointTest
 from mixbayes.mixers.personal import Personal
 from mixbayes.mixers.supply import Supply
 from mixbayes.mixers.training import Trained, checked, share_of, train_round
+from mixbayes.mixers.verdicts import VerdictsOnDisk
 from mixbayes.node.ledger import Page
 from mixbayes.node.model_codec import model_bytes, model_from
 from mixbayes.node.questions import Question
@@ -73,7 +74,19 @@ class Store:
         charge = partial(self.rounds.charge_noise, number)
         found, bins = self.contributions(number), self.federation.bins_to_find
         with self.supply.at_work(), self.tallies.training():
-            return train_round(self.role, other, self.layout, number, found, minimum, random, charge, bins, self.supply)
+            return train_round(
+                self.role,
+                other,
+                self.layout,
+                number,
+                found,
+                minimum,
+                random,
+                charge,
+                bins,
+                self.supply,
+                VerdictsOnDisk(self.rounds, number),
+            )
 
     def keep(self, number: int, trained: Trained) -> None:
         model = model_bytes(self.layout, trained.model) if trained.model else b""

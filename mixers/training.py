@@ -21,6 +21,7 @@ from mixbayes.protocol.bayes.noise import blurred
 from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.training import train, transfers_at_first
 from mixbayes.protocol.bayes.validity import Nonce, joint, judged, start_nonce
+from mixbayes.protocol.bayes.verdicts import MOST_OPENINGS, KeptByBoth, VerdictBook, VerdictsInMemory, start_comparing
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
@@ -28,7 +29,7 @@ from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.shares import expand
 from mixbayes.protocol.transfer.supplied import connect_supplied
 from mixbayes.transport.contribution import STEP, Contribution, decode, encoded_size
-from mixbayes.transport.errors import LyingHospital, RoundFailed
+from mixbayes.transport.errors import LyingHospital, RoundFailed, Unjudged
 
 
 @dataclass(frozen=True)
@@ -77,22 +78,25 @@ def train_round(
     charge: Charge,
     bins: int | None = None,
     supply: Supply = NO_SUPPLY,
+    book: VerdictBook | None = None,
 ) -> Trained:
     """One training of a round, of at least `minimum` honest contributions, over the two channels to the other mixer.
 
-    With `bins` it finds the cut points for so many, in place of a model.
+    With `bins` it finds the cut points for so many, in place of a model. Without a book, verdicts are kept nowhere.
     """
+    book = book or VerdictsInMemory()
     pool = connect_supplied(role, other[1], random, supply, kind=supply.kind)
     me = ComputingParty(role, other[0], pool, random)
     # All that depends on no other message travels at once, while the first transfers are made.
     agree = start_agreeing(me.channel, number, ((one.hospital, one.id) for one in contributions))
+    kept = start_comparing(me.channel, book, (one.hospital for one in contributions))
     nonce, run = start_nonce(me), label.start_blinding(me)
     me.pool.reserve(transfers_at_first(layout))
     agree()
     # Now both mixers are known to hold the same contributions.
-    accepted, lies = honest_ones(me, layout, contributions, nonce)
+    accepted, refused = honest_ones(me, layout, contributions, book, kept(), nonce)
     if len(accepted) < minimum:
-        named = "; ".join(str(lie) for lie in lies)
+        named = "; ".join(str(one) for one in refused)
         raise RoundFailed(f"only {len(accepted)} of the {minimum} contributions that are needed hold. {named}")
     counts = joint_share(layout, accepted)
     if layout.terms.coins:
@@ -101,22 +105,30 @@ def train_round(
     model = train(me, layout, counts) if bins is None else None
     if bins is not None:
         counts = words_of(cuts_on_shares(me, layout, counts, bins))
-    return Trained(run()[:RUN_BYTES], model, [lie.peer.removeprefix("party ") for lie in lies], counts)
+    return Trained(run()[:RUN_BYTES], model, [one.peer.removeprefix("party ") for one in refused], counts)
 
 
 def honest_ones(
-    me: ComputingParty, layout: Layout, contributions: list[Contribution], nonce: Nonce | None = None
-) -> tuple[list[Contribution], list[LyingHospital]]:
-    """The contributions that are counts of some table, and for every other one the error that blames its hospital."""
-    contributions = sorted(contributions, key=lambda contribution: contribution.hospital)  # both mixers alike
-    shares = [partial(share_of, layout, contribution) for contribution in contributions]
-    verdicts = judged(me, layout, shares, nonce)
-    found = list(zip(contributions, verdicts, strict=True))
-    return [contribution for contribution, right in found if right], [
-        LyingHospital(f"party {contribution.hospital}", STEP, "its numbers are not the counts of any table")
-        for contribution, right in found
-        if not right
-    ]
+    me: ComputingParty,
+    layout: Layout,
+    contributions: Iterable[Contribution],
+    book: VerdictBook,
+    kept: Mapping[str, KeptByBoth] | None = None,
+    nonce: Nonce | None = None,
+) -> tuple[list[Contribution], list[PeerError]]:
+    """The contributions that are counts of some table, and for every other one the error that names its hospital."""
+    by_name = {one.hospital: one for one in contributions}
+    shares = {name: partial(share_of, layout, one) for name, one in by_name.items()}
+    verdicts = judged(me, layout, shares, book, kept, nonce)
+    accepted = [by_name[name] for name, holds in verdicts.items() if holds]
+    return accepted, [_refusal(f"party {name}", holds) for name, holds in verdicts.items() if not holds]
+
+
+def _refusal(hospital: str, holds: bool | None) -> PeerError:
+    if holds is None:
+        why = f"the verdict on its numbers was opened {MOST_OPENINGS} times, and not both mixers have it"
+        return Unjudged(hospital, STEP, why)
+    return LyingHospital(hospital, STEP, "its numbers are not the counts of any table")
 
 
 def joint_share(layout: Layout, contributions: Iterable[Contribution]) -> Words:

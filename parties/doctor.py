@@ -13,7 +13,7 @@ from mixbayes.tables.counting import counted, refuse_empty, refuse_too_few
 from mixbayes.tables.profile import Profile
 from mixbayes.tables.sources.how import How
 from mixbayes.tables.sources.opening import open_table
-from mixbayes.transport.errors import LyingHospital
+from mixbayes.transport.errors import LyingHospital, Unjudged
 
 TABLE = "table"
 
@@ -72,6 +72,7 @@ def asked_round(federation: Federation, name: str, answers: list[Answer]) -> Ite
         return
     if name in status.refused:
         said = f"round {status.round}: this hospital's contribution was found not to be the counts of any table"
+        said += f", or the mixers did not come to a verdict on it ({Unjudged.code})"
         yield problem(ROUND, said, "Compare versions and tables, and contribute in a new round", LyingHospital)
         return
     absent = "; missing: " + ", ".join(map(federation.title, status.missing)) if status.missing else ""

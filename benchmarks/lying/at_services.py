@@ -24,6 +24,7 @@ from mixbayes.agreement.agreement import Federation, federation_from
 from mixbayes.mixers import answering, service, store, training
 from mixbayes.mixers.node import Settings
 from mixbayes.mixers.node import running as mixer
+from mixbayes.mixers.supply import NO_SUPPLY
 from mixbayes.mixers.training import Trained
 from mixbayes.node.identity import Identity
 from mixbayes.node.log import Log, logger
@@ -188,11 +189,13 @@ def _slip_in(patches: ExitStack, found: Nodes) -> None:
             converse(role, found.heard(name, other), hospital, *about, Randomness(seed(61 + role)))
 
     def in_training(role: int, other: Sequence[Channel], *more: Any) -> Trained:
-        layout, number, held, minimum, _, charge, bins, _ = more
+        layout, number, held, minimum, _, charge, bins, _, book = more
         name, random = MIXERS[role], Randomness(seed(71 + role))
         now, ahead = found.heard(name, other)
         with found.at_work(name):
-            found.trained[name] = train_round(role, (now, ahead), layout, number, held, minimum, random, charge, bins)
+            found.trained[name] = train_round(
+                role, (now, ahead), layout, number, held, minimum, random, charge, bins, NO_SUPPLY, book
+            )
         return found.trained[name]
 
     @contextmanager

@@ -15,8 +15,10 @@ A contribution has a vector for every fold. Each must be that of some table; the
 Each of these statements becomes a word that mixers A and B hold alike exactly if it is true: for a range the words of
 `bounded.py`, for an identity A's share and minus B's, for an inequality the XOR shares of its failure. The vector is
 valid exactly if all of A's words equal B's. Each mixer hashes its own to 128 bits under a nonce. The XOR of both
-digests is multiplied by a random matrix of bits, of which each mixer knows a share, and the product is opened: 128
-zeros if the digests are equal, and else 128 random bits.
+digests is multiplied by a random matrix of bits, of which each mixer knows a share. If the digests are equal, the
+product is zero and its shares are equal; else it is 128 random bits. Each mixer opens it by sending a hash of its share
+under its own name, and not the share itself: a mixer that waited for that could answer with the same bits, and the
+product would open to zero.
 
 Why no lie passes. The two shares that the hospital sent decide which words agree; nothing that is drawn later changes
 that. The mixers draw the nonce after both shares have arrived, and the hospital has no move after that. If the keyed
@@ -24,14 +26,15 @@ hash is like a random function, different words have equal digests with probabil
 the XOR of different digests to zero with the same probability. In place of the hash, a random linear combination modulo
 2^64 would let an error of 2^63 pass half of the time.
 
-What it shows. The zeros of an honest hospital are known beforehand, and the product of a refused contribution is
-uniform: only that it was refused can be told from it. Each word of a mixer is masked, by its share of a carry or by the
-hospital's own randomness. A digest of the words could still be compared with guesses, so no digest is ever sent.
+What it shows. The hash for an honest hospital is known beforehand, and the product of a refused contribution is
+uniform: only that it was refused can be told from it. A mixer that departs from the protocol chooses what this one bit
+is about, so verdicts are counted and kept (`verdicts.py`). Each word of a mixer is masked, by its share of a carry or
+by the hospital's own randomness. A digest of the words could still be compared with guesses, so no digest is ever sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from itertools import chain, islice
@@ -43,6 +46,7 @@ from mixbayes.protocol.arrays import Words, mask
 from mixbayes.protocol.attributes.kind import SUM_BITS
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes.counts import Codes, count
+from mixbayes.protocol.bayes.verdicts import KeptByBoth, VerdictBook, VerdictsInMemory, start_comparing
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.bounded import cut, excess, held_alike
@@ -66,34 +70,73 @@ _CELLS = 1 << 15
 Nonce = Callable[[], bytes]
 
 
-def honest(me: ComputingParty, layout: Layout, shares: Iterable[Words], nonce: Nonce | None = None) -> list[bool]:
+def honest(
+    me: ComputingParty,
+    layout: Layout,
+    shares: Iterable[Words],
+    nonce: Nonce | None = None,
+    before_opening: Callable[[], None] | None = None,
+) -> list[bool]:
     """Which contributions are counts of some table, from this mixer's share of each, both mixers' in the same order.
 
     A share holds the vectors of all folds, one after the other. `nonce` is what `start_nonce` gave, where it was called
-    before.
+    before. `before_opening` is called before this mixer says anything from which a verdict could be told.
     """
     key = (nonce or start_nonce(me))()
     digests = [digest for some in _together(layout, shares) for digest in _digests(me, layout, some, key)]
-    return _equal(me, digests) if digests else []
+    return _equal(me, digests, before_opening) if digests else []
 
 
 def judged(
-    me: ComputingParty, layout: Layout, shares: Sequence[Callable[[], Words]], nonce: Nonce | None = None
-) -> list[bool]:
-    """Which contributions hold, from functions that give this mixer's shares. What fails is checked a second time.
+    me: ComputingParty,
+    layout: Layout,
+    shares: Mapping[str, Callable[[], Words]],
+    book: VerdictBook,
+    kept: Mapping[str, KeptByBoth] | None = None,
+    nonce: Nonce | None = None,
+) -> dict[str, bool | None]:
+    """By hospital, whether its contribution holds; None where no opening was left to find it out.
 
-    A hospital cannot change its shares between the two checks. So if they differ, or if counts fail that both mixers
-    know to hold, a mixer did not compute what it should.
+    `shares` are functions that give this mixer's shares; `kept` is what `start_comparing` gave, where it was called
+    before. What both mixers keep is not opened again. What fails is checked a second time. A hospital cannot change its
+    shares between two checks. So if they differ, or if counts fail that both mixers know to hold, a mixer did not
+    compute what it should.
     """
-    verdicts = honest(me, layout, (share() for share in shares), nonce)
-    failed = [share for share, right in zip(shares, verdicts, strict=True) if not right]
+    kept = start_comparing(me.channel, book, shares)() if kept is None else kept
+    due = [name for name, one in kept.items() if one.settled is None and one.left]
+    first = dict(zip(due, _checked(me, layout, shares, due, book, nonce), strict=True))
+    passed = [name for name in due if first[name]]
+    book.keep({name: True for name in passed if kept[name].mine.holds is None})
+    _refuse_contradiction(me, kept, first)
+    failed = [name for name in due if not first[name] and kept[name].left > 1]
     if failed:
-        known = me.constant(plain(layout))
-        *again, passed = honest(me, layout, chain((share() for share in failed), [known]))
-        if any(again) or not passed:
+        *again, holds = _checked(me, layout, shares, failed, book, None, me.constant(plain(layout)))
+        if any(again) or not holds:
             why = "a contribution failed the check and then passed it, or one that is known to hold failed"
             raise OutOfRange(me.channel.peer, STEP, why)
-    return verdicts
+        book.keep({name: False for name in failed if kept[name].mine.holds is None})
+    settled = {name: one.settled for name, one in kept.items()}
+    return settled | dict.fromkeys(passed, True) | dict.fromkeys(failed, False)
+
+
+def _checked(
+    me: ComputingParty,
+    layout: Layout,
+    shares: Mapping[str, Callable[[], Words]],
+    names: Sequence[str],
+    book: VerdictBook,
+    nonce: Nonce | None,
+    *more: Words,
+) -> list[bool]:
+    words = chain((shares[name]() for name in names), more)
+    return honest(me, layout, words, nonce, partial(book.note, names))
+
+
+def _refuse_contradiction(me: ComputingParty, kept: Mapping[str, KeptByBoth], found: Mapping[str, bool]) -> None:
+    for name, holds in found.items():
+        if kept[name].expected not in (None, holds):
+            why = f"the verdict on the contribution of party {name} is not the one that was kept"
+            raise OutOfRange(me.channel.peer, STEP, why)
 
 
 def run_validation(
@@ -110,8 +153,9 @@ def run_validation(
     def mixer(role: int, other: Channel, ahead: Channel, shares: list[Words]) -> tuple[list[bool], Words]:
         random = Randomness(seeds[role])
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
-        # The mixers learn one bit a contribution. They look twice at what fails.
-        verdicts = judged(me, layout, [partial(np.copy, share) for share in shares])
+        # The mixers learn one bit a contribution, and write down that they do. They look twice at what fails.
+        named = {f"{place:09}": partial(np.copy, share) for place, share in enumerate(shares)}
+        verdicts = [verdict is True for verdict in judged(me, layout, named, VerdictsInMemory()).values()]
         # What was refused is not in the sum.
         accepted = [joint(layout, share) for share, verdict in zip(shares, verdicts, strict=True) if verdict]
         return verdicts, sum(accepted, np.zeros(layout.size, np.uint64))
@@ -198,9 +242,17 @@ def _negatives(me: ComputingParty, room: Sequence[Words], bits: int) -> Words:
     return negative(me, words.reshape(-1) & mask(width), width).astype(np.uint64).reshape(words.shape)
 
 
-def _equal(me: ComputingParty, digests: Sequence[bytes]) -> list[bool]:
-    """Where A's digest and B's are the same: where the opened product with a random matrix is zero."""
-    return [not product.any() for product in _opened(me, _products(me, digests))]
+def _equal(
+    me: ComputingParty, digests: Sequence[bytes], before_opening: Callable[[], None] | None = None
+) -> list[bool]:
+    """Where A's digest and B's are the same: where both have the same share of the product with a random matrix."""
+    products = _products(me, digests)
+    if before_opening:
+        before_opening()
+    theirs = me.channel.swap(STEP, _hashes(products, me.role)).tobytes()
+    expected = _hashes(products, 1 - me.role)
+    places = range(0, len(expected), DIGEST_BYTES)
+    return [theirs[at : at + DIGEST_BYTES] == expected[at : at + DIGEST_BYTES] for at in places]
 
 
 def _products(me: ComputingParty, digests: Sequence[bytes]) -> Words:
@@ -214,7 +266,8 @@ def _products(me: ComputingParty, digests: Sequence[bytes]) -> Words:
     return np.bitwise_xor.reduce(selected, axis=1).T
 
 
-def _opened(me: ComputingParty, products: Words) -> Words:
-    raw = np.ascontiguousarray(products).astype("<u8").tobytes()
-    theirs = np.frombuffer(me.channel.swap(STEP, raw).tobytes(), "<u8").reshape(products.shape)
-    return products ^ theirs.astype(np.uint64)
+def _hashes(products: Words, role: int) -> bytes:
+    """A hash of every share of a product, as the mixer of this role sends it."""
+    name = bytes([role])
+    shares = (row.astype("<u8").tobytes() for row in products)
+    return b"".join(blake2b(share, person=name, digest_size=DIGEST_BYTES).digest() for share in shares)

@@ -29,6 +29,7 @@ from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.training import train, transfers_at_first
 from mixbayes.protocol.bayes.two_hospitals import run_partner_classification
 from mixbayes.protocol.bayes.validity import joint, judged, start_nonce
+from mixbayes.protocol.bayes.verdicts import VerdictsInMemory, start_comparing
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
@@ -116,20 +117,21 @@ def run_federation(
         random = mixers[role].branch()
         me = ComputingParty(role, other, connect_pair(role, ahead, random), random)
         # All that depends on no other message travels at once, while the first transfers are made.
+        book, names = VerdictsInMemory(), sorted(received[role])
         agree = start_agreeing(other, ROUND, ((name, one.id) for name, one in received[role].items()))
-        nonce, run = start_nonce(me), start_blinding(me)
+        kept, nonce, run = start_comparing(other, book, names), start_nonce(me), start_blinding(me)
         me.pool.reserve(transfers_at_first(layout))
         # Both hold the same contributions, or nothing is computed.
         agree()
-        # Is each of them the counts of some table? Whether it is, is opened, and once more of what fails, which
-        # does not count.
-        names = sorted(received[role])
-        verdicts = judged(me, layout, [partial(attrgetter("share"), received[role][name]) for name in names], nonce)
-        counted = tuple(name for name, verdict in zip(names, verdicts, strict=True) if verdict)
+        # Is each of them the counts of some table? Whether it is, is written down and opened, and once more of what
+        # fails, which does not count.
+        shares = {name: partial(attrgetter("share"), received[role][name]) for name in names}
+        verdicts = judged(me, layout, shares, book, kept(), nonce)
+        counted = tuple(name for name in names if verdicts[name])
         refused = tuple(name for name in names if name not in counted)
         # Sums of shares are shares of the sums.
-        shares = (joint(layout, received[role][name].share) for name in counted)
-        counts = sum(shares, np.zeros(layout.size, np.uint64))
+        accepted = (joint(layout, received[role][name].share) for name in counted)
+        counts = sum(accepted, np.zeros(layout.size, np.uint64))
         # The joint counts get the noise of coins that each mixer knows one half of; then both turn them into θ.
         return _trained(me, layout, counts, coins, run, counted, refused)
 

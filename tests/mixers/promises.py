@@ -10,6 +10,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.reference import fixed_model
+from mixbayes.protocol.bayes.verdicts import MOST_OPENINGS
 from mixbayes.transport.contribution import Contribution
 from tests.mixers.nodes import MixerNode
 from tests.mixers.three_hospitals import MIXERS
@@ -70,6 +71,9 @@ class Promises:
         if before.state != COLLECTING:
             assert now.sealed_set == before.sealed_set, "a sealed set changed"
             assert now.held.keys() == before.held.keys(), "somebody contributed to a sealed round"
+        for name, (openings, holds) in before.verdicts.items():
+            assert openings <= now.verdicts[name][0] <= MOST_OPENINGS, "a verdict was opened too often"
+            assert holds in (None, now.verdicts[name][1]), "another verdict on the same contribution"
         if before.state == SERVING:
             assert now.run == before.run, "a model that answers was replaced"
         assert before.questions.items() <= now.questions.items(), "a question was forgotten"

@@ -482,6 +482,22 @@ def test_share_leaves_once_it_is_written_down_that_it_does(role: int) -> None:
     assert [len(book.answers[PUBLIC.id]) for book in stage.books] == [1, 1]
 
 
+@pytest.mark.parametrize("role", [A, B])
+@pytest.mark.parametrize("question", [PRIVATE, PUBLIC], ids=["private", "public"])
+def test_stored_share_leaves_once_it_is_written_down_that_it_does(role: int, question: Question) -> None:
+    """What was kept and never released is charged when it is sent again."""
+    stage = Stage()
+    stage.books[role].full_at = "release"
+    assert stage.play(lambda lines: ask(lines, question)) is None
+    stage.books[role].full_at = ""
+    stage.events.clear()
+    assert stage.play(lambda lines: ask(lines, question)).tolist() == EXPECTED
+    assert sorted(stage.events) == [(A, "release", question.id), (B, "release", question.id)]
+    stage.books[role].full_at = "release"
+    assert stage.play(lambda lines: ask(lines, question)) is None
+    assert isinstance(stage.errors[f"mixer {'ab'[role]}"], Full)
+
+
 def test_command_that_is_none_ends_the_conversation_for_the_hospital_alone() -> None:
     stage = Stage()
 

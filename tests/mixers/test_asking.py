@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,13 +18,15 @@ from mixbayes.node.questions import Kind, Question, Verdict
 from mixbayes.parties.asking import numbering
 from mixbayes.parties.with_mixers import asking
 from mixbayes.parties.with_mixers.asking import Asking
+from mixbayes.parties.with_mixers.both_mixers import BothMixers
+from mixbayes.protocol import memory
 from mixbayes.protocol.bayes import public_rows as rows
 from mixbayes.protocol.bayes.classification import ask_private, fetch
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.question import TableReader
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerError
+from mixbayes.protocol.errors import MixbayesError, OutOfRange, PeerError, PeerGone
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.transport.errors import OverBudget, QuestionSpent, RoundOver
 from tests.mixers.misfortune import Cut
@@ -240,3 +243,40 @@ def test_mixer_that_is_ahead_of_the_other_in_its_ledger_decides(world: World) ->
     with pytest.raises(QuestionSpent):
         world.asked("north", 1, CODES[:, :1], private=False, id=PUBLIC.id)
     assert spent(world) == [BUDGET, 0]
+
+
+SOON = 1.0
+"""Seconds, where nothing is to come."""
+
+
+class TwoMinds:
+    """Mixers that say different verdicts on the question that they have both received."""
+
+    def __init__(self, *says: Verdict) -> None:
+        self._says = says
+        self.followed: list[type[BaseException] | None] = []
+
+    @contextmanager
+    def conversation(self) -> Iterator[Channels]:
+        ends = [memory.channels("party north", f"mixer {name}", SOON) for name in MIXERS]
+        for (_, mixer), verdict in zip(ends, self._says, strict=True):
+            questions.send_verdict(mixer, verdict)
+        try:
+            yield ends[0][0], ends[1][0]
+        finally:
+            for hospital, mixer in ends:
+                hospital.close()
+                assert questions.receive(mixer).id == PRIVATE.id
+                with suppress(PeerGone):
+                    mixer.receive("anything", 0)
+                    self.followed.append(None)
+
+
+@pytest.mark.parametrize("says", [*itertools.permutations((Verdict.GO, Verdict.STORED, Verdict.SPENT), 2)], ids=str)
+def test_mixers_that_contradict_each_other_are_named_and_get_nothing_more(says: tuple[Verdict, Verdict]) -> None:
+    """One would take what it hears for a fresh question, and the other's stored share would not fit to it."""
+    mixers = TwoMinds(*says)
+    asking = Asking(cast("BothMixers", mixers), LAYOUT, lambda *about: PRIVATE.id)
+    with pytest.raises(OutOfRange, match="mixer a or mixer b, at verdict on the question: they contradict each other"):
+        list(asking.labels(1, CODES, private=True, id=PRIVATE.id))
+    assert mixers.followed == []

@@ -19,6 +19,7 @@ from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.bayes.agreed_set import agree_on_set
+from mixbayes.protocol.bayes.verdicts import VerdictsInMemory
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange, PeerError, WrongLength
@@ -197,7 +198,8 @@ TABLE = [3, 2, 1, 1, 1, 0, 1, 0, 0, 1]
 def test_liars_are_named_and_their_numbers_left_out(lie: dict[str, list[int]], liars: list[str]) -> None:
     told = {name: [value % 2**64 for value in lie.get(name, TABLE)] for name in ("north", "south", "va")}
     kept, sums = [], []
-    for accepted, refused in both(honest_ones, *((LAYOUT, contributions) for contributions in collected(told))):
+    inputs = ((LAYOUT, contributions, VerdictsInMemory()) for contributions in collected(told))
+    for accepted, refused in both(honest_ones, *inputs):
         kept.append([contribution.hospital for contribution in accepted])
         sums.append(joint_share(LAYOUT, accepted))
         assert [error.peer for error in refused] == [f"party {name}" for name in liars]

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
 from mixbayes.node.disk.datastore import JOINT_TEST
+from mixbayes.node.questions import ID_BYTES, Kind, Question
 from mixbayes.node.rounds.state import SERVING
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.parties.with_mixers.node import Hospital
+from mixbayes.protocol import memory
+from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.bayes.counts import Codes, count
 from mixbayes.protocol.bayes.evaluation import Integers
 from mixbayes.protocol.bayes.joint_test import figures_in_clear, joint_sheet
 from mixbayes.protocol.bayes.reference import fixed_model
-from mixbayes.protocol.errors import MixbayesError
+from mixbayes.protocol.computing_party import ComputingParty
+from mixbayes.protocol.errors import DifferentSets, MixbayesError
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.tables.folding import Patients
 from mixbayes.transport.errors import OverBudget, RefusedByPolicy, TooEarly
@@ -299,3 +305,21 @@ def test_mixers_that_have_different_attempts_refuse_and_name_the_hospital() -> N
             world.figures("north")
         world.give("west")
         assert world.figures("north") == world.expected()
+
+
+@pytest.mark.parametrize("mixer", MIXERS)
+def test_a_mixer_that_has_charged_other_totals_is_named_and_adds_nothing_up(mixer: str) -> None:
+    """It says that it has the same totals, and charges others: its noise would then hide other sums than are opened."""
+    with wards() as world:
+        world.give(*HOSPITALS)
+        rounds, store = world.nodes[mixer].rounds, world.nodes[mixer].store  # type: ignore[union-attr]
+        here, there = memory.channels(f"mixer {mixer}", "mixer x")
+        ids, figures = rounds.aside_ids(1), Question(Kind.JOINT_TEST, 1, 0, bytes(ID_BYTES))
+        me = cast("ComputingParty", SimpleNamespace(channel=here))
+
+        def liar() -> None:
+            there.swap("whose rows kept aside are there", b"".join(ids[name] for name in sorted(ids)))
+            there.swap("noise of the joint test is charged", bytes.fromhex(set_digest(1, {**ids, "west": bytes(16)})))
+
+        with pytest.raises(DifferentSets, match="mixer x, at noise of the joint test is charged: it adds up other"):
+            memory.together(lambda: store.joint_test("north").prepare(me, figures), liar)

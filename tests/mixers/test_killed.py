@@ -19,9 +19,9 @@ from tests.mixers.promises import Promises
 from tests.mixers.three_hospitals import HOSPITALS, MIXERS, NOISE, agreement, new_folder
 from tests.mixers.world import World, deal_base_transfers
 
-SIDES = {"a": 32, "b": 32, "north": 6}
-"""Three contributions, sealed, trained, serving, closed, opened; of each of two questions: charged, kept, released, and
-released again. At the hospital: made, twice received."""
+SIDES = {"a": 36, "b": 36, "north": 6}
+"""Three contributions, sealed, verdicts opened, verdicts kept, trained, serving, closed, opened; of each of two
+questions: charged, kept, released, and released again. At the hospital: made, twice received."""
 CODES = np.array([[0, 1, 2, 3], [0, 1, 2, 2]], np.int32)
 PATIENCE = 6
 """Tries. One kill costs one or two of them."""

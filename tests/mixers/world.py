@@ -61,6 +61,8 @@ class OnDisk:
     run: bytes | None
     held: dict[str, tuple[bytes, bytes, str]] = field(default_factory=dict)
     """By hospital: id, digest and verdict."""
+    verdicts: dict[str, tuple[int, int | None]] = field(default_factory=dict)
+    """By hospital: how often the verdict on its contribution was opened, and what it is."""
     questions: dict[bytes, tuple[str, int]] = field(default_factory=dict)
     """By id: who asked, and how many rows."""
     noise: dict[str, bytes | None] = field(default_factory=dict)
@@ -253,6 +255,8 @@ class World:
                 "SELECT round, hospital, id, digest, verdict FROM contribution"
             ):
                 found[number].held[name] = tuple(about)
+            for number, name, *about in connection.execute("SELECT round, hospital, openings, holds FROM contribution"):
+                found[number].verdicts[name] = tuple(about)
             for id, number, name, rows in connection.execute("SELECT id, round, hospital, rows FROM question"):
                 found[number].questions[id] = name, rows
             for number, contributions, seed in connection.execute("SELECT round, contributions, seed FROM noise"):

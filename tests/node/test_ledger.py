@@ -34,7 +34,7 @@ PIECES = 2
 
 def serving(rounds: Rounds) -> None:
     number = rounds.current().number
-    chosen = {name: name.encode().ljust(16) for name in ("north", "south")}
+    chosen = {name: f"{name} {number}".encode().ljust(16) for name in ("north", "south")}
     for name, id in chosen.items():
         rounds.hold(number, name, id, id)
     rounds.seal(number, chosen)

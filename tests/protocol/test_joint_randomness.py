@@ -87,7 +87,7 @@ def pad_of_totals(me: ComputingParty) -> Words:
 def matrix(me: ComputingParty) -> Words:
     """The product of the check's matrix with what differs in two digests."""
     digest = bytes([me.role, 1]) * (DIGEST_BYTES // 2)
-    return validity._opened(me, validity._products(me, [digest]))
+    return validity._products(me, [digest])
 
 
 def coins(me: ComputingParty) -> Words:
@@ -145,7 +145,7 @@ PLACES = [
     Place("pad of totals, which A adds", pad_of_totals, at_a),
     Place("pad of totals, which B subtracts", pad_of_totals, at_b),
     Place("nonce of the check of contributions", lambda me: start_nonce(me)(), alike),
-    Place("matrix of the check of contributions", matrix, alike),
+    Place("matrix of the check of contributions", matrix, np.bitwise_xor),
     Place("coins", coins, added),
     Place("order of the coins", order, alike),
     Place("noise of sums of numbers", noise_of_numbers, added),

@@ -62,6 +62,13 @@ class LyingHospital(PeerError):
     usual_remedy = "It counts for nothing in this round; ask its operator which program made it, and from what table"
 
 
+class Unjudged(PeerError):
+    """The verdict on a hospital's contribution may not be opened again, and not both mixers have it."""
+
+    code = "E221"
+    usual_remedy = "It counts for nothing in this round; contribute anew in the next one"
+
+
 class TooEarly(MixbayesError):
     """The round does not answer yet: somebody is missing."""
 

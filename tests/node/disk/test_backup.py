@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -259,3 +260,25 @@ def test_the_tables_after_a_restore_are_those_of_any_node(serving: Rounds, tmp_p
     with opened(tmp_path / "new") as database:
         Datastore(database, RoundTables, "mixer a", Clock())
     assert columns_of_bytes(tmp_path / "new" / FILE) == columns_of_bytes(tmp_path / "a" / FILE)
+
+
+def test_the_new_name_is_on_the_disk_when_putting_back_has_ended(
+    serving: Rounds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut may leave an empty folder, in which a node would begin anew without its ledgers."""
+    backed_up(tmp_path / "a", tmp_path / "file")
+    done: list[str] = []
+    rename, synchronise = os.replace, os.fsync
+
+    def replaced(source: Path, target: Path) -> None:
+        rename(source, target)
+        done.append(f"{Path(target).name} renamed")
+
+    def synchronised(handle: int) -> None:
+        synchronise(handle)
+        done.append(f"{os.readlink(f'/proc/self/fd/{handle}')} synchronised")
+
+    monkeypatch.setattr(os, "replace", replaced)
+    monkeypatch.setattr(os, "fsync", synchronised)
+    put_back(tmp_path / "file", tmp_path / "new", LATER)
+    assert done[-2:] == [f"{FILE} renamed", f"{tmp_path / 'new'} synchronised"]

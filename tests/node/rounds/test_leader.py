@@ -86,7 +86,8 @@ class Scene:
     def hold(self, *names: str) -> None:
         number = self.rounds.current().number
         for name in names:
-            self.rounds.hold(number, name, IDS[name], b"from " + IDS[name])
+            id = IDS[name] if number == 1 else IDS[name][:-1] + bytes([number])
+            self.rounds.hold(number, name, id, b"from " + id)
 
     def run(self, most: int = 30) -> None:
         """Steps until there is nothing more to do at once."""

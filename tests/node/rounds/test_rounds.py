@@ -67,6 +67,8 @@ DO: dict[str, Callable[[Rounds], object]] = {
     "hold": lambda rounds: rounds.hold(1, "west", bytes(16), b"another one"),
     "seal": lambda rounds: rounds.seal(1, {}),
     "messages": lambda rounds: rounds.messages(1),
+    "note_openings": lambda rounds: rounds.note_openings(1, ["north"]),
+    "keep_verdicts": lambda rounds: rounds.keep_verdicts(1, {"north": True}),
     "keep_model": lambda rounds: rounds.keep_model(1, OTHER_RUN, MODEL, []),
     "serve": lambda rounds: rounds.serve(1, RUN),
     "forget_model": lambda rounds: rounds.forget_model(1),
@@ -77,6 +79,8 @@ ALLOWED = {
     "hold": {COLLECTING},
     "seal": {COLLECTING},
     "messages": {SEALED, TRAINED},
+    "note_openings": {SEALED, TRAINED},
+    "keep_verdicts": {SEALED, TRAINED},
     "keep_model": {SEALED, TRAINED},
     "serve": {SEALED, TRAINED, SERVING},
     "forget_model": {SEALED, TRAINED},
@@ -300,9 +304,10 @@ def test_rounds_that_were_agreed_on_run_out(tmp_path: Path) -> None:
             if number == 2:
                 rounds.close(2, "party north")
             else:
-                for name, id in (NORTH, SOUTH):
+                ids = {name: bytes([number]) + id[1:] for name, id in (NORTH, SOUTH)}
+                for name, id in ids.items():
                     rounds.hold(number, name, id, name.encode())
-                rounds.seal(number, dict([NORTH, SOUTH]))
+                rounds.seal(number, ids)
                 rounds.fail(number, "for the test")
             if number < 3:
                 rounds.open(number + 1, "party north")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import validity
 from mixbayes.protocol.bayes.validity import DIGEST_BYTES, honest
-from mixbayes.protocol.computing_party import A, B
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.shares import split
 from mixbayes.protocol.transfer.extension import Received, Sent
 from mixbayes.protocol.transfer.pool import PairPool
@@ -110,27 +110,43 @@ WATCHED_NUMBERS = mixed(200)
 WATCHED_LISTS = with_lists(200)
 
 
-def heard_by(role: int, layout: Layout, vector: Words) -> tuple[Bits, Bits]:
-    """What the role hears before the end while its own share stays the same; and what the end opens to."""
+def heard_by(role: int, layout: Layout, vector: Words, shares_of: dict[int, Words]) -> tuple[Bits, Bits]:
+    """What the role hears before the end while its own share stays the same; and the product behind what is opened.
+
+    `shares_of` takes up, by role, the shares of the product, of which the other role hears a hash.
+    """
     own = random_for(40).words(layout.size)
     shares = (own, vector - own) if role == A else (vector - own, own)
     views, ends = [], []
     for pair in pairs_seen_by(role):
         tap = pair.talk.first if role == A else pair.talk.second
         tap.forget()
+        shares_of.clear()
         pair.run(lambda me, share: honest(me, layout, [share]), (shares[0],), (shares[1],))
         views.append(bits_heard(tap.heard[:-1]))
-        said, heard = tap.said[-1][1], tap.heard[-1][1]
-        ends.append(np.unpackbits(said ^ heard))
+        of_a, of_b = shares_of[A], shares_of[B]
+        ends.append(np.unpackbits((of_a ^ of_b).view(np.uint8)))
+        # What is heard last is the other's share, hashed under the other's name.
+        assert tap.heard[-1][1].tobytes() == validity._hashes(shares_of[1 - role], 1 - role)
     return np.stack(views), np.stack(ends)
 
 
 @pytest.mark.parametrize("role", [A, B], ids=["A", "B"])
 @pytest.mark.parametrize("layout", [WATCHED, WATCHED_NUMBERS, WATCHED_LISTS], ids=["nominal", "mixed", "lists"])
 @pytest.mark.usefixtures("dealt_base_transfers")
-def test_what_a_mixer_hears_is_uniform_and_opens_to_the_verdict_alone(layout: Layout, role: int) -> None:
+def test_what_a_mixer_hears_is_uniform_and_opens_to_the_verdict_alone(
+    layout: Layout, role: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares_of: dict[int, Words] = {}
+    plain = validity._products
+
+    def noted(me: ComputingParty, digests: Sequence[bytes]) -> Words:
+        shares_of[me.role] = plain(me, digests)
+        return shares_of[me.role]
+
+    monkeypatch.setattr(validity, "_products", noted)
     secrets = [np.zeros(layout.size, np.uint64), whole_in(layout, 2, 200), random_for(9).words(layout.size)]
-    seen = [heard_by(role, layout, vector) for vector in secrets]
+    seen = [heard_by(role, layout, vector, shares_of) for vector in secrets]
     for (_, ends), vector in zip(seen, secrets, strict=True):
         # 128 zeros of a contribution that holds. Of a lie bits that are as random as they look.
         if possible(layout, vector):

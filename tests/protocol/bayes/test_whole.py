@@ -167,9 +167,15 @@ def test_mixers_that_received_different_sets_compute_nothing() -> None:
         taps: list[Tap] = []
         with tapped_memory(taps), pytest.raises(DifferentSets, match=r"mixer [ab], at set of contributions"):
             run_federation(layout, (at_a, other), questions_of(layout), BUDGET, SEEDS)
-        # Nothing else that they said to each other depends on what they hold: it is random.
-        said = [step for step, _ in taps[0].said + taps[1].said]
-        assert said == ["set of contributions", "nonce of the validity check", "blinding"] * 2
+        # What else they said to each other depends on no contribution: no verdict was opened, and the rest is random.
+        said = taps[0].said + taps[1].said
+        assert [step for step, _ in said] == [
+            "set of contributions",
+            "verdicts so far",
+            "nonce of the validity check",
+            "blinding",
+        ] * 2
+        assert not any(raw.any() for step, raw in said if step == "verdicts so far")
 
 
 def test_an_asker_that_alters_the_sums_it_carries_shifts_its_scores_and_nobody_notices(

@@ -27,6 +27,7 @@ from mixbayes.node.rounds.record import LEFT_OUT, Held, Inclusion, Round
 from mixbayes.node.rounds.state import State
 from mixbayes.privacy.coins import Coins
 from mixbayes.privacy.loss import Release
+from mixbayes.protocol.bayes.verdicts import KeptVerdict
 from mixbayes.tables.private_release import PrivateRelease
 from mixbayes.transport.errors import BadState
 
@@ -116,6 +117,10 @@ CREATE TABLE aside (
     PRIMARY KEY (round, hospital)
 ) STRICT;
 """
+VERDICTS = """
+ALTER TABLE contribution ADD COLUMN openings INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE contribution ADD COLUMN holds INTEGER;
+"""
 OWN_RELEASES = """
 CREATE TABLE own_release (
     id BLOB PRIMARY KEY,
@@ -136,7 +141,7 @@ COMPUTING_PARTY = Schema(
         ASIDE,
         BROKEN_QUESTIONS + LAST_QUESTION,
         OWN_RELEASES,
-        KNOWN + CHECKED_DRAWS,
+        KNOWN + CHECKED_DRAWS + VERDICTS,
     ),
 )
 JOINT_TEST = "joint test"
@@ -467,7 +472,7 @@ class RoundTables(Tables):
 
     def add_contribution(self, number: int, hospital: str, held: Held, message: bytes) -> None:
         self._do(
-            "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO contribution (round, hospital, id, digest, message, verdict) VALUES (?, ?, ?, ?, ?, ?)",
             number,
             hospital,
             held.id,
@@ -476,8 +481,27 @@ class RoundTables(Tables):
             held.verdict.value,
         )
 
+    def was_contributed(self, hospital: str, id: bytes) -> bool:
+        """Whether this hospital has sent a contribution with this id, to whatever round."""
+        return self._one("SELECT 1 FROM contribution WHERE hospital = ? AND id = ?", hospital, id) is not None
+
+    def verdicts(self, number: int) -> dict[str, KeptVerdict]:
+        """By hospital, how often the verdict on its contribution was opened, and what it is."""
+        rows = self._all("SELECT hospital, openings, holds FROM contribution WHERE round = ?", number)
+        return {name: KeptVerdict(openings, None if holds is None else bool(holds)) for name, openings, holds in rows}
+
+    def count_opening(self, number: int, hospital: str, most: int) -> bool:
+        """The verdict is opened once more. False if it was opened so often already."""
+        statement = "UPDATE contribution SET openings = openings + 1 WHERE round = ? AND hospital = ? AND openings < ?"
+        return bool(self._do(statement, number, hospital, most))
+
+    def keep_verdict(self, number: int, hospital: str, holds: bool) -> bool:
+        """False if another verdict is kept, which stays."""
+        statement = "UPDATE contribution SET holds = ? WHERE round = ? AND hospital = ? AND holds IS NOT ?"
+        return bool(self._do(statement, int(holds), number, hospital, int(not holds)))
+
     def delete_messages(self, number: int) -> None:
-        """The contributions' ids and tags stay."""
+        """The contributions' ids, tags and verdicts stay."""
         self._do("UPDATE contribution SET message = x'' WHERE round = ?", number)
 
 

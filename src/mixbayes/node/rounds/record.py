@@ -24,7 +24,7 @@ class Inclusion(StrEnum):
     COUNTED = "counted"
     """The model counts it."""
     REFUSED = "refused"
-    """It is not the counts of any table."""
+    """It is not the counts of any table, or the mixers have no verdict on it."""
     LEFT_OUT = "left out"
     """It is not in the sealed set."""
 

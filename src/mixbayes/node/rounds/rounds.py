@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -25,6 +25,7 @@ from mixbayes.node.rounds.status import Status, status_of
 from mixbayes.privacy.loss import Release
 from mixbayes.protocol.bayes.agreed_set import set_digest
 from mixbayes.protocol.bayes.tossing import Draw
+from mixbayes.protocol.bayes.verdicts import MOST_OPENINGS, KeptVerdict
 from mixbayes.protocol.errors import DifferentSets, LocalError
 from mixbayes.protocol.randomness import SEED_BYTES
 from mixbayes.tables.private_release import PrivateRelease
@@ -156,6 +157,10 @@ class Rounds:
                     f"{title} has contributed to round {number} before, and with other bytes. A changed table counts "
                     "in the next round."
                 )
+            if tables.was_contributed(hospital, id):
+                raise AlreadyContributed(
+                    f"{title} has sent a contribution with this id to an earlier round. Each one gets a new id."
+                )
             after = tables.last_state().contribute(number, hospital, id)
             tables.add_contribution(number, hospital, after.contributions[hospital], message)
             about: About = {"round": number, "bytes": len(message), "contribution": id.hex()}
@@ -182,6 +187,33 @@ class Rounds:
                 raise RoundFailed(f"its training was begun {most} times and never came to an end.")
             tables.count_training(number)
             tables.note(self.me, "trains", f"round {number}", {"round": number})
+
+    def verdicts(self, number: int) -> dict[str, KeptVerdict]:
+        """By hospital, what is written down of the verdict on its contribution."""
+        with self.datastore.read() as tables:
+            return tables.verdicts(number)
+
+    def note_openings(self, number: int, hospitals: Collection[str]) -> None:
+        """The verdicts on these contributions are about to be opened, and none more often than may be."""
+        with self._change() as tables:
+            tables.last_state().train(number)
+            for name in hospitals:
+                if not tables.count_opening(number, name, MOST_OPENINGS):
+                    why = f"The verdict on a contribution is opened {MOST_OPENINGS} times at most."
+                    raise RefusedByPolicy(f"{why} {self.me} opens that of {self.federation.title(name)} no more.")
+            about: About = {"round": number, "contributions": len(hospitals)}
+            tables.note(self.me, "opens verdicts", f"round {number}", about)
+
+    def keep_verdicts(self, number: int, verdicts: Mapping[str, bool]) -> None:
+        """Write down verdicts that were opened, by hospital. Another one than is kept is refused."""
+        with self._change() as tables:
+            tables.last_state().train(number)
+            for name, holds in verdicts.items():
+                if not tables.keep_verdict(number, name, holds):
+                    title = self.federation.title(name)
+                    raise RefusedByPolicy(f"Two trainings at once came to different verdicts on what {title} sent.")
+            about: About = {"round": number, "hold": sum(verdicts.values()), "contributions": len(verdicts)}
+            tables.note(self.me, "keeps verdicts", f"round {number}", about)
 
     def charge_noise(self, number: int, counted: Mapping[str, bytes], *, for_nothing: bool = False) -> Draw:
         """This party's part in drawing the noise on these contributions, by hospital their ids.

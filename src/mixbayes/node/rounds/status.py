@@ -37,7 +37,7 @@ class Status:
     contributed: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    """The hospitals whose contribution is not the counts of any table."""
+    """The hospitals whose contribution is not the counts of any table, or on which the mixers have no verdict."""
     budget: int = 0
     """The rows that the hospital may ask about in this round."""
     budget_left: int = 0
