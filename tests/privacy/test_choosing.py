@@ -10,7 +10,7 @@ import pytest
 from mixbayes.privacy.checking import escaping
 from mixbayes.privacy.choosing import coins_alone, coins_for, normal_delta, normal_deviation
 from mixbayes.privacy.coins import Coins
-from mixbayes.privacy.loss import Release, delta_of
+from mixbayes.privacy.loss import Losses, Release, delta_of
 
 
 def is_enough(epsilon: float, delta: float, coordinates: int, coins: Coins) -> bool:
@@ -59,12 +59,21 @@ def test_and_for_every_delta(delta: float, epsilon: float, coordinates: int, num
     assert delta_of([Release(coins, coordinates, numbers)], epsilon) <= delta
 
 
-def test_no_coin_can_be_taken_away() -> None:
-    coins = coins_for(1, 1e-6, 14, 106)
+@pytest.mark.parametrize(("epsilon", "coordinates", "numbers"), [(1, 14, 106), (2, 40, 500)])
+def test_no_coin_can_be_taken_away(epsilon: float, coordinates: int, numbers: int) -> None:
+    coins = coins_for(epsilon, 1e-6, coordinates, numbers)
     for place, count in enumerate(coins.counts):
         fewer = list(coins.counts)
         fewer[place] = count - (1 if place else 2)
-        assert delta_of([Release(Coins(tuple(fewer), coins.known), 14, 106)], 1) > 0.99e-6
+        without = Release(Coins(tuple(fewer), coins.known), coordinates, numbers)
+        assert delta_of([without], epsilon) > 0.99e-6
+
+
+def test_what_the_search_overlooks_is_found_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Losses, "roughly", lambda coins, _: Losses.of(Coins(coins.counts)))
+    coins = coins_for(1, 1e-6, 14, 106)
+    assert coins.known > 0
+    assert delta_of([Release(coins, 14, 106)], 1) <= 1e-6
 
 
 def test_the_same_coins_are_chosen_again() -> None:

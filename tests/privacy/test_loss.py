@@ -16,6 +16,7 @@ from mixbayes.privacy.coins import Coins
 from mixbayes.privacy.loss import (
     STEP,
     Composition,
+    Grid,
     Losses,
     Release,
     Tilted,
@@ -179,6 +180,16 @@ def test_the_transform_is_wrong_by_no_more_than_is_said() -> None:
     masses, wrong = _convolved(together, theta, POINTS)
     errors = [abs(Fraction(mass) - right) for mass, right in zip(masses.tolist(), exact, strict=True)]
     assert 0 < max(errors) <= wrong < 1e-11
+
+
+@pytest.mark.parametrize("times", [1, 50, 4000])
+def test_the_transform_of_many_is_wrong_by_no_more_than_is_said(times: int) -> None:
+    """A power is less exact the higher it is: fair coins, whose sums are known in integers."""
+    coin = Grid(np.array([0, 1]), np.array([0.5, 0.5]), 0.0, 1.0)
+    points = 2 << times.bit_length()
+    masses, wrong = _convolved(Composition((coin,), (times,)), 0.0, points)
+    exact = [Fraction(math.comb(times, heads), 2**times) if heads <= times else Fraction(0) for heads in range(points)]
+    assert max(abs(Fraction(mass) - right) for mass, right in zip(masses.tolist(), exact, strict=True)) <= wrong < 1e-10
 
 
 def test_what_the_transform_may_be_wrong_by_is_added_to_delta() -> None:

@@ -43,17 +43,17 @@ ENDS = 1e-3
 """The part of δ that is left to the largest and the smallest losses, which would only take time."""
 FILLING = 4
 """How many coins there are of each smaller weight where their number does not matter."""
-MOST = (*(FILLING,) * (MOST_WEIGHTS - 1), MOST_COINS)
+LARGEST_NOISE = (*(FILLING,) * (MOST_WEIGHTS - 1), MOST_COINS)
 
 
 def coins_for(epsilon: float, delta: float, coordinates: int, numbers: int) -> Coins:
     """Coins for (ε, δ)-privacy of a row that touches so many of the numbers by one, also against one of two who toss.
 
-    One who follows the protocol needs no more than `coins_alone`.
+    As few may be known as leave an escape improbable enough.
     """
     if not (0 < epsilon < math.inf and 0 < delta < 1 and 1 <= coordinates <= numbers):
         raise ValueError("ε must be above zero, δ between zero and one, and coordinates among the numbers")
-    possible = normal_deviation(epsilon, delta, math.sqrt(coordinates)) < Coins(MOST).deviation
+    possible = normal_deviation(epsilon, delta, math.sqrt(coordinates)) < Coins(LARGEST_NOISE).deviation
     for known in range(1, MOST_KNOWN + 1) if possible else ():
         if escaping(Coins((USUAL,), known), numbers) <= ESCAPES * delta:
             found = _Search(epsilon, delta * (1 - SURE), coordinates, numbers, known).best()

@@ -102,7 +102,7 @@ HOSPITALS = 4
 
 @cache
 def of_coins(epsilon: float, touched: float) -> Mechanism:
-    return OfCoins(coins_for(epsilon, DELTA, round(touched), NUMBERS))
+    return OfCoins(coins_for(epsilon, DELTA, round(touched), max(NUMBERS, round(touched))))
 
 
 @cache
