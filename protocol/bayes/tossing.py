@@ -166,7 +166,7 @@ def _claim(role: int, bits: Bits, shares: Words) -> bytes:
 
 
 def _committed(role: int, about: bytes) -> bytes:
-    """A commitment of this role, so that nobody can repeat the other's. What it is about is too random to be guessed."""
+    """A commitment of this role: nobody can repeat the other's. What it is about is too random to be guessed."""
     return hashlib.sha256(b"mixbayes draw" + bytes([role]) + about).digest()
 
 
