@@ -28,8 +28,9 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.classification import Holder, Line, Other, answer, ask, see, show
-from mixbayes.protocol.paillier.key import SecretKey, generate, receive_key, send_key
-from mixbayes.protocol.paillier.training import ExactModel, train_holder, train_other
+from mixbayes.protocol.paillier.key import SecretKey, generate
+from mixbayes.protocol.paillier.modulus import receive_key, send_key
+from mixbayes.protocol.paillier.training import ExactModel, Group, train_exactly
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
 from mixbayes.simulation.links import Link
@@ -85,7 +86,7 @@ class Hospital:
         asked, asked_ahead = questioning.channels(NAMES[1 - role], DEADLINE)
         self.me = ComputingParty(role, channel, connect_pair(role, ahead, random), random)
         if role == A:
-            send_key(channel, key.public)
+            send_key(channel, key)
             self.public = key.public
             self.asks = Line(asked, connect_asker(asked_ahead, random))
         else:

@@ -37,10 +37,9 @@ from mixbayes.protocol.paillier.key import (
     SecretKey,
     big_numbers,
     generate,
-    receive_key,
-    send_key,
 )
-from mixbayes.protocol.paillier.training import ExactModel, Group, train_holder, train_other
+from mixbayes.protocol.paillier.modulus import receive_key, send_key
+from mixbayes.protocol.paillier.training import ExactModel, Group, train_exactly
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker
 
@@ -180,7 +179,7 @@ def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Word
     with ExitStack() as failing:
         if me.role == A:
             secret = generate()
-            send_key(me.channel, secret.public)
+            send_key(me.channel, secret)
             engine = _trained(me, layout, secret, failing.enter_context(Stock(secret)), vector)
         else:
             public = receive_key(me.channel, USUAL_BITS)
@@ -199,9 +198,8 @@ def _trained(
     own: Words | None = None,
 ) -> Engine:
     """The Paillier protocol's training of one recipe."""
-    if isinstance(key, SecretKey):
-        return Paillier(layout, key, train_holder(me, key, layout, joint, stock, recipe, own), stock)
-    return Paillier(layout, key, train_other(me, key, layout, joint, stock, recipe, own), stock)
+    group = Group.of(layout, key.public if isinstance(key, SecretKey) else key, recipe)
+    return Paillier(layout, key, train_exactly(me, group, layout, joint, recipe, own), stock)
 
 
 def most_rows_of(protocol: str, layout: Layout, recipe: Recipe) -> int:
