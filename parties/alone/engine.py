@@ -42,6 +42,7 @@ from mixbayes.protocol.paillier.modulus import receive_key, send_key
 from mixbayes.protocol.paillier.training import ExactModel, Group, train_exactly
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker
+from mixbayes.transport.errors import RoundOver
 
 SHARES, PAILLIER = "shares", "paillier"
 _EXACT_ROWS = 64
@@ -218,11 +219,12 @@ def engine_from(protocol: str, layout: Layout, raw: bytes) -> Engine:
 
 
 def exact_bytes(key: SecretKey | PublicKey, model: ExactModel) -> bytes:
-    """One hospital's factors in the Paillier protocol, with the key under which they were made."""
+    """One hospital's factors in the Paillier protocol, with the key of their round, which was proven to fit."""
     group = model.group
     return json.dumps(
         {
             "key": key.primes if isinstance(key, SecretKey) else [key.modulus],
+            "fits": True,
             "group": [group.modulus, group.comparison_bits, group.key_bits, group.small],
             "start": _plain(model.start),
             "tables": [_plain(table) for table in model.tables],
@@ -234,6 +236,11 @@ def exact_bytes(key: SecretKey | PublicKey, model: ExactModel) -> bytes:
 
 def exact_from(raw: bytes) -> tuple[SecretKey | PublicKey, ExactModel]:
     kept = json.loads(raw)
+    if "fits" not in kept:
+        raise RoundOver(
+            "This round was trained by a version that did not prove its key. Close it with `mixbayes round close` and "
+            "begin another one with `mixbayes round new`."
+        )
     key = SecretKey(*kept["key"]) if len(kept["key"]) == 2 else PublicKey(kept["key"][0])
     modulus, bits, key_bits, small = kept["group"]
     model = ExactModel(

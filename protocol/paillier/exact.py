@@ -28,9 +28,9 @@ from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 USUAL_BITS = 3072
 """Of a key."""
 MASK_BITS = 41
-"""A mask is uniform on this many bits more than the number that it hides. One of them allows for a sign."""
+"""What a mask is added to is so many bits shorter than the room for both, so that their sum seldom carries."""
 ROOM = MASK_BITS + 2
-"""Bits that a modulus needs beyond those of the compared numbers: for the mask, the sign, and the sum of both."""
+"""Bits that a modulus needs beyond those of the compared numbers, for MASK_BITS, the sign, and as it begins with 1."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -360,7 +360,7 @@ def test_what_a_decrypts_of_two_slots_is_b_s_mask_away_from_what_it_encrypted(wh
 def test_a_side_beyond_its_bounds_once_told_the_other_ones_factor() -> None:
     """As B answered formerly: its factor times the side stands above everything."""
     key, random = small_key(3072), random_for(1)
-    public, group = key.public, Group.of(layout_of(2, [10] * 13), key.public)
+    public, group = key.public, Group.of(layout_of(2, [10] * 13, max_rows=1 << 20), key.public)
     factors = [unit(random, group.modulus) for _ in range(2)]
     assert group.modulus.bit_length() == 584
     sides = [public.encrypt(number, public.obfuscator(random)) for number in (1 << 2422, 0)]
