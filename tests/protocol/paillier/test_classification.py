@@ -304,6 +304,14 @@ def test_a_mask_that_carries_is_as_rare_as_it_is_said_to_be(bits: int) -> None:
         assert most * 2 ** (group.width * (group.slots - 1)) / key.public.modulus < 2.0**-43
 
 
+@given(st.lists(st.integers(0, 2**200 - 1), min_size=1, max_size=3), st.integers(0, 2**300))
+def test_the_last_slot_takes_all_that_is_above_it(lower: list[int], last: int) -> None:
+    group = Group.of(LAYOUT, small_key(700).public)
+    digits = [*(digit % (1 << group.width) for digit in lower), last]
+    plaintext = sum(digit << group.width * slot for slot, digit in enumerate(digits))
+    assert group.elements(plaintext, len(digits)) == [digit % group.modulus for digit in digits]
+
+
 # What must not show
 
 

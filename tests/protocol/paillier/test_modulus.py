@@ -111,6 +111,8 @@ def test_the_numbers_to_root_depend_on_the_whole_modulus_and_are_all_different()
     drawn = [*_hashed(P * Q), *_hashed(P * Q + 2)]
     assert len(set(drawn)) == 2 * ROOTS
     assert max(number.bit_length() for number in drawn) > 120
+    both = _hashed(3 * P * Q), _hashed(P * Q)
+    assert all(one % (P * Q) != other for one, other in zip(*both, strict=True)), "drawn anew for another modulus"
 
 
 @pytest.mark.parametrize(
@@ -121,6 +123,13 @@ def test_what_is_no_key_is_refused(modulus: int) -> None:
     ends.first.send("public key", to_bytes([modulus], BYTES))
     ends.first.send("proof of the key", to_bytes([1] * ROOTS, BYTES))
     with pytest.raises(OutOfRange, match="party A, at proof of the key"):
+        receive_key(ends.second, BITS)
+
+
+def test_a_key_of_another_length_is_refused() -> None:
+    ends = Ends()
+    send_key(ends.first, small_key(BITS - 2))
+    with pytest.raises(OutOfRange, match="no product of two primes of 2048 bits"):
         receive_key(ends.second, BITS)
 
 
