@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from hypothesis import given
@@ -29,6 +32,7 @@ LAYOUT = Layout(
     )
 )
 HEIGHTS = 3, FEATURES, 4
+SMALL = Model(8, np.arange(2, dtype=np.uint64), tuple(np.ones((rows, 2), np.uint64) for rows in HEIGHTS), None)
 
 
 @st.composite
@@ -66,3 +70,23 @@ def test_first_array_names_the_attributes_that_are_asked_about_by_features() -> 
     model = Model(41, np.zeros(1, np.uint64), tuple(np.zeros((rows, 1), np.uint64) for rows in HEIGHTS))
     with np.load(io.BytesIO(model_bytes(LAYOUT, model)), allow_pickle=False) as arrays:
         assert arrays["arr_0"].tolist() == [41, 1, 2]
+
+
+def test_many_threads_read_models_at_a_time() -> None:
+    """A collection of garbage that runs Python lets another thread in, wherever this one is."""
+    raw, before, switching = model_bytes(LAYOUT, SMALL), gc.get_threshold(), sys.getswitchinterval()
+
+    def collected(phase: str, about: dict[str, int]) -> None:
+        sum(range(20))
+
+    gc.callbacks.append(collected)
+    gc.set_threshold(5)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(lambda _: model_from(raw).width, range(200)))
+    finally:
+        gc.set_threshold(*before)
+        sys.setswitchinterval(switching)
+        gc.callbacks.remove(collected)
+    assert found == [SMALL.width] * 200
