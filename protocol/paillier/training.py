@@ -23,8 +23,10 @@ import numpy as np
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Numbers, Words, slices
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.noise import clamped
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
 from mixbayes.protocol.circuits import ring
+from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import BadData
@@ -120,47 +122,83 @@ def train_exactly(
     recipe: Recipe = JOINT,
     own: Words | None = None,
 ) -> ExactModel:
-    """Either hospital's part. In a recipe `own` are its counts if it is the one that asks, and nothing if not."""
-    _check_own(layout, vector)
-    empty, bits = _shares_of_empty(me, layout, vector), exact.cell_bits(layout, recipe)
-    take_part, shares = (_offered if me.role == A else _chosen), list[int]()
+    """Either hospital's part, from its counts, or from its share of N~ where there is noise.
+
+    In a recipe `own` are its counts if it is the one that asks, and nothing if not.
+    """
+    noisy, bits = layout.terms.coins is not None, exact.cell_bits(layout, recipe)
+    if noisy:
+        vector, empty = clamped(me, layout, vector), np.zeros(layout.classes, np.uint8)  # which leaves no class empty
+    else:
+        _check_own(layout, vector)
+        empty = _shares_of_empty(me, layout, vector)
     mine = exact.cells(layout, vector, int(me.role == A), recipe, own)
     numbers = np.concatenate([mine.prior, *(block.reshape(-1) for block in (*mine.numerators, *mine.denominators))])
+    shares = list[int]()
     for piece in slices(numbers.size, max(1, _PIECE_BYTES // ((bits + 2) * size_of(group.modulus)))):
-        shares += take_part(me, group, bits, numbers[piece])
+        part = _part_of_shares(me, numbers[piece], bits) if noisy else _part_of_counts(numbers[piece], bits)
+        shares += _offered(me, group, part) if me.role == A else _taken(me, group, part.bits)
     return _assembled(layout, group, shares, empty)
 
 
-# For A's number a and B's number b, both 0 or more, B gets r·max(1, a + b): of a cell the sum, which the smoothing at A
-# makes 1 or more, and of a class without rows 1, because the product of r and zero would show. `winners` sees to it
-# that such a class loses. B enters the bits of m = max(0, b − 1) and the bit z = [b = 0], so b = m + 1 − z. The sum is
-# a + m + 1 − z if a > 0, and 1 + m if a = 0: it is 1 or more whatever bits B enters.
+@dataclass(frozen=True, slots=True, repr=False)
+class _Part:
+    """A hospital's part of some numbers: A's number and what B's last bit adds to it, or all of B's bits."""
+
+    number: Numbers
+    last: Numbers
+    bits: Bits
 
 
-def _offered(me: ComputingParty, group: Group, bits: int, numbers: Numbers) -> list[int]:
+def _part_of_counts(numbers: Numbers, bits: int) -> _Part:
+    """Of max(1, a + b), from A's number a or from B's number b, both 0 or more.
+
+    That is the cell, which the smoothing at A makes 1 or more, or 1 for a class without rows, because the product of r
+    and zero would show. `winners` sees to it that such a class loses. B enters the bits of m = max(0, b − 1) and the
+    bit z = [b = 0], so b = m + 1 − z. The sum is a + m + 1 − z if a > 0, and 1 + m if a = 0: it is 1 or more whatever
+    bits B enters.
+    """
+    entered = np.concatenate([_bits([max(0, b - 1) for b in numbers], bits), (numbers == 0).astype(np.uint8)[None]])
+    return _Part(numbers + 1, -(numbers > 0).astype(object), entered)
+
+
+def _part_of_shares(me: ComputingParty, numbers: Numbers, bits: int) -> _Part:
+    """Of a cell of N~, from additive shares a and b of it: a + b − 2^bits · c, where c is the carry of both.
+
+    B enters the bits of b and its share of c. With other bits the number may be zero, which tells B whether the cell of
+    N~ is what it guessed, and N~ may be known.
+    """
+    width = 1 << bits
+    own = numbers % width
+    carried = carry(me, ring.constant(own.tolist(), bits), bits)
+    mine = carried.astype(object)
+    # c = c_A + c_B · (1 − 2·c_A)
+    return _Part(own - width * mine, width * (2 * mine - 1), np.concatenate([_bits(own.tolist(), bits), carried[None]]))
+
+
+def _bits(numbers: list[int], bits: int) -> Bits:
+    return np.array([[number >> place & 1 for number in numbers] for place in range(bits)], np.uint8).reshape(bits, -1)
+
+
+def _offered(me: ComputingParty, group: Group, part: _Part) -> list[int]:
     """A's side: it offers every bit times what the bit counts. Returns the inverses of the factors r."""
-    count = (bits + 1) * numbers.size
-    factors = np.array([unit(me.random, group.modulus) for _ in numbers], object)
-    worth = np.concatenate([_powers(bits) * factors, -(factors * (numbers > 0))[None]])
-    sent, _ = me.pool.take(count)
-    flips = unpack_bits(me.channel.receive(_BITS, bits_bytes(count)), count, me.channel.peer, _BITS)
+    places, numbers = part.bits.shape
+    factors = np.array([unit(me.random, group.modulus) for _ in range(numbers)], object)
+    worth = factors * np.concatenate([_powers(places - 1).repeat(numbers, axis=1), part.last[None]])
+    sent, _ = me.pool.take(part.bits.size)
+    raw = me.channel.receive(_BITS, bits_bytes(part.bits.size))
+    flips = unpack_bits(raw, part.bits.size, me.channel.peer, _BITS)
     # A mask for the bit 0 and one for the bit 1: B's random choice was the bit that it enters, or else it flips them.
     first, second = (_masks(group, me.pool.sent_hash, pads) for pads in sent.pads)
-    zeros, ones = (np.where(flips, *pair).reshape(-1, numbers.size) for pair in ((second, first), (first, second)))
-    last = factors * (numbers + 1) - zeros.sum(axis=0)
+    zeros, ones = (np.where(flips, *pair).reshape(worth.shape) for pair in ((second, first), (first, second)))
+    last = factors * part.number - zeros.sum(axis=0)
     offered = np.concatenate([worth + zeros - ones, last[None]]) % group.modulus
     me.channel.send(_CELLS, to_bytes(offered.reshape(-1), size_of(group.modulus)))
     return [inverse(factor, group.modulus) for factor in factors]
 
 
-def _chosen(me: ComputingParty, group: Group, bits: int, numbers: Numbers) -> list[int]:
-    """B's side: it chooses by the bits of its numbers. Returns the cells times A's factors."""
-    entered = np.array([[max(0, b - 1) >> place & 1 for b in numbers] for place in range(bits)], np.uint8)
-    return _taken(me, group, np.concatenate([entered.reshape(bits, -1), (numbers == 0).astype(np.uint8)[None]]))
-
-
 def _taken(me: ComputingParty, group: Group, choices: Bits) -> list[int]:
-    """What A offers for these bits (bits + 1, n) of n numbers."""
+    """B's side: what A offers for these bits (bits + 1, n) of n numbers, which are cells times A's factors."""
     _, received = me.pool.take(choices.size)
     me.channel.send(_BITS, pack_bits(choices.reshape(-1) ^ received.choices))
     masks = _masks(group, me.pool.received_hash, received.pads).reshape(choices.shape)

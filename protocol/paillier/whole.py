@@ -41,7 +41,8 @@ def run_paillier(
 ) -> ExactOutcome:
     """Hospitals A, which holds the key, and B, in the order of their tables.
 
-    `known` has the ids of both contributions, as A and as B know them. Seeds: of A and of B.
+    The tables are their counts, or their shares of N~ where the layout has noise. `known` has the ids of both
+    contributions, as A and as B know them. Seeds: of A and of B.
     """
     names, (of_a, of_b) = list(tables), (Randomness(seed) for seed in seeds)
     to_b, to_a = memory.channels("party A", "party B")

@@ -1,3 +1,6 @@
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -5,10 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixbayes.protocol.arrays import Bits, Words
+from mixbayes.privacy.coins import Coins
+from mixbayes.protocol.arrays import Bits, Numbers, Words
 from mixbayes.protocol.attributes.dictionary import Dictionary
 from mixbayes.protocol.attributes.gaussian import Gaussian
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.attributes.terms import Terms
+from mixbayes.protocol.bayes.noise import clamped_in_clear
+from mixbayes.protocol.bayes.recipe import JOINT, read_recipe
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import BadData, DictionaryTooLarge, Unsupported
 from mixbayes.protocol.paillier import exact, training
@@ -50,6 +57,12 @@ def trained(key: SecretKey, layout: Layout, vectors: tuple[Words, Words]) -> tup
     """On the pair that all examples share."""
     group = Group.of(layout, key.public)
     return both(lambda me: train_exactly(me, group, layout, vectors[me.role]), ())
+
+
+def shared(me: ComputingParty, group: Group, bits: int, numbers: Numbers) -> list[int]:
+    """Either hospital's share of the numbers of which it has a part."""
+    part = training._part_of_counts(numbers, bits)
+    return training._offered(me, group, part) if me.role == A else training._taken(me, group, part.bits)
 
 
 class Constant(Randomness):
@@ -112,9 +125,8 @@ def test_the_product_of_both_shares_is_the_sum_or_one(bits: int, values: list[tu
 
     def share(me: ComputingParty) -> list[int]:
         numbers = np.array([pair[me.role] for pair in values], object)
-        take_part = training._offered if me.role == A else training._chosen
         parts = [numbers[at : at + step] for at in range(0, len(values), step)]
-        return [share for part in parts for share in take_part(me, group, 4, part)]
+        return [share for part in parts for share in shared(me, group, 4, part)]
 
     of_a, of_b = both(share, ())
     assert [x * y % group.modulus for x, y in zip(of_a, of_b, strict=True)] == [max(1, x + y) for x, y in values]
@@ -176,7 +188,7 @@ def test_whatever_bits_b_enters_its_share_is_a_cell_within_bounds_times_the_fact
 
     def share(me: ComputingParty) -> list[int]:
         if me.role == A:
-            return training._offered(me, group, 4, np.array([own], object))
+            return shared(me, group, 4, np.array([own], object))
         return training._taken(me, group, np.array([[entered >> place & 1] for place in range(5)], np.uint8))
 
     (of_a,), (of_b,) = both(share, ())
@@ -193,7 +205,7 @@ def test_what_b_hears_in_training_is_uniform_whatever_it_enters_and_whatever_a_h
     def views(own: int) -> Bits:
         def step(me: ComputingParty) -> None:
             numbers = big_numbers([own if me.role == A else entered] * 4)
-            (training._offered if me.role == A else training._chosen)(me, group, 6, numbers)
+            shared(me, group, 6, numbers)
 
         heard = []
         for pair in pairs_seen_by(B):
@@ -219,7 +231,7 @@ def test_what_a_hears_in_training_is_uniform_whatever_b_has() -> None:
     def views(own: int) -> Bits:
         def step(me: ComputingParty) -> None:
             numbers = big_numbers([1 if me.role == A else own] * 4)
-            (training._offered if me.role == A else training._chosen)(me, group, 6, numbers)
+            shared(me, group, 6, numbers)
 
         heard = []
         for pair in pairs_seen_by(A):
@@ -238,7 +250,7 @@ def test_an_offer_that_makes_a_cell_zero_shows_nowhere(number: int) -> None:
 
     def share(me: ComputingParty) -> list[int] | None:
         if me.role == B:
-            return training._chosen(me, group, 4, big_numbers([number]))
+            return shared(me, group, 4, big_numbers([number]))
         sent, _ = me.pool.take(5)
         flips = np.unpackbits(me.channel.receive("bits of counts", 1), count=5)
         masks = [training._masks(group, me.pool.sent_hash, pads) for pads in sent.pads]
@@ -278,3 +290,54 @@ def test_models_do_not_print_their_factors() -> None:
     models = trained(small_key(PRIME), LAYOUT, (nothing, nothing))
     factor = str(models[0].start[0])
     assert factor not in repr(models[0])
+
+
+# Noise
+
+
+NOISY = Layout(layout_of(3, [2, 3], max_rows=60, smoothing="1/2").dictionary, Terms(hospitals=2, coins=Coins((6, 4))))
+
+
+@given(SEEDS, st.sampled_from(["joint", "personal:weight=3:prior=own", "personal:weight=3:prior=mixed"]))
+@settings(max_examples=20)
+def test_shares_of_noisy_counts_multiply_to_the_clamped_cells(number: int, text: str) -> None:
+    """Noisy counts of which some are below zero, as shares of any size, and an asking hospital's own counts beside."""
+    rng, key, recipe = np.random.default_rng(number), small_key(700), read_recipe(text)
+    own = random_counts(NOISY, rng, 20, empty=0.5)
+    noisy = own + rng.integers(-NOISY.noise, NOISY.noise + 1, NOISY.size).astype(np.uint64)
+    of_a = rng.integers(0, 2**64, NOISY.size, np.uint64, endpoint=False)
+    shares, group = (of_a, noisy - of_a), Group.of(NOISY, key.public, recipe)
+    asking = own if recipe.personal else None
+
+    def train(me: ComputingParty) -> ExactModel:
+        return train_exactly(me, group, NOISY, shares[me.role], recipe, asking if me.role == A else None)
+
+    models = both(train, ())
+    cells = exact.cells(NOISY, clamped_in_clear(NOISY, noisy), 1, recipe, asking)
+    assert joined(models)[0][:3] == cells.prior.tolist()
+    rows = [[*row, *den] for num, den in zip(cells.numerators, cells.denominators, strict=True) for row in num]
+    assert [row for table in joined(models)[1] for row in table[:-1]] == [list(map(int, row)) for row in rows]
+    assert not (models[0].empty | models[1].empty).any()
+
+
+def test_numbers_with_noise_stay_within_what_is_compared() -> None:
+    """Everybody alike, the largest noise on every count, and in the class counts those that are imagined."""
+    most = np.full(NOISY.size, NOISY.noise, np.uint64)
+    for counts in (NOISY.class_counts(most), *(block[0] for _, block in NOISY.blocks(most))):
+        counts += np.uint64(NOISY.rows_together)
+    cells = exact.cells(NOISY, clamped_in_clear(NOISY, most), 1)
+    largest = max(cells.prior) * prod(
+        max(numerators.reshape(-1)) * max(denominators)
+        for numerators, denominators in zip(cells.numerators, cells.denominators, strict=True)
+    )
+    assert largest < 1 << exact.comparison_bits(NOISY)
+    everything = [cells.prior, *cells.numerators, *cells.denominators]
+    assert max(int(part.max()) for part in everything) < 1 << exact.cell_bits(NOISY)
+
+
+def test_costs_that_shares_of_words_cannot_hold_are_refused() -> None:
+    dictionary = NOISY.dictionary
+    recipe = replace(JOINT, costs=((dictionary.classes[0], Fraction(1, 10**20)),))
+    with pytest.raises(Unsupported, match="smaller costs"):
+        Group.of(NOISY, small_key(3072).public, recipe)
+    Group.of(Layout(dictionary), small_key(3072).public, recipe)
