@@ -5,8 +5,9 @@ For every cell A draws a random factor r. B gets r·cell as its share by oblivio
 and so independent of the cell.
 
 That holds whatever either hospital does. A gets nothing but B's choices under random ones. What B enters are bits, so
-its part is never beyond its bounds, and no cell is zero, which r would not hide. A part that came encrypted, as in the
-questions, could be any number: r times it would overflow its mask, or vanish where it is the negative of A's part.
+its part is never beyond its bounds, and no cell is zero, which r would not hide; with noise it can be, see
+`_part_of_shares`. A part that came encrypted, as in the questions, could be any number: r times it would overflow its
+mask, or vanish where it is the negative of A's part.
 
 The plain way would share cells modulo N. Here they are shared modulo a public prime that is as small as the comparison
 allows, if the key has room for the unreduced products. B's exponents and the entries of private questions are then as

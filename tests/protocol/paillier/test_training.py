@@ -322,17 +322,20 @@ def test_shares_of_noisy_counts_multiply_to_the_clamped_cells(number: int, text:
 
 def test_numbers_with_noise_stay_within_what_is_compared() -> None:
     """Everybody alike, the largest noise on every count, and in the class counts those that are imagined."""
-    most = np.full(NOISY.size, NOISY.noise, np.uint64)
-    for counts in (NOISY.class_counts(most), *(block[0] for _, block in NOISY.blocks(most))):
-        counts += np.uint64(NOISY.rows_together)
-    cells = exact.cells(NOISY, clamped_in_clear(NOISY, most), 1)
-    largest = max(cells.prior) * prod(
-        max(numerators.reshape(-1)) * max(denominators)
+    dictionary = layout_of(2, [2, 3], max_rows=4).dictionary
+    layout = Layout(dictionary, Terms(hospitals=2, coins=Coins((9, 400))))
+    assert layout.noise > 20 * layout.rows_together
+    most = np.full(layout.size, layout.noise, np.uint64)
+    for counts in (layout.class_counts(most), *(block[0] for _, block in layout.blocks(most))):
+        counts += np.uint64(layout.rows_together)
+    cells = exact.cells(layout, clamped_in_clear(layout, most), 1)
+    largest = int(max(cells.prior)) * prod(
+        int(numerators.max()) * int(max(denominators))
         for numerators, denominators in zip(cells.numerators, cells.denominators, strict=True)
     )
-    assert largest < 1 << exact.comparison_bits(NOISY)
+    assert exact.comparison_bits(layout) == largest.bit_length()
     everything = [cells.prior, *cells.numerators, *cells.denominators]
-    assert max(int(part.max()) for part in everything) < 1 << exact.cell_bits(NOISY)
+    assert exact.cell_bits(layout) == max(int(part.max()) for part in everything).bit_length()
 
 
 def test_costs_that_shares_of_words_cannot_hold_are_refused() -> None:
