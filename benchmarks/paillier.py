@@ -2,9 +2,9 @@
 
 Two hospitals in processes of their own over local sockets, each with a process that makes its encryption randomness.
 "ahead": that randomness lies ready when the clock starts. "no stock": next to none does, and it is made while the job
-runs, so that its cost is inside the figure. The plain column does the same arithmetic with phe alone: every cell and
-side in a ciphertext of its own, randomness on the spot, exponents as long as the key, one process, neither transfers
-nor the comparison of bits.
+runs, so that its cost is inside the figure. Training takes transfers alone. The plain column does the same arithmetic
+with phe alone: every cell and side in a ciphertext of its own, randomness on the spot, exponents as long as the key,
+one process, neither transfers nor the comparison of bits.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from mixbayes.protocol.attributes.nominal import Nominal
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.classification import Holder, Line, Other, answer, ask, see, show
-from mixbayes.protocol.paillier.key import SecretKey, generate, receive_key, send_key
-from mixbayes.protocol.paillier.training import ExactModel, train_holder, train_other
+from mixbayes.protocol.paillier.key import SecretKey, generate
+from mixbayes.protocol.paillier.modulus import receive_key, send_key
+from mixbayes.protocol.paillier.training import ExactModel, Group, train_exactly
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_answerer, connect_asker, connect_pair
 from mixbayes.simulation.links import Link
@@ -85,7 +86,7 @@ class Hospital:
         asked, asked_ahead = questioning.channels(NAMES[1 - role], DEADLINE)
         self.me = ComputingParty(role, channel, connect_pair(role, ahead, random), random)
         if role == A:
-            send_key(channel, key.public)
+            send_key(channel, key)
             self.public = key.public
             self.asks = Line(asked, connect_asker(asked_ahead, random))
         else:
@@ -104,11 +105,9 @@ class Hospital:
             self.report.send(time.perf_counter() - start)
         return result
 
-    def trained(self, layout: Layout, ahead: int) -> ExactModel:
-        vector = counts(layout, self.me.role)
-        if self.me.role == A:
-            return self.timed(lambda stock: train_holder(self.me, self.secret, layout, vector, stock), ahead)
-        return self.timed(lambda stock: train_other(self.me, self.public, layout, vector, stock), ahead)
+    def trained(self, layout: Layout) -> ExactModel:
+        vector, group = counts(layout, self.me.role), Group.of(layout, self.public)
+        return self.timed(lambda stock: train_exactly(self.me, group, layout, vector), 0)
 
     def asked(self, layout: Layout, model: ExactModel, private: bool, ahead: int) -> None:
         me, codes = self.me, questions(layout)
@@ -137,10 +136,9 @@ class Hospital:
 def hospital(report: Ear, role: int, key: SecretKey, now: Link, questioning: Link) -> None:
     """The jobs, in the order in which `main` prints them."""
     one = Hospital(report, role, key, now, questioning)
-    for ahead in (240, 0):
-        one.trained(TRAINED, ahead)
+    one.trained(TRAINED)
     for layout in (ASKED, ASKED_MORE):
-        model = one.trained(layout, 8)
+        model = one.trained(layout)
         comparisons = (layout.classes - 1) * ROWS[layout.classes]
         for private in (False, True):
             for ahead in (comparisons, 0):
@@ -210,7 +208,7 @@ def main() -> None:
     print(f"{bits} bits{'':29} {'ahead':>9} {'no stock':>9} {'plain phe':>10}")
     with running(generate(bits)) as report:
         what = "210 cells and 26 denominators trained"
-        print(f"{what:38} {report.recv():7.2f} s {report.recv():7.2f} s {236 * cell:8.2f} s", flush=True)
+        print(f"{what:38} {'':9} {report.recv():7.2f} s {236 * cell:8.2f} s", flush=True)
         for layout in (ASKED, ASKED_MORE):
             report.recv()
             for way in ("public", "private"):

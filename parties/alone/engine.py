@@ -36,12 +36,12 @@ from mixbayes.protocol.paillier.key import (
     SecretKey,
     big_numbers,
     generate,
-    receive_key,
-    send_key,
 )
-from mixbayes.protocol.paillier.training import ExactModel, Group, train_holder, train_other
+from mixbayes.protocol.paillier.modulus import receive_key, send_key
+from mixbayes.protocol.paillier.training import ExactModel, Group, train_exactly
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker
+from mixbayes.transport.errors import RoundOver
 
 SHARES, PAILLIER = "shares", "paillier"
 _EXACT_ROWS = 64
@@ -179,7 +179,7 @@ def train_engine(protocol: str, me: ComputingParty, layout: Layout, vector: Word
     with ExitStack() as failing:
         if me.role == A:
             secret = generate()
-            send_key(me.channel, secret.public)
+            send_key(me.channel, secret)
             engine = _trained(me, layout, secret, failing.enter_context(Stock(secret)), vector)
         else:
             public = receive_key(me.channel, USUAL_BITS)
@@ -198,9 +198,8 @@ def _trained(
     own: Words | None = None,
 ) -> Engine:
     """The Paillier protocol's training of one recipe."""
-    if isinstance(key, SecretKey):
-        return Paillier(layout, key, train_holder(me, key, layout, joint, stock, recipe, own), stock)
-    return Paillier(layout, key, train_other(me, key, layout, joint, stock, recipe, own), stock)
+    group = Group.of(layout, key.public if isinstance(key, SecretKey) else key, recipe)
+    return Paillier(layout, key, train_exactly(me, group, layout, joint, recipe, own), stock)
 
 
 def most_rows_of(protocol: str, layout: Layout, recipe: Recipe) -> int:
@@ -219,11 +218,12 @@ def engine_from(protocol: str, layout: Layout, raw: bytes) -> Engine:
 
 
 def exact_bytes(key: SecretKey | PublicKey, model: ExactModel) -> bytes:
-    """One hospital's factors in the Paillier protocol, with the key under which they were made."""
+    """One hospital's factors in the Paillier protocol, with the key of their round, which was proven to fit."""
     group = model.group
     return json.dumps(
         {
             "key": key.primes if isinstance(key, SecretKey) else [key.modulus],
+            "fits": True,
             "group": [group.modulus, group.comparison_bits, group.key_bits, group.small],
             "start": _plain(model.start),
             "tables": [_plain(table) for table in model.tables],
@@ -235,6 +235,11 @@ def exact_bytes(key: SecretKey | PublicKey, model: ExactModel) -> bytes:
 
 def exact_from(raw: bytes) -> tuple[SecretKey | PublicKey, ExactModel]:
     kept = json.loads(raw)
+    if "fits" not in kept:
+        raise RoundOver(
+            "This round was trained by a version that did not prove its key. Close it with `mixbayes round close` and "
+            "begin another one with `mixbayes round new`."
+        )
     key = SecretKey(*kept["key"]) if len(kept["key"]) == 2 else PublicKey(kept["key"][0])
     modulus, bits, key_bits, small = kept["group"]
     model = ExactModel(

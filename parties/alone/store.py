@@ -34,7 +34,10 @@ from mixbayes.protocol.errors import OutOfRange
 from mixbayes.tables.private_release import PrivateRelease
 
 MOST_TRAININGS = 8
-"""Trainings of one round. Nothing but the other's word says that it takes the same counts each time."""
+"""Trainings of one round. Nothing but the other's word says that it takes the same counts each time.
+
+By the Paillier protocol a training tells it nothing, whatever counts it takes (`paillier/training.py`).
+"""
 _SALT_BYTES = 32
 _LONGEST_STATE = 20
 _Position = tuple[int, str, str, bytes | None]

@@ -9,7 +9,8 @@ makes new shares of the winner's numbers.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -26,9 +27,7 @@ from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.errors import OutOfRange
 from mixbayes.protocol.packing import bits_bytes, pack_bits, unpack_bits
-from mixbayes.protocol.paillier.exact import MASK_BITS
 from mixbayes.protocol.paillier.key import (
     Obfuscators,
     PublicKey,
@@ -42,8 +41,9 @@ from mixbayes.protocol.paillier.key import (
     send_ciphertexts,
     to_bytes,
     unit,
+    unit_or_one,
 )
-from mixbayes.protocol.paillier.training import ExactModel, Group, answers, in_flight, opened_answers
+from mixbayes.protocol.paillier.training import ExactModel, Group
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pads import all_masks, chosen_masks
 from mixbayes.protocol.transfer.pool import ReceivedPool, SentPool, connect_answerer, connect_asker, connect_pair
@@ -55,6 +55,8 @@ _MOST_ROWS = 256
 _PIECE_BYTES = 1 << 23
 _STRETCH = 16
 """Comparisons in a message. With several messages, A decrypts one while B computes the next."""
+_AHEAD = 4
+"""Messages that A sends ahead of the answers."""
 
 
 Pool = TypeVar("Pool", ReceivedPool, SentPool)
@@ -87,26 +89,25 @@ class Holder(Seat):
         self._obfuscators = obfuscators
 
     def less(self, me: ComputingParty, group: Group, left: Numbers, right: Numbers) -> Bits:
-        public, bits = self._key.public, group.comparison_bits
+        bits, slots, key = group.comparison_bits, group.slots, self._key
 
         def send(part: slice) -> None:
             sides = np.stack([left[part], right[part]], axis=1).reshape(-1)
-            sent = (public.encrypt(side, fresh(self._obfuscators)) for side in sides)
-            send_ciphertexts(me.channel, _SIDES, public, sent)
+            sent = (key.public.encrypt(side, fresh(self._obfuscators)) for side in sides)
+            send_ciphertexts(me.channel, _SIDES, key.public, sent)
 
-        def collect(count: int) -> list[int]:
-            masked = opened_answers(group, self._key, group.product_bits, me.channel, _DIFFERENCES, count)
-            if max(masked) >> bits + MASK_BITS + 1:
-                raise OutOfRange(me.channel.peer, _DIFFERENCES, "a masked difference is too long")
-            return masked
+        def collect(part: slice) -> list[int]:
+            counts = [some.stop - some.start for some in slices(part.stop - part.start, slots)]
+            answers = receive_ciphertexts(me.channel, _DIFFERENCES, key.public, len(counts))
+            opened = (group.elements(key.decrypt(one), count) for one, count in zip(answers, counts, strict=True))
+            return [element for elements in opened for element in elements]
 
-        parts = ((part, part.stop - part.start) for part in _stretches(group, left.size))
-        differences = in_flight(parts, send, collect)
+        masked = _in_flight(_stretches(group, left.size), send, collect)
         # Now A has Y = 2^ℓ + left − right + R, and B has R. Bit ℓ of Y − R says whether left ≥ right. It is bit ℓ of Y,
         # bit ℓ of R and the borrow [Y mod 2^ℓ < R mod 2^ℓ], XORed. The borrow is the carry of R mod 2^ℓ plus the
         # complement of Y mod 2^ℓ.
-        complement = ring.constant([~d for d in differences], bits)
-        return me.negate(_bit(differences, bits) ^ carry(me, complement, bits))
+        complement = ring.constant([~number for number in masked], bits)
+        return me.negate(_bit(masked, bits) ^ carry(me, complement, bits))
 
 
 class Other(Seat):
@@ -117,8 +118,7 @@ class Other(Seat):
         self._obfuscators = obfuscators
 
     def less(self, me: ComputingParty, group: Group, left: Numbers, right: Numbers) -> Bits:
-        bits = group.comparison_bits
-        masks = [below(me.random, 1 << bits + MASK_BITS) for _ in range(left.size)]
+        bits, masks = group.comparison_bits, list[int]()
         for part in _stretches(group, left.size):
             theirs = receive_ciphertexts(me.channel, _SIDES, self._key, 2 * (part.stop - part.start))
             # left − right modulo the group: A's encrypted left times B's, plus A's right times minus B's.
@@ -126,16 +126,56 @@ class Other(Seat):
                 self._key.weighted(sides, (x, group.modulus - y))
                 for *sides, x, y in zip(theirs[::2], theirs[1::2], left[part], right[part], strict=True)
             ]
-            added = [(1 << bits) + mask for mask in masks[part]]
-            sent = answers(group, self._key, group.product_bits, differences, added, me.random, self._obfuscators)
-            send_ciphertexts(me.channel, _DIFFERENCES, self._key, sent)
+            parts = [differences[some] for some in slices(len(differences), group.slots)]
+            answers = [masked(group, self._key, some, me.random, self._obfuscators) for some in parts]
+            send_ciphertexts(me.channel, _DIFFERENCES, self._key, (ciphertext for ciphertext, _ in answers))
+            masks += [mask for _, of_slots in answers for mask in of_slots]
         return _bit(masks, bits) ^ carry(me, ring.constant(masks, bits), bits)
+
+
+def masked(
+    group: Group, key: PublicKey, differences: list[int], random: Randomness, obfuscators: Obfuscators
+) -> tuple[int, list[int]]:
+    """B's answer: encrypted differences, each plus 2^ℓ, in the slots of one ciphertext under a mask. And the mask's
+    elements.
+
+    The mask is uniform below N, and its obfuscator fresh. So the answer is a uniform ciphertext whatever A encrypted,
+    if N fits Paillier's cryptosystem (`modulus`), and A learns nothing from it.
+
+    For what an honest A encrypts, the element in a slot is the difference plus 2^ℓ plus the mask's, unless something
+    carries: this sum beyond P, of probability (2^ℓ + left − right) / P < 2^-41; the slot's number, below 2·P² + 2^ℓ,
+    beyond the slot, or that of the slot below, of less than 2^-43 each; or all slots beyond N, of less than 2^-43.
+    Modulo N it is the first alone. So a comparison goes wrong with a probability below 2^-40, and about 2^-42 if both
+    sides are about the same.
+    """
+    mask = below(random, key.modulus)
+    added = sum(1 << group.comparison_bits + group.width * slot for slot in range(len(differences)))
+    encrypted = key.encrypt(mask + added, fresh(obfuscators))
+    return key.total([key.packed(differences, group.width), encrypted]), group.elements(mask, len(differences))
+
+
+def _in_flight(
+    parts: Iterable[slice], send: Callable[[slice], None], collect: Callable[[slice], list[int]]
+) -> list[int]:
+    """Send every part and collect the answers in order, with a few parts sent ahead of the answers.
+
+    So B has work while A decrypts, and little data waits to be read however many comparisons there are.
+    """
+    due: deque[slice] = deque()
+    collected = []
+    for part in parts:
+        send(part)
+        due.append(part)
+        if len(due) > _AHEAD:
+            collected += collect(due.popleft())
+    for part in due:
+        collected += collect(part)
+    return collected
 
 
 def _stretches(group: Group, count: int) -> Iterator[slice]:
     """All comparisons in stretches that fill whole ciphertexts."""
-    slots = group.slots(group.product_bits)
-    return slices(count, max(1, _STRETCH // slots) * slots)
+    return slices(count, max(1, _STRETCH // group.slots) * group.slots)
 
 
 def _bit(numbers: list[int], place: int) -> Bits:
@@ -213,7 +253,7 @@ def _reshared(me: ComputingParty, group: Group, later_wins: Bits, earlier: Numbe
     offered = masks ^ _to_words(group, pair.transpose(0, 2, 1) * factor.T)
     theirs = me.channel.swap(_WINNER, offered).view(np.uint64).reshape(2, count, words)
     unmask = chosen_masks(me.pool.received_hash, received.pads[None], flat.astype(np.uint64), words)
-    got = _to_numbers(group, theirs[flat, np.arange(count)] ^ unmask, me.channel.peer, _WINNER)
+    got = _to_numbers(group, theirs[flat, np.arange(count)] ^ unmask)
     return (got * _inverses(group, factor) % group.modulus).reshape(earlier.shape)
 
 
@@ -236,12 +276,14 @@ def _to_words(group: Group, numbers: Numbers) -> Words:
     return to_bytes((numbers % group.modulus).reshape(-1), size).view(np.uint64).reshape(*numbers.shape[:-1], -1)
 
 
-def _to_numbers(group: Group, words: Words, peer: str, step: str) -> Numbers:
-    """A peer's words (n, S · words of an element) as numbers (S, n), each checked to be between 0 and the modulus."""
+def _to_numbers(group: Group, words: Words) -> Numbers:
+    """A peer's words (n, S · words of an element) as units (S, n).
+
+    No honest peer sends another number. An error would tell a lying one whether the chosen entry was the one that it
+    had spoilt, and so would a number that a later factor cannot hide.
+    """
     numbers = from_bytes(words.view(np.uint8), 8 * _number_words(group))
-    if not all(0 < number < group.modulus for number in numbers):
-        raise OutOfRange(peer, step, "a number is zero or not below the modulus")
-    return np.array(numbers, object).reshape(len(words), -1).T
+    return np.array([unit_or_one(number, group.modulus) for number in numbers], object).reshape(len(words), -1).T
 
 
 def _products(model: ExactModel, codes: Values) -> Numbers:
@@ -278,7 +320,7 @@ def _chosen(partner: Line[ReceivedPool], model: ExactModel, codes: Values) -> Nu
         masks = chosen_masks(partner.pool.hash, pads, values.astype(np.uint64), words)
         raw = partner.channel.receive(_TABLES, 8 * entries * count * words)
         entry = raw.view(np.uint64).reshape(entries, count, words)[values, np.arange(count)] ^ masks
-        product = product * _to_numbers(group, entry, partner.channel.peer, _TABLES) % group.modulus
+        product = product * _to_numbers(group, entry) % group.modulus
         at += bits * count
     return product
 

@@ -2,7 +2,8 @@
 
 With the smoothing α = p/q, the cell of attribute a, value v and class c is q·n_avc + p. The denominator of an attribute
 and class is the sum of its cells, q·n_ac + p·V_a; the factor q that both have cancels. The prior of a class is n_c, and
-1/N is left out because it is the same for all classes. A class without rows has the prior 0 and so never wins.
+1/N is left out because it is the same for all classes. A class without rows has the prior 0 and so never wins. With
+noise the counts are those of N~, clamped.
 
 A personal recipe changes the counts n to N + w · own. Its prior is the number of patients of N, of the own ones, or
 of N + w · own; a class that the hospital never saw counts as half a patient of its own. Costs are factors of the prior.
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import lcm, prod
 
 import numpy as np
 
@@ -23,14 +24,15 @@ from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.attributes.registry import Attribute
 from mixbayes.protocol.bayes.label import Labels
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
+from mixbayes.protocol.circuits.ring import WORD
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 
 USUAL_BITS = 3072
 """Of a key."""
 MASK_BITS = 41
-"""A mask is uniform on this many bits more than the number that it hides. One of them allows for a sign."""
+"""What a mask is added to is so many bits shorter than the room for both, so that their sum seldom carries."""
 ROOM = MASK_BITS + 2
-"""Bits that a modulus needs beyond those of the compared numbers: for the mask, the sign, and the sum of both."""
+"""Bits that a modulus needs beyond those of the compared numbers, for MASK_BITS, the sign, and as it begins with 1."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -50,7 +52,7 @@ def cells(layout: Layout, vector: Words, one: int, recipe: Recipe = JOINT, own: 
 
     In a recipe `own` are the counts of the hospital that asks, at that hospital alone: the other one adds nothing.
     """
-    smoothing = layout.dictionary.smoothing
+    smoothing = layout.smoothing
     joint, mine = vector.astype(object), np.zeros_like(vector, object) if own is None else own.astype(object)
     counts = joint + recipe.weight * mine
     blocks = (layout.block(counts, a)[:-1] for a in range(len(layout.rows)))
@@ -118,18 +120,18 @@ def _score(pooled: Cells, prior: Fraction, row: list[int], c: int) -> Fraction:
 def comparison_bits(layout: Layout, recipe: Recipe = JOINT) -> int:
     """ℓ: both sides of every comparison are below 2^ℓ."""
     layout = layout.weighing(recipe.weight)
-    dictionary, rows = layout.dictionary, layout.rows_together
-    _refuse_inexact([a for a in dictionary.attributes if not a.exact])
-    p, q = dictionary.smoothing.numerator, dictionary.smoothing.denominator
-    largest = _largest_prior(layout, recipe)
-    for attribute in dictionary.attributes:
-        largest *= (q * rows + p) * attribute.reach(dictionary.smoothing, rows, 0).argument
-    return largest.bit_length()
+    attributes, smoothing = layout.dictionary.attributes, layout.smoothing
+    _refuse_inexact([a for a in attributes if not a.exact])
+    numerator = smoothing.denominator * layout.most + smoothing.numerator
+    factors = (
+        numerator * attribute.reach(smoothing, layout.rows_together, layout.noise).argument for attribute in attributes
+    )
+    return prod(factors, start=_largest_prior(layout, recipe)).bit_length()
 
 
 def _largest_prior(layout: Layout, recipe: Recipe) -> int:
     """Of all classes. A class without rows enters as one row."""
-    of_prior = 2 * layout.rows_each if recipe.prior == "own" else layout.rows_together
+    of_prior = 2 * layout.rows_each if recipe.prior == "own" else layout.most
     return of_prior * max(weights(layout, recipe)) + (recipe != JOINT)
 
 
@@ -147,9 +149,9 @@ def _refuse_inexact(others: Sequence[Attribute]) -> None:
 def cell_bits(layout: Layout, recipe: Recipe = JOINT) -> int:
     """The number of bits of the largest possible prior, cell or denominator."""
     layout = layout.weighing(recipe.weight)
-    smoothing, rows = layout.dictionary.smoothing, layout.rows_together
-    reaches = [attribute.reach(smoothing, rows, 0) for attribute in layout.dictionary.attributes]
-    return max(_largest_prior(layout, recipe), *(reach.argument for reach in reaches)).bit_length()
+    attributes, rows = layout.dictionary.attributes, layout.rows_together
+    reaches = [attribute.reach(layout.smoothing, rows, layout.noise).argument for attribute in attributes]
+    return max(_largest_prior(layout, recipe), *reaches).bit_length()
 
 
 def fitting_bits(layout: Layout, key_bits: int, recipe: Recipe = JOINT) -> int:
@@ -159,6 +161,8 @@ def fitting_bits(layout: Layout, key_bits: int, recipe: Recipe = JOINT) -> int:
         raise Unsupported(
             f"The Paillier protocol has no unsure answers, as in {recipe}: it compares products, not their logarithms."
         )
+    if layout.terms.coins and cell_bits(layout, recipe) > WORD:
+        raise Unsupported(f"With noise a count times its cost has at most {WORD} bits in {recipe}. Use smaller costs.")
     if bits + ROOM > key_bits:
         rows = layout.weighing(recipe.weight).rows_together
         raise DictionaryTooLarge(

@@ -30,7 +30,6 @@ LEAST_BITS = 2048
 Obfuscators = Iterator[int]
 """N-th powers of fresh random units modulo N², each handed out once."""
 
-_STEP = "public key"
 _BEYOND = 16
 """Bytes drawn beyond those of a bound, before the remainder is taken: the result is within 2^-128 of uniform."""
 
@@ -130,6 +129,11 @@ class SecretKey:
         first, second = self._halves
         return _joined(first.power(random), second.power(random), first.square, second.square, first.lift_of_squares)
 
+    def root(self, number: int) -> int:
+        """The N-th root modulo N."""
+        first, second = self._halves
+        return _joined(first.root(number), second.root(number), first.prime, second.prime, first.lift)
+
 
 class _Half:
     """The computations of the key's owner modulo one prime and its square."""
@@ -141,6 +145,7 @@ class _Half:
         self.lift_of_squares = gmpy2.invert(other * other, self.square)
         # With L(x) = (x − 1) / p as in the paper, L((N + 1)^(p − 1)) = (p − 1)·q = −q modulo p.
         self._scale = gmpy2.invert(-other, prime)
+        self._rooting = gmpy2.invert(prime * other, prime - 1)
 
     def decrypt(self, ciphertext: int) -> int:
         # The power p − 1 removes r^N, since r^(N·(p − 1)) = 1 modulo p², and leaves 1 + (p − 1)·N·m.
@@ -149,6 +154,9 @@ class _Half:
 
     def power(self, random: Randomness) -> int:
         return gmpy2.powmod_sec(unit(random, self.prime), self.prime, self.square)
+
+    def root(self, number: int) -> int:
+        return gmpy2.powmod_sec(number % self.prime, self._rooting, self.prime)
 
 
 def _joined(first: int, second: int, modulus: int, other: int, lift: int) -> int:
@@ -162,10 +170,17 @@ class _Key(Protocol):
 
 def generate(bits: int = USUAL_BITS) -> SecretKey:
     """A new key, with primes that phe draws from the operating system."""
-    if bits < LEAST_BITS:
-        raise Unsupported(_too_short(bits))
+    refuse_short(bits)
     private = paillier.generate_paillier_keypair(n_length=bits)[1]
     return SecretKey(*(int(prime or 0) for prime in (private.p, private.q)))
+
+
+def refuse_short(bits: int) -> None:
+    """Refuse keys of so few bits."""
+    if bits < LEAST_BITS:
+        raise Unsupported(
+            f"A Paillier key of {bits} bits is too short: at least {LEAST_BITS} are possible, {USUAL_BITS} are usual."
+        )
 
 
 def obfuscators(key: _Key, random: Randomness) -> Obfuscators:
@@ -180,21 +195,6 @@ def fresh(obfuscators: Obfuscators) -> int:
     if obfuscator is None:
         raise PoolExhausted("The encryption randomness made ahead is used up.")
     return obfuscator
-
-
-def send_key(other: Channel, key: PublicKey) -> None:
-    """Send A's modulus to B."""
-    other.send(_STEP, to_bytes([key.modulus], size_of(key.modulus)))
-
-
-def receive_key(holder: Channel, bits: int) -> PublicKey:
-    """Receive the modulus of the hospital that holds the secret key. It must have the agreed length."""
-    if bits < LEAST_BITS:
-        raise Unsupported(_too_short(bits))
-    (modulus,) = from_bytes(holder.receive(_STEP, size_of(1 << bits - 1)), size_of(1 << bits - 1))
-    if modulus.bit_length() != bits or not gmpy2.is_odd(modulus) or gmpy2.is_prime(modulus):
-        raise OutOfRange(holder.peer, _STEP, f"the key is no product of two primes of {bits} bits")
-    return PublicKey(modulus)
 
 
 def send_ciphertexts(other: Channel, step: str, key: PublicKey, ciphertexts: Iterable[int]) -> None:
@@ -228,12 +228,22 @@ def unit(random: Randomness, modulus: int) -> int:
             return number
 
 
+def unit_or_one(number: int, modulus: int) -> int:
+    """The number modulo the modulus if it is a unit, and one if it is none."""
+    reduced = number % modulus
+    return reduced if gmpy2.gcd(reduced, modulus) == 1 else gmpy2.mpz(1)
+
+
 def inverse(number: int, modulus: int) -> int:
     return gmpy2.invert(number, modulus)
 
 
 def prime_above(number: int) -> int:
     return gmpy2.next_prime(number)
+
+
+def is_prime(number: int) -> bool:
+    return bool(gmpy2.is_prime(number))
 
 
 def size_of(number: int) -> int:
@@ -249,7 +259,3 @@ def to_bytes(numbers: Iterable[int], size: int) -> Bytes:
 def from_bytes(raw: Bytes, size: int) -> list[int]:
     whole = raw.tobytes()
     return [gmpy2.mpz.from_bytes(whole[at : at + size], "little") for at in range(0, len(whole), size)]
-
-
-def _too_short(bits: int) -> str:
-    return f"A Paillier key of {bits} bits is too short: at least {LEAST_BITS} are possible, {USUAL_BITS} are usual."

@@ -1,57 +1,57 @@
 """Training of the Paillier protocol: from two hospitals' counts to multiplicative shares of the joint cells.
 
-A holds the secret key and sends its part of every cell encrypted. B adds its own part and multiplies by a random factor
-r, both under the encryption. A decrypts, and keeps r·cell as its share; B keeps 1/r as its share. The product of both
-shares is the cell, and r·cell is uniform among the units and so independent of the cell.
+For every cell A draws a random factor r. B gets r·cell as its share by oblivious transfer of the bits of its own part
+(Gilboa, CRYPTO 1999), and A keeps 1/r. The product of both shares is the cell, and r·cell is uniform among the units
+and so independent of the cell.
+
+That holds whatever either hospital does. A gets nothing but B's choices under random ones. What B enters are bits, so
+its part is never beyond its bounds, and no cell is zero, which r would not hide; with noise it can be, see
+`_part_of_shares`. A part that came encrypted, as in the questions, could be any number: r times it would overflow its
+mask, or vanish where it is the negative of A's part.
 
 The plain way would share cells modulo N. Here they are shared modulo a public prime that is as small as the comparison
 allows, if the key has room for the unreduced products. B's exponents and the entries of private questions are then as
-long as the compared numbers and not as the key, and each answer of B carries several cells. `docs/paillier.md` says
+long as the compared numbers and not as the key, and each answer of B carries several numbers. `docs/paillier.md` says
 what this saves.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from mixbayes.protocol import memory
-from mixbayes.protocol.arrays import Bits, Numbers, Words
+from mixbayes.protocol.arrays import Bits, Numbers, Words, slices
 from mixbayes.protocol.attributes.layout import Layout
+from mixbayes.protocol.bayes.noise import clamped
 from mixbayes.protocol.bayes.recipe import JOINT, Recipe
-from mixbayes.protocol.channel import Channel
+from mixbayes.protocol.circuits import ring
+from mixbayes.protocol.circuits.comparison import carry
 from mixbayes.protocol.circuits.products import gate
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.errors import BadData, OutOfRange
+from mixbayes.protocol.errors import BadData
+from mixbayes.protocol.packing import bits_bytes, pack_bits, unpack_bits
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.exact import MASK_BITS, ROOM
 from mixbayes.protocol.paillier.key import (
-    Obfuscators,
     PublicKey,
-    SecretKey,
-    below,
-    fresh,
+    from_bytes,
     inverse,
-    obfuscators,
     prime_above,
-    receive_ciphertexts,
-    send_ciphertexts,
+    size_of,
+    to_bytes,
     unit,
+    unit_or_one,
 )
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.protocol.transfer.pads import FixedKeyHash, pad_words
 from mixbayes.protocol.transfer.pool import connect_pair
 
-_CELLS, _ANSWERS = "encrypted cells", "masked cells"
-_STRETCH = 32
-"""Cells in a message. With several messages, A decrypts one while B computes the next."""
-_AHEAD = 4
-"""Messages that A sends ahead of the answers."""
-
-Part = TypeVar("Part")
+_BITS, _CELLS = "bits of counts", "masked cells"
+_PIECE_BYTES = 1 << 22
+_SPARE_WORDS = 2
+"""Words of a mask beyond those of the modulus, before the remainder is taken: it is within 2^-128 of uniform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +69,26 @@ class Group:
         """The group for this layout, key and recipe, or an error if the key is too short."""
         bits = exact.fitting_bits(layout, key.bits, recipe)
         prime = cls(prime_above(1 << bits + ROOM - 1), bits, key.bits, small=True)
-        return prime if prime.width(prime.product_bits) < key.bits else cls(key.modulus, bits, key.bits, small=False)
+        return prime if prime.width < key.bits else cls(key.modulus, bits, key.bits, small=False)
 
     @property
     def bits(self) -> int:
         return self.modulus.bit_length()
 
     @property
-    def product_bits(self) -> int:
-        """x·y + x'·y' + a mask, for elements x, y, x', y', is below modulus · 2^product_bits."""
-        return self.bits + 1
+    def width(self) -> int:
+        """Bits of a slot: x·y + x'·y', for elements x, y, x', y', is below 2^-MASK_BITS of what a slot holds."""
+        return 2 * self.bits + 1 + MASK_BITS + 1
 
-    def veil(self, random: Randomness, hidden: int) -> int:
-        """A random multiple of the modulus, which B adds to a number below the modulus times 2^hidden.
+    @property
+    def slots(self) -> int:
+        """How many slots one plaintext has."""
+        return (self.key_bits - 1) // self.width if self.small else 1
 
-        It leaves the remainder modulo the modulus as it is, and hides the quotient statistically. Modulo N the
-        decrypted number is the remainder, and there is nothing to hide.
-        """
-        return self.modulus * below(random, 1 << hidden + MASK_BITS) if self.small else 0
-
-    def width(self, hidden: int) -> int:
-        """Bits of a number below the modulus times 2^hidden with its veil."""
-        return self.bits + hidden + MASK_BITS + 1
-
-    def slots(self, hidden: int) -> int:
-        """How many of these numbers one plaintext holds."""
-        return (self.key_bits - 1) // self.width(hidden) if self.small else 1
-
-    def opened(self, plaintext: int, count: int, hidden: int) -> list[int]:
-        """The elements in the slots of a decrypted answer; an empty list if the answer is longer than its slots."""
-        if not self.small:
-            return [plaintext]
-        width = self.width(hidden)
-        if plaintext >> width * count:
-            return []
-        return [(plaintext >> width * slot) % (1 << width) % self.modulus for slot in range(count)]
+    def elements(self, plaintext: int, count: int) -> list[int]:
+        """The elements in the first `count` slots. The last of these slots takes all that is above it, too."""
+        digits = [(plaintext >> self.width * slot) % (1 << self.width) for slot in range(count - 1)]
+        return [digit % self.modulus for digit in (*digits, plaintext >> self.width * (count - 1))]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,123 +115,112 @@ class ExactModel:
         return tuple(len(table) for table in self.tables)
 
 
-def train_holder(
+def train_exactly(
     me: ComputingParty,
-    key: SecretKey,
+    group: Group,
     layout: Layout,
     vector: Words,
-    obfuscators: Obfuscators,
     recipe: Recipe = JOINT,
     own: Words | None = None,
 ) -> ExactModel:
-    """A's side, which holds the key. In a recipe `own` are its counts if A asks for it, and nothing if B does."""
-    group, hidden = Group.of(layout, key.public, recipe), exact.cell_bits(layout, recipe)
-    _check_own(layout, vector)
-    empty = _shares_of_empty(me, layout, vector)
-    mine = exact.cells(layout, vector, 1, recipe, own)
+    """Either hospital's part, from its counts, or from its share of N~ where there is noise.
 
-    def send(numbers: list[int]) -> None:
-        sent = (key.public.encrypt(number, fresh(obfuscators)) for number in numbers)
-        send_ciphertexts(me.channel, _CELLS, key.public, sent)
-
-    def collect(count: int) -> list[int]:
-        factors = opened_answers(group, key, hidden, me.channel, _ANSWERS, count)
-        if 0 in factors:
-            raise OutOfRange(me.channel.peer, _ANSWERS, "a masked cell is zero")
-        return factors
-
-    priors = [([*mine.prior, *empty.tolist()], layout.classes)]
-    numerators = [(part, len(part)) for part in _stretches(group, hidden, _flat(mine.numerators))]
-    factors = in_flight(priors + numerators, send, collect)
-    # B computes the encrypted denominators from the numerators, so A sends nothing for them.
-    for part in _stretches(group, hidden, _flat(mine.denominators)):
-        factors += collect(len(part))
-    return _assembled(layout, group, factors, empty)
-
-
-def train_other(
-    me: ComputingParty,
-    key: PublicKey,
-    layout: Layout,
-    vector: Words,
-    obfuscators: Obfuscators,
-    recipe: Recipe = JOINT,
-    own: Words | None = None,
-) -> ExactModel:
-    """B's side. Its counts leave it only under the encryption, multiplied by random factors."""
-    group, hidden = Group.of(layout, key, recipe), exact.cell_bits(layout, recipe)
-    _check_own(layout, vector)
-    empty = _shares_of_empty(me, layout, vector)
-    mine = exact.cells(layout, vector, 0, recipe, own)
-
-    def receive(count: int) -> list[int]:
-        return receive_ciphertexts(me.channel, _CELLS, key, count)
-
-    def answered(ciphertexts: list[int], numbers: Sequence[int]) -> list[int]:
-        factors = [unit(me.random, group.modulus) for _ in numbers]
-        # (A's part + B's part) · factor: the first product under the encryption, the second one in the clear.
-        products = [key.weighted([c], [factor]) for c, factor in zip(ciphertexts, factors, strict=True)]
-        added = [number * factor for number, factor in zip(numbers, factors, strict=True)]
-        sent = answers(group, key, hidden, products, added, me.random, obfuscators)
-        send_ciphertexts(me.channel, _ANSWERS, key, sent)
-        return [inverse(factor, group.modulus) for factor in factors]
-
-    shares = answered(*_without_zeros(key, mine.prior, empty, receive(2 * layout.classes)))
-    sums, at = _Sums(key, layout), 0
-    for part in _stretches(group, hidden, _flat(mine.numerators)):
-        theirs = receive(len(part))
-        sums.add(theirs)
-        shares += answered(theirs, part)
-    for part in _stretches(group, hidden, _flat(mine.denominators)):
-        shares += answered(sums.ciphertexts[at : at + len(part)], part)
-        at += len(part)
+    In a recipe `own` are its counts if it is the one that asks, and nothing if not.
+    """
+    noisy, bits = layout.terms.coins is not None, exact.cell_bits(layout, recipe)
+    if noisy:
+        vector, empty = clamped(me, layout, vector), np.zeros(layout.classes, np.uint8)  # which leaves no class empty
+    else:
+        _check_own(layout, vector)
+        empty = _shares_of_empty(me, layout, vector)
+    mine = exact.cells(layout, vector, int(me.role == A), recipe, own)
+    numbers = np.concatenate([mine.prior, *(block.reshape(-1) for block in (*mine.numerators, *mine.denominators))])
+    shares = list[int]()
+    for piece in slices(numbers.size, max(1, _PIECE_BYTES // ((bits + 2) * size_of(group.modulus)))):
+        part = _part_of_shares(me, numbers[piece], bits) if noisy else _part_of_counts(numbers[piece], bits)
+        shares += _offered(me, group, part) if me.role == A else _taken(me, group, part.bits)
     return _assembled(layout, group, shares, empty)
 
 
-def in_flight(
-    parts: Iterable[tuple[Part, int]], send: Callable[[Part], None], collect: Callable[[int], list[int]]
-) -> list[int]:
-    """Send every part and collect the answers in order, with a few parts sent ahead of the answers.
+@dataclass(frozen=True, slots=True, repr=False)
+class _Part:
+    """A hospital's part of some numbers: A's number and what B's last bit adds to it, or all of B's bits."""
 
-    So B has work while A decrypts, and little data waits to be read however large the dictionary is.
+    number: Numbers
+    last: Numbers
+    bits: Bits
+
+
+def _part_of_counts(numbers: Numbers, bits: int) -> _Part:
+    """Of max(1, a + b), from A's number a or from B's number b, both 0 or more.
+
+    That is the cell, which the smoothing at A makes 1 or more, or 1 for a class without rows, because the product of r
+    and zero would show. `winners` sees to it that such a class loses. B enters the bits of m = max(0, b − 1) and the
+    bit z = [b = 0], so b = m + 1 − z. The sum is a + m + 1 − z if a > 0, and 1 + m if a = 0: it is 1 or more whatever
+    bits B enters.
     """
-    due: deque[int] = deque()
-    collected = []
-    for part, count in parts:
-        send(part)
-        due.append(count)
-        if len(due) > _AHEAD:
-            collected += collect(due.popleft())
-    for count in due:
-        collected += collect(count)
-    return collected
+    entered = np.concatenate([_bits([max(0, b - 1) for b in numbers], bits), (numbers == 0).astype(np.uint8)[None]])
+    return _Part(numbers + 1, -(numbers > 0).astype(object), entered)
 
 
-class _Sums:
-    """Encrypted sums: A's part of every denominator is the sum of the numerators of its attribute and class."""
+def _part_of_shares(me: ComputingParty, numbers: Numbers, bits: int) -> _Part:
+    """Of a cell of N~, from additive shares a and b of it: a + b − 2^bits · c, where c is the carry of both.
 
-    def __init__(self, key: PublicKey, layout: Layout) -> None:
-        self._key = key
-        every = np.arange(len(layout.rows) * layout.classes).reshape(-1, layout.classes)
-        values = [rows - 1 for rows in layout.rows]
-        self._where = iter(every.repeat(values, axis=0).reshape(-1).tolist())
-        self.ciphertexts = [1] * every.size
-
-    def add(self, numerators: list[int]) -> None:
-        """Add the next numerators to the denominators to which they belong."""
-        for numerator, at in zip(numerators, self._where, strict=False):  # `_where` last: zip drops none of it
-            self.ciphertexts[at] = self._key.total([self.ciphertexts[at], numerator])
+    B enters the bits of b and its share of c. With other bits the number may be zero, which tells B whether the cell of
+    N~ is what it guessed, and N~ may be known.
+    """
+    width = 1 << bits
+    own = numbers % width
+    carried = carry(me, ring.constant(own.tolist(), bits), bits)
+    mine = carried.astype(object)
+    # c = c_A + c_B · (1 − 2·c_A)
+    return _Part(own - width * mine, width * (2 * mine - 1), np.concatenate([_bits(own.tolist(), bits), carried[None]]))
 
 
-def _flat(blocks: Sequence[Numbers]) -> list[int]:
-    return [cell for block in blocks for cell in block.reshape(-1)]
+def _bits(numbers: list[int], bits: int) -> Bits:
+    return np.array([[number >> place & 1 for number in numbers] for place in range(bits)], np.uint8).reshape(bits, -1)
 
 
-def _stretches(group: Group, hidden: int, cells: list[int]) -> list[list[int]]:
-    """All cells in stretches that fill whole ciphertexts."""
-    slots = group.slots(hidden)
-    step = max(1, _STRETCH // slots) * slots
-    return [cells[start : start + step] for start in range(0, len(cells), step)]
+def _offered(me: ComputingParty, group: Group, part: _Part) -> list[int]:
+    """A's side: it offers every bit times what the bit counts. Returns the inverses of the factors r."""
+    places, numbers = part.bits.shape
+    factors = np.array([unit(me.random, group.modulus) for _ in range(numbers)], object)
+    worth = factors * np.concatenate([_powers(places - 1).repeat(numbers, axis=1), part.last[None]])
+    sent, _ = me.pool.take(part.bits.size)
+    raw = me.channel.receive(_BITS, bits_bytes(part.bits.size))
+    flips = unpack_bits(raw, part.bits.size, me.channel.peer, _BITS)
+    # A mask for the bit 0 and one for the bit 1: B's random choice was the bit that it enters, or else it flips them.
+    first, second = (_masks(group, me.pool.sent_hash, pads) for pads in sent.pads)
+    zeros, ones = (np.where(flips, *pair).reshape(worth.shape) for pair in ((second, first), (first, second)))
+    last = factors * part.number - zeros.sum(axis=0)
+    offered = np.concatenate([worth + zeros - ones, last[None]]) % group.modulus
+    me.channel.send(_CELLS, to_bytes(offered.reshape(-1), size_of(group.modulus)))
+    return [inverse(factor, group.modulus) for factor in factors]
+
+
+def _taken(me: ComputingParty, group: Group, choices: Bits) -> list[int]:
+    """B's side: what A offers for these bits (bits + 1, n) of n numbers, which are cells times A's factors."""
+    _, received = me.pool.take(choices.size)
+    me.channel.send(_BITS, pack_bits(choices.reshape(-1) ^ received.choices))
+    masks = _masks(group, me.pool.received_hash, received.pads).reshape(choices.shape)
+    size, (places, count) = size_of(group.modulus), choices.shape
+    offered = np.array(from_bytes(me.channel.receive(_CELLS, (places + 1) * count * size), size), object)
+    worth, last = np.split(offered, [places * count])
+    cells = (masks + choices.astype(object) * worth.reshape(choices.shape)).sum(axis=0) + last
+    # No honest A makes these zero. An error would tell another one about the numbers that were entered.
+    return [unit_or_one(cell, group.modulus) for cell in cells]
+
+
+def _powers(bits: int) -> Numbers:
+    """What each bit of a number counts, as a column."""
+    return np.array([1 << place for place in range(bits)], object)[:, None]
+
+
+def _masks(group: Group, hashing: FixedKeyHash, pads: Words) -> Numbers:
+    """An element behind each of these pads (n, 2)."""
+    words = ring.limbs(group.bits) + _SPARE_WORDS
+    drawn = np.ascontiguousarray(pad_words(hashing, pads, words).T).view(np.uint8)
+    return np.array(from_bytes(drawn.reshape(-1), 8 * words), object) % group.modulus
 
 
 def _check_own(layout: Layout, vector: Words) -> None:
@@ -261,52 +235,6 @@ def _shares_of_empty(me: ComputingParty, layout: Layout, vector: Words) -> Bits:
     mine = (layout.class_counts(vector) == 0).astype(np.uint8)
     nothing = np.zeros_like(mine)
     return gate(me, mine, nothing, 1) if me.role == A else gate(me, nothing, mine, 1)
-
-
-def _without_zeros(key: PublicKey, own: Numbers, empty: Bits, theirs: list[int]) -> tuple[list[int], list[int]]:
-    """Ciphertexts of A's part of n_c + z_c, and B's part of it.
-
-    A zero would show, because zero times a factor is zero. So z_c = z_A ⊕ z_B is added. B adds z_A if its own z_B is 0,
-    and 1 − z_A if it is 1. The number n_c + z_c is never zero, and `winners` sees to it that such a class loses.
-    """
-    counts, flags = theirs[: own.size], theirs[own.size :]
-    both = [(flag, key.negated(flag)) for flag in flags]
-    joint = [key.total([count, flag[mine]]) for count, flag, mine in zip(counts, both, empty.tolist(), strict=True)]
-    return joint, list(own + empty.astype(object))
-
-
-def answers(
-    group: Group,
-    key: PublicKey,
-    hidden: int,
-    ciphertexts: list[int],
-    added: list[int],
-    random: Randomness,
-    obfuscators: Obfuscators,
-) -> Iterator[int]:
-    """B's answers: each encrypted number plus the number added to it, under its own veil, several in one ciphertext.
-
-    A knows the randomness of the ciphertexts that it sent, and could test guesses of B's factors by the randomness of a
-    power of them. So every answer is re-randomised by a fresh obfuscator.
-    """
-    slots, width = group.slots(hidden), group.width(hidden)
-    for start in range(0, len(added), slots):
-        part = slice(start, start + slots)
-        veiled = (number + group.veil(random, hidden) for number in added[part])
-        numbers = sum(number << width * slot for slot, number in enumerate(veiled))
-        yield key.total([key.packed(ciphertexts[part], width), key.encrypt(numbers, fresh(obfuscators))])
-
-
-def opened_answers(group: Group, key: SecretKey, hidden: int, other: Channel, step: str, count: int) -> list[int]:
-    """A's side of `answers`: receive and decrypt `count` elements."""
-    slots, elements = group.slots(hidden), []
-    ciphertexts = receive_ciphertexts(other, step, key.public, -(-count // slots))
-    for start, ciphertext in zip(range(0, count, slots), ciphertexts, strict=True):
-        opened = group.opened(key.decrypt(ciphertext), min(slots, count - start), hidden)
-        if not opened:
-            raise OutOfRange(other.peer, step, "an answer holds more than it should")
-        elements += opened
-    return elements
 
 
 def _assembled(layout: Layout, group: Group, factors: list[int], empty: Bits) -> ExactModel:
@@ -330,27 +258,26 @@ def _sides(group: Group, numerators: Numbers, denominators: Numbers) -> Numbers:
 
 
 def run_paillier_training(
-    layout: Layout, vectors: tuple[Words, Words], key: SecretKey, seeds: tuple[bytes, bytes]
+    layout: Layout, vectors: tuple[Words, Words], key: PublicKey, seeds: tuple[bytes, bytes]
 ) -> tuple[ExactModel, ExactModel]:
     """The whole training in memory: hospital A, which holds the key, and hospital B, with these count vectors."""
     to_b, to_a = memory.channels("party A", "party B")
-    # Random transfers, for the few steps on bits, are made on a channel of their own.
+    # Random transfers are made on a channel of their own.
     ahead_b, ahead_a = memory.channels("party A", "party B")
+    group = Group.of(layout, key)
 
     def holder() -> ExactModel:
         random = Randomness(seeds[A])
         me = ComputingParty(A, to_b, connect_pair(A, ahead_b, random), random)
-        # By one AND, A and B compute XOR shares of which classes have no row at all. Then A sends its part of every
-        # cell, each encrypted with its own obfuscator, and decrypts the answers: joint cells times factors that A does
-        # not know.
-        return train_holder(me, key, layout, vectors[A], obfuscators(key, random))
+        # By one AND, A and B compute XOR shares of which classes have no row at all. Then A draws a factor for every
+        # cell and offers it, times what each bit of B's part counts. It keeps the factor's inverse.
+        return train_exactly(me, group, layout, vectors[A])
 
     def other() -> ExactModel:
         random = Randomness(seeds[B])
         me = ComputingParty(B, to_a, connect_pair(B, ahead_a, random), random)
-        # B adds its own part of every cell under the encryption, multiplies by a fresh factor, and keeps the factor's
-        # inverse. The product of both parties' numbers is the joint cell.
-        return train_other(me, key.public, layout, vectors[B], obfuscators(key.public, random))
+        # B takes by oblivious transfer what the bits of its part choose. The sum is the joint cell times the factor.
+        return train_exactly(me, group, layout, vectors[B])
 
     model_a, model_b = memory.together(holder, other)
     return model_a, model_b

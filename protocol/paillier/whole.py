@@ -14,8 +14,9 @@ from mixbayes.protocol.bayes.whole import ROUND, Question, within
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.paillier.classification import run_paillier_classification
-from mixbayes.protocol.paillier.key import SecretKey, obfuscators, receive_key, send_key
-from mixbayes.protocol.paillier.training import ExactModel, train_holder, train_other
+from mixbayes.protocol.paillier.key import SecretKey
+from mixbayes.protocol.paillier.modulus import receive_key, send_key
+from mixbayes.protocol.paillier.training import ExactModel, Group, train_exactly
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
 
@@ -40,7 +41,8 @@ def run_paillier(
 ) -> ExactOutcome:
     """Hospitals A, which holds the key, and B, in the order of their tables.
 
-    `known` has the ids of both contributions, as A and as B know them. Seeds: of A and of B.
+    The tables are their counts, or their shares of N~ where the layout has noise. `known` has the ids of both
+    contributions, as A and as B know them. Seeds: of A and of B.
     """
     names, (of_a, of_b) = list(tables), (Randomness(seed) for seed in seeds)
     to_b, to_a = memory.channels("party A", "party B")
@@ -55,15 +57,15 @@ def run_paillier(
 
     def holder() -> ExactModel:
         me = begin(A, to_b, ahead_b, of_a.branch())
-        # B gets the modulus. Then A's part of every count travels encrypted, and comes back with B's part, times a
-        # factor that A does not know.
-        send_key(to_b, key.public)
-        return train_holder(me, key, layout, tables[names[A]], obfuscators(key, me.random))
+        # B gets the modulus and a proof that it fits. Then A offers every cell times a factor that B does not know, by
+        # what each bit of B's part counts, and B takes its bits.
+        send_key(to_b, key)
+        return train_exactly(me, Group.of(layout, key.public), layout, tables[names[A]])
 
     def other() -> ExactModel:
         me = begin(B, to_a, ahead_a, of_b.branch())
         public = receive_key(to_a, key.public.bits)
-        return train_other(me, public, layout, tables[names[B]], obfuscators(public, me.random))
+        return train_exactly(me, Group.of(layout, public), layout, tables[names[B]])
 
     model_a, model_b = memory.together(holder, other)
     models = model_a, model_b

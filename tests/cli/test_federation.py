@@ -208,7 +208,6 @@ def test_without_noise_the_budget_is_small_and_the_reason_is_told(tmp_path: Path
         (("--epsilon", "nan"), THREE + MIXERS, "An epsilon of nan is not possible"),
         (("--epsilon", 4, "--delta", 1), THREE + MIXERS, "A delta of 1 is not possible"),
         (("--epsilon", 4, "--total-epsilon", 0.5), THREE + MIXERS, "One round costs epsilon"),
-        (("--epsilon", 4, "--protocol", "paillier", "--bins", 3), TWO, "exact and takes no noise"),
         (("--without-noise", "--total-epsilon", 4), THREE + MIXERS, "--total-epsilon is about noise"),
         (("--without-noise", "--total-delta", 0.1), THREE + MIXERS, "--total-delta is about noise"),
         (("--without-noise", "--release", "model"), THREE + MIXERS, "--release model is about noise"),

@@ -49,7 +49,6 @@ def test_without_noise_it_is_said_what_labels_give_away(patients: Path, simulate
         (["--epsilon", "4", "--total-epsilon", "1"], "One round costs epsilon"),
         (["--total-epsilon", "4"], "--total-epsilon is about noise"),
         (["--release", "model"], "--release model is about noise"),
-        (["--epsilon", "4", "--two-party", "--protocol", "paillier"], "exact and takes no noise"),
         (["--min-rows", "5", "--max-rows-each", "4"], "needs 5 rows, and may have 4"),
     ],
 )

@@ -22,6 +22,7 @@ from mixbayes.parties.alone import talk
 from mixbayes.parties.own_patients import OwnPatients
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.bayes.evaluation import Totals, totals_in_clear, without_each
+from mixbayes.protocol.bayes.noise import clamped_in_clear
 from mixbayes.protocol.bayes.recipe import JOINT, UNSURE, Recipe, read_recipe
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, fixed_models
 from mixbayes.protocol.errors import PeerGone, Unsupported
@@ -254,6 +255,26 @@ def test_with_noise_recipes_are_made_of_noisy_counts(tmp_path: Path, release: st
     assert totals.answers.tolist() == expected.answers.tolist()
     assert totals.above.tolist() == expected.above.tolist()
     assert totals.answers.sum() == couple.site.tables[SOUTH].rows
+
+
+@pytest.mark.parametrize("release", ["labels", "model"])
+def test_with_noise_the_exact_protocol_answers_by_noisy_counts(
+    tmp_path: Path, key: SecretKey, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cheap_paillier(key, monkeypatch)
+    couple = unlike(make_couple(tmp_path / "site", "paillier", privacy=NOISE | {"release": release}))
+    recipe = read_recipe("personal:weight=1:prior=mixed")
+    with couple.nodes():
+        couple.serve()
+        found = [couple.labels(NORTH), couple.labels(SOUTH, recipe=str(recipe))]
+        assert 0 < couple.status(NORTH).epsilon_spent <= 4.0
+    layout, counts, classes = couple.layout, noisy_counts(couple), couple.site.federation.dictionary.classes
+    clamped, codes = clamped_in_clear(layout, counts), couple.codes(ROWS)
+    expected = [
+        exact.labels(layout, clamped, codes),
+        exact.labels(layout, clamped, codes, recipe, couple.counts(SOUTH)),
+    ]
+    assert found == [[classes[label] for label in labels] for labels in expected]
 
 
 @both

@@ -56,8 +56,13 @@ def test_many_restarts_use_up_nothing(couple: Couple) -> None:
 
 
 @both
-def test_a_model_that_only_one_has_is_trained_again(couple: Couple, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("protocol", ["shares", "paillier"])
+def test_a_model_that_only_one_has_is_trained_again(
+    tmp_path: Path, name: str, protocol: str, key: SecretKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """This one stops between the end of the training and the writing."""
+    cheap_paillier(key, monkeypatch)
+    couple = make_couple(tmp_path / "site", protocol)
     lost: list[bytes] = []
     kept: dict[str, bytes] = {}
     really = PartnerStore.keep

@@ -107,11 +107,6 @@ def test_what_the_outcome_says_of_noise(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("asked", "error", "said"),
     [
-        (
-            {"epsilon": 4.0, "protocol": "paillier", "two_party": True, "bins": 2},
-            Unsupported,
-            "exact and takes no noise",
-        ),
         ({"epsilon": 4.0, "total_epsilon": 1.0}, Unsupported, "One round costs epsilon"),
         ({"epsilon": 0.0}, Unsupported, "An epsilon of 0 is not possible"),
         ({"min_rows": 9, "max_rows_each": 8}, Unsupported, "needs 9 rows, and may have 8"),

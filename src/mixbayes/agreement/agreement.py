@@ -277,8 +277,6 @@ class Federation(_Frozen):
             return
         if not self.two_party:
             yield ("protocol",), "paillier works between two hospitals without mixers"
-        if self.privacy:
-            yield ("privacy",), "paillier is exact and takes no noise; agree on shares, or on none"
         if self.policy.folds > 1:
             yield ("policy", "folds"), "paillier has no evaluation; agree on one fold, or on shares"
         for i, attribute in enumerate(self.dictionary.attributes):

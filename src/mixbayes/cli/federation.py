@@ -36,7 +36,6 @@ from mixbayes.cli.noise import (
     Releases,
     TotalDelta,
     TotalEpsilon,
-    refuse_exact_with_noise,
     refuse_noise_for_nothing,
     tell_not_covered,
 )
@@ -295,7 +294,6 @@ def show(
 
 
 def _refuse_no_decision(epsilon: float | None, no_noise: bool, protocol: Protocol) -> None:
-    refuse_exact_with_noise(epsilon, protocol)
     if (epsilon is None) != no_noise:
         raise Unsupported(
             "Say either --epsilon E, for noise that hides single patients (1 hides more, 4 less), or --without-noise."

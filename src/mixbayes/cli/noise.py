@@ -9,7 +9,6 @@ import typer
 
 from mixbayes.agreement.agreement import MOST_EPSILON
 from mixbayes.agreement.noise import not_covered
-from mixbayes.cli.options import Protocol
 from mixbayes.node.log import printable
 from mixbayes.protocol.attributes.dictionary import MOST_ROWS, Dictionary
 from mixbayes.protocol.errors import Unsupported
@@ -65,13 +64,6 @@ def refuse_noise_for_nothing(
         given.append("--release model")
     if epsilon is None and given:
         raise Unsupported(f"{given[0]} is about noise, and there is none. Add --epsilon E, or leave it out.")
-
-
-def refuse_exact_with_noise(epsilon: float | None, protocol: Protocol) -> None:
-    if epsilon is not None and protocol is Protocol.PAILLIER:
-        raise Unsupported(
-            "The Paillier protocol is exact and takes no noise: leave out --epsilon, or --protocol paillier."
-        )
 
 
 def tell_not_covered(dictionary: Dictionary, source: str) -> None:

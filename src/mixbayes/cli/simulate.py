@@ -22,7 +22,6 @@ from mixbayes.cli.noise import (
     Releases,
     TotalDelta,
     TotalEpsilon,
-    refuse_exact_with_noise,
     refuse_noise_for_nothing,
     tell_not_covered,
 )
@@ -185,7 +184,6 @@ def simulate(
     how: How = USUAL,
 ) -> None:
     """Train and classify on this machine, every node in a process of its own, and compare with pooling."""
-    refuse_exact_with_noise(epsilon, protocol)
     refuse_noise_for_nothing(epsilon, total_epsilon, total_delta, release)
     link = slow_link(delay, rate)
     if link and two_party:

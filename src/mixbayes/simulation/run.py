@@ -138,8 +138,6 @@ def simulate(
     if epsilon is not None:
         for text in filter(None, [protect] if isinstance(protect, str) else protect.values()):
             refuse_unfit_for_noise(read_protection(text), epsilon, delta)
-    if protocol == PAILLIER and epsilon is not None:
-        raise Unsupported("The Paillier protocol is exact and takes no noise: leave out epsilon, or take shares.")
     wished = wishes(
         evaluate=evaluate,
         folds=folds,

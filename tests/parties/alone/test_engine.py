@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import gmpy2 as untyped
@@ -12,6 +13,7 @@ from mixbayes.parties.alone.engine import exact_bytes, exact_from
 from mixbayes.protocol.paillier.key import PublicKey, SecretKey
 from mixbayes.protocol.paillier.training import ExactModel, Group
 from mixbayes.protocol.randomness import Randomness
+from mixbayes.transport.errors import RoundOver
 
 gmpy2: Any = untyped  # it publishes no types
 PRIMES = gmpy2.next_prime(2**200), gmpy2.next_prime(2**201)
@@ -49,3 +51,12 @@ def test_kept_key_still_decrypts() -> None:
 def test_public_part_of_a_kept_key_tells_no_prime() -> None:
     key = SecretKey(*PRIMES)
     assert str(PRIMES[0]).encode() not in exact_bytes(key.public, exact_model(key.public.modulus, True))
+
+
+@pytest.mark.parametrize("secret", [True, False], ids=["with the key", "with its public part"])
+def test_a_model_under_a_key_that_was_not_proven_answers_nothing(secret: bool) -> None:
+    key = SecretKey(*PRIMES)
+    kept = json.loads(exact_bytes(key if secret else key.public, exact_model(key.public.modulus, True)))
+    del kept["fits"]
+    with pytest.raises(RoundOver, match=r"round close.*round new"):
+        exact_from(json.dumps(kept).encode())

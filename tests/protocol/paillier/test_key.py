@@ -11,7 +11,6 @@ from phe import paillier
 
 from mixbayes.protocol.errors import LocalError, OutOfRange, PoolExhausted, Unsupported, WrongLength
 from mixbayes.protocol.paillier.key import (
-    PublicKey,
     SecretKey,
     below,
     fresh,
@@ -21,11 +20,10 @@ from mixbayes.protocol.paillier.key import (
     obfuscators,
     prime_above,
     receive_ciphertexts,
-    receive_key,
     send_ciphertexts,
-    send_key,
     to_bytes,
     unit,
+    unit_or_one,
 )
 from tests.protocol.pairs import SEEDS, Ends, random_for
 
@@ -83,11 +81,8 @@ def test_phe_and_this_module_read_each_other() -> None:
 
 @pytest.mark.parametrize("bits", [512, 1024, 2047])
 def test_short_keys_are_refused(bits: int) -> None:
-    ends = Ends()
     with pytest.raises(Unsupported, match=f"{bits} bits is too short: at least 2048"):
         generate(bits)
-    with pytest.raises(Unsupported, match="too short"):
-        receive_key(ends.second, bits)
 
 
 @pytest.mark.parametrize("owner", [False, True])
@@ -125,24 +120,6 @@ def test_what_is_used_up_says_so() -> None:
         fresh(stream)
 
 
-def test_the_key_arrives() -> None:
-    ends, key = Ends(), PublicKey((1 << 2047) + 1)
-    send_key(ends.first, key)
-    assert receive_key(ends.second, 2048) == key
-
-
-@pytest.mark.parametrize(
-    "modulus",
-    [(1 << 2047) - 1, 1 << 2047, prime_above(1 << 2047), 0],
-    ids=["shorter", "even", "prime", "nothing"],
-)
-def test_what_is_no_key_is_refused(modulus: int) -> None:
-    ends = Ends()
-    ends.first.send("public key", to_bytes([modulus], 256))
-    with pytest.raises(OutOfRange, match="party A"):
-        receive_key(ends.second, 2048)
-
-
 def test_ciphertexts_arrive_and_what_is_none_is_refused() -> None:
     key, random = small_key(256), random_for(1)
     public = key.public
@@ -162,6 +139,19 @@ def test_a_ciphertext_less_is_refused() -> None:
     send_ciphertexts(ends.first, "step", public, [public.obfuscator(random_for(1))])
     with pytest.raises(WrongLength):
         receive_ciphertexts(ends.second, "step", public, 2)
+
+
+@given(BITS, SEEDS)
+def test_the_owner_takes_roots(bits: int, number: int) -> None:
+    key = small_key(bits)
+    n = key.public.modulus
+    drawn = unit(random_for(number), n)
+    assert pow(key.root(drawn), n, n) == drawn
+
+
+@given(st.integers(0, 300))
+def test_what_is_no_unit_becomes_one(number: int) -> None:
+    assert unit_or_one(number, 15) == (number % 15 if gcd(number, 15) == 1 else 1)
 
 
 @given(st.integers(1, 2**200), SEEDS)

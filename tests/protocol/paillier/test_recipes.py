@@ -21,11 +21,10 @@ from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import DictionaryTooLarge, Unsupported
 from mixbayes.protocol.paillier import exact
 from mixbayes.protocol.paillier.classification import _products, winners
-from mixbayes.protocol.paillier.key import obfuscators
-from mixbayes.protocol.paillier.training import ExactModel, train_holder, train_other
+from mixbayes.protocol.paillier.training import Group, train_exactly
 from tests.protocol.paillier.test_classification import opened, seat_of
 from tests.protocol.paillier.test_key import small_key
-from tests.protocol.pairs import SEEDS, both, layout_of, random_codes, random_counts, random_for
+from tests.protocol.pairs import SEEDS, both, layout_of, random_codes, random_counts
 
 COSTS = [(), (("c0", Fraction(5)),), (("c0", Fraction("0.125")), ("c1", Fraction("3.3")))]
 ROWS = 50
@@ -113,19 +112,14 @@ def test_the_shares_protocol_agrees_beyond_its_bound(p: Problem) -> None:
 
 
 @pytest.mark.parametrize("asker", [A, B], ids=["A asks", "B asks"])
-@given(p=problems(), bits=st.sampled_from([256, 700]), number=SEEDS)
+@given(p=problems(), bits=st.sampled_from([256, 700]))
 @settings(max_examples=20)
-def test_from_counts_to_labels(asker: int, p: Problem, bits: int, number: int) -> None:
+def test_from_counts_to_labels(asker: int, p: Problem, bits: int) -> None:
     key = small_key(bits)
 
     def classify(me: ComputingParty) -> Words:
         vector, own = (p.own, p.own) if me.role == asker else (p.other, None)
-        stock = obfuscators(key if me.role == A else key.public, random_for(number + me.role))
-        model: ExactModel
-        if me.role == A:
-            model = train_holder(me, key, p.layout, vector, stock, p.recipe, own)
-        else:
-            model = train_other(me, key.public, p.layout, vector, stock, p.recipe, own)
+        model = train_exactly(me, Group.of(p.layout, key.public, p.recipe), p.layout, vector, p.recipe, own)
         return winners(me, seat_of(me, key), model, _products(model, p.codes))
 
     assert [word.bit_length() - 1 for word in opened(both(classify, ()))] == p.expected

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SPOKEN: Mapping[int, str] = {
-    3: "private questions are sums of encrypted words; the mixers keep a supply of transfers",
+    4: "coins of the noise are checked, verdicts kept, and answers on ciphertexts masked whatever was encrypted",
 }
 """What each number brought that nodes without it cannot do. A number leaves when nobody speaks it any more."""
 PROTOCOL, OLDEST = max(SPOKEN), min(SPOKEN)
