@@ -140,6 +140,11 @@ def against_whom(privacy: Privacy) -> str:
         "from noisy counts. Not covered: two mixers together, and counts of a hospital that enter without noise when "
         "it asks (its folds, groups, recipes of its own, the rows asked about), which mixers could tell single bits "
         "of by departing from the protocol"
+        + (
+            ". The epsilon of the joint test holds against parties that follow the protocol"
+            if privacy.test_noise
+            else ""
+        )
     )
 
 
