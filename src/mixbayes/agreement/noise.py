@@ -130,9 +130,9 @@ def against_whom(privacy: Privacy) -> str:
     """In words against whom the promise holds."""
     if not all(coins.known for coins in (privacy.noise, privacy.test_noise) if coins):
         return (
-            "only against parties that follow the protocol and listen. Nobody checks the coins of this agreement, and "
-            "a mixer, or one of two hospitals, that departs from the protocol while they are tossed may know half of "
-            "them. A new agreement has coins that are checked"
+            "only against parties that follow the protocol and listen. A mixer, or one of two hospitals, that departs "
+            "from it while coins are tossed may know some of them, and the noise of this agreement does not allow for "
+            "that. A new agreement does"
         )
     return (
         "also against a mixer, or one of two hospitals, that departs from the protocol while noise is drawn: it is "
