@@ -134,21 +134,49 @@ def _spread(layout: Layout, vector: Words, noise: Words) -> Words:
 
 def _clamped(layout: Layout, vectors: Words, positive: Positives, one: int) -> Words:
     found, bits = np.empty_like(vectors), _bits(layout)
-    layout.class_counts(found)[:] = _clamped_classes(layout, layout.class_counts(vectors), positive, one)
     before, after = ([list(layout.blocks(one)) for one in some.reshape(-1, layout.size)] for some in (vectors, found))
+    counts = _Waiting(layout.class_counts(vectors))
     for kind, positions in layout.by_kind():
-        own = positive(min(ring.WORD, bits + kind.extra_bits))
+        own = counts.beside(positive(min(ring.WORD, bits + kind.extra_bits)))
         places = [(vector, at) for vector in range(len(before)) for at in positions]
         done = kind.clamped([before[vector][at][1] for vector, at in places], own, one, layout.spread)
         for (vector, at), block in zip(places, done, strict=True):
             after[vector][at][1][:] = block
+    layout.class_counts(found)[:] = _with_imagined(layout, counts.clamped(positive(bits)), one)
     return found
 
 
+class _Waiting:
+    """Words that are clamped together with the first others that are, in the same rounds."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._clamped: Words | None = None
+
+    def beside(self, positive: Positive) -> Positive:
+        """The same for others, with the words that wait."""
+
+        def clamp(others: Words) -> Words:
+            if self._clamped is not None:
+                return positive(others)
+            found = positive(np.concatenate([others.reshape(-1), self._words.reshape(-1)]))
+            self._clamped = found[others.size :].reshape(self._words.shape)
+            return found[: others.size].reshape(others.shape)
+
+        return clamp
+
+    def clamped(self, positive: Positive) -> Words:
+        """The words, once all others are clamped."""
+        return positive(np.ascontiguousarray(self._words)) if self._clamped is None else self._clamped
+
+
 def _clamped_classes(layout: Layout, counts: Words, positive: Positives, one: int) -> Words:
+    return _with_imagined(layout, positive(_bits(layout))(np.ascontiguousarray(counts)), one)
+
+
+def _with_imagined(layout: Layout, counts: Words, one: int) -> Words:
     # No class is left without patients, which would decide against it alone.
-    imagined = np.uint64(IN_A_CLASS * layout.spread * one)
-    return positive(_bits(layout))(np.ascontiguousarray(counts)) + imagined
+    return counts + np.uint64(IN_A_CLASS * layout.spread * one)
 
 
 def _bits(layout: Layout) -> int:

@@ -117,14 +117,18 @@ def _begun(me: ComputingParty, count: int, own: Randomness, notes: Notes) -> _To
     bits, half = own.bits(count), own.bytes(SEED_BYTES)
     kept, fresh = notes.get(COINS) or b"", me.random.bytes(_NUMBER_BYTES)
     draw = kept[: 2 * _NUMBER_BYTES] or bytes(2 * _NUMBER_BYTES)
-    theirs = me.channel.swap(_BEGIN, draw + fresh).tobytes()
+    begun = me.channel.start_swap(_BEGIN, draw + fresh)
+    # Whoever has none tosses without waiting for what the other one says: as a rule neither has any.
+    shares = None if kept else _shared(me, bits)
+    theirs = begun().tobytes()
     if kept and theirs[: len(draw)] == draw:
         return _Tossed(draw, bits, np.frombuffer(kept[len(draw) :], "<u8").astype(np.uint64), half)
     if notes.get(HALF):
         why = "it cannot go on with a draw in which it has committed itself. Perhaps its folder is an old backup"
         raise OutOfRange(me.channel.peer, _BEGIN, why, _REMEDY)
+    shares = _shared(me, bits) if shares is None else shares
     halves = [fresh, theirs[len(draw) :]]
-    tossed = _Tossed(b"".join(halves if me.role == A else reversed(halves)), bits, _shared(me, bits), half)
+    tossed = _Tossed(b"".join(halves if me.role == A else reversed(halves)), bits, shares, half)
     notes[COINS] = tossed.written()
     return tossed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mixbayes.privacy.checking import tosses
 from mixbayes.protocol import memory
 from mixbayes.protocol.arrays import Bits, Words, slices
 from mixbayes.protocol.attributes.kind import Kind, Learned
@@ -36,7 +37,8 @@ def transfers_at_first(layout: Layout) -> int:
     It depends on the agreement alone: whether both parties hold the same contributions is not known yet.
     """
     of_count = _TO_CHECK * layout.rows_each.bit_length() * layout.terms.hospitals + _TO_LEARN
-    return min(_MOST_AT_FIRST, of_count * layout.contributed)
+    for_noise = tosses(layout.terms.coins, layout.noisy_numbers) // 2 if layout.terms.coins else 0
+    return min(_MOST_AT_FIRST, of_count * layout.contributed + for_noise)
 
 
 def train(me: ComputingParty, layout: Layout, vector: Words) -> Model:
