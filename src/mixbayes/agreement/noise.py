@@ -137,14 +137,10 @@ def against_whom(privacy: Privacy) -> str:
     return (
         "also against a mixer, or one of two hospitals, that departs from the protocol while noise is drawn: it is "
         f"found, or knows at most {privacy.known} coins of a count, which is accounted for. It covers what is computed "
-        "from noisy counts. Not covered: two mixers together, and counts of a hospital that enter without noise when "
-        "it asks (its folds, groups, recipes of its own, the rows asked about), which mixers could tell single bits "
-        "of by departing from the protocol"
-        + (
-            ". The epsilon of the joint test holds against parties that follow the protocol"
-            if privacy.test_noise
-            else ""
-        )
+        "from noisy counts. Not covered: two mixers together. Nor what a mixer learns by departing from the protocol: "
+        "at most three bits of each contribution from its verdicts; the weight that it gives to a row in a joint test; "
+        "single bits of counts of a hospital that enter without noise when it asks (its folds, groups, recipes of its "
+        "own, the rows asked about)"
     )
 
 

@@ -28,6 +28,7 @@ from mixbayes.protocol.bayes.model import scores
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, fixed_models, fixed_scores
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.validity import joint
 from mixbayes.protocol.bayes.whole import (
     ROUND,
