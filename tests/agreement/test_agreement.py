@@ -260,6 +260,19 @@ def test_paillier_takes_recipes_but_no_unsure_answers_and_no_folds() -> None:
     ]
 
 
+def test_with_noise_paillier_answers_no_personal_recipe() -> None:
+    """Its training would tell the other hospital which guesses at the asker's own counts are right."""
+    nominal = changed(PAIR, (("dictionary", "attributes"), HEART["dictionary"]["attributes"][::2]))
+    totals = {"total_epsilon": 40.0, "total_delta": 1e-5}
+    noisy = nominal | {"protocol": "paillier", "privacy": {"epsilon": 4.0, "delta": 1e-6, "coins": [60], **totals}}
+    federation = federation_from(noisy)
+    assert federation.why_not(read_recipe("joint")) == ""
+    assert "own counts of a personal recipe" in federation.why_not(read_recipe("personal:weight=1:prior=own"))
+    (problem,) = problems(noisy | {"recipes": ["personal:weight=1:prior=own"]})
+    assert problem.startswith("recipes[0]: with noise, paillier would show the own counts")
+    assert federation_from(noisy | {"protocol": "shares", "recipes": ["personal:weight=1:prior=own"]})
+
+
 def test_paillier_takes_no_recipe_that_is_too_long_for_its_key() -> None:
     values = [f"v{at}" for at in range(1000)]
     attributes = [{"name": f"a{at}", "kind": "nominal", "values": values} for at in range(60)]

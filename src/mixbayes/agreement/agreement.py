@@ -51,6 +51,7 @@ MOST_FOLDS = 20
 MOST_ASIDE = 0.5
 MOST_PERSONAL = 2
 """Personal recipes of an agreement without noise. Each is one more exact classifier of sums that differ little."""
+READ_BY_THE_OTHER = "with noise, paillier would show the own counts of a personal recipe to the other hospital"
 MOST_RECIPES = 100
 LONGEST_COLLECTION = 24 * 366  # hours
 LONGEST_WAIT = 24 * 3600  # seconds
@@ -298,6 +299,8 @@ class Federation(_Frozen):
                 continue
             if str(recipe) != text:
                 yield ("recipes", i), f"it is written {str(recipe)!r}"
+            if self._tells_the_other(recipe):
+                yield ("recipes", i), f"{READ_BY_THE_OTHER}; agree on shares, or leave it out"
             personal |= {recipe.plain} if recipe.personal else set()
         if not self.privacy and len(personal) > MOST_PERSONAL:
             yield ("recipes",), f"without noise at most {MOST_PERSONAL} of them are personal, here are {len(personal)}"
@@ -368,6 +371,8 @@ class Federation(_Frozen):
         """Why this recipe may not be asked for, or nothing if it may."""
         if recipe.base == "own":
             return "it is the hospital's own classifier, for which nobody else is asked"
+        if self._tells_the_other(recipe):
+            return f"{READ_BY_THE_OTHER}, agree on shares"
         if recipe == JOINT or str(recipe) in self.recipes:
             return ""
         if not self.privacy:
@@ -375,6 +380,10 @@ class Federation(_Frozen):
         if recipe.costs or recipe.unsure is not None:
             return "costs and a margin must be listed in the agreement"
         return ""
+
+    def _tells_the_other(self, recipe: Recipe) -> bool:
+        """Whether the other hospital could compare cells of a recipe, in which own counts are, with its guesses."""
+        return self.protocol == "paillier" and self.privacy is not None and recipe.personal
 
     @property
     def asked_anew(self) -> bool:
