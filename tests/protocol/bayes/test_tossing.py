@@ -17,7 +17,7 @@ from mixbayes.privacy import checking
 from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.bayes import tossing
-from mixbayes.protocol.bayes.tossing import COINS, HALF, OPENED, Notes, toss, toss_in_clear
+from mixbayes.protocol.bayes.tossing import COINS, HALF, OPENED, Notes, Order, toss, toss_in_clear
 from mixbayes.protocol.channel import Buffer, Channel
 from mixbayes.protocol.circuits.products import cross, weighted
 from mixbayes.protocol.computing_party import A, B, ComputingParty
@@ -294,7 +294,7 @@ def test_a_draw_that_was_finished_gives_the_same_noise_and_tosses_nothing() -> N
 def test_who_hangs_up_after_it_has_seen_the_order_finds_the_same_order_again(
     cheat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    orders: list[list[int]] = []
+    orders: list[Order] = []
 
     def noted(*halves: Any) -> Any:
         orders.append(found := ordered(*halves))

@@ -28,6 +28,7 @@ from mixbayes.protocol.bayes.model import scores
 from mixbayes.protocol.bayes.noise import blurred_in_clear
 from mixbayes.protocol.bayes.recipe import JOINT
 from mixbayes.protocol.bayes.reference import fixed_labels, fixed_model, fixed_models, fixed_scores
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.validity import joint
 from mixbayes.protocol.bayes.whole import (
     ROUND,
@@ -258,7 +259,7 @@ def test_mixers_at_work_say_the_same_in_a_training(coins: Coins | None, monkeypa
         def work(role: int, channels: tuple[Channel, Channel]) -> Any:
             held = [Contribution(b"", ROUND, name, one.id, one.share) for name, one in received[role].items()]
             random = Randomness(SEEDS[1 + role]).branch()
-            return train_round(role, channels, layout, ROUND, held, 2, random, lambda counted: COINS[role])
+            return train_round(role, channels, layout, ROUND, held, 2, random, lambda counted: Draw(COINS[role]))
 
         of_a, of_b = memory.together(lambda: work(0, (now_a, ahead_a)), lambda: work(1, (now_b, ahead_b)))
     talk_a, talk_b, *ahead = (spoken(tap) for tap in nodes)
