@@ -13,6 +13,7 @@ the joint model, and every label from it. It holds against a computing party tha
 draw, in whatever way: it is caught, or it knows no more coins than the accounting allows it. Whatever it does later
 moves only its own share. An honest hospital's own counts enter personal recipes, folds and questions without noise,
 and rest on the sharing alone: there a computing party that departs from the protocol can learn single bits of them.
+Nor does the promise cover the few bits that a mixer can learn from the check of a contribution (`verdicts.py`).
 """
 
 from __future__ import annotations

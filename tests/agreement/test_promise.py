@@ -268,7 +268,7 @@ def test_coins_that_may_be_known_keep_less() -> None:
     assert federation.release == Release(Coins(COINS.counts, 2), COORDINATES, federation.layout.noisy_numbers)
     federation_from(with_privacy(**CHECKED | {"known": 0, "epsilon": 0.87}))
     assert problems(with_privacy(**CHECKED | {"epsilon": 0.87})) == [
-        "privacy.coins: at delta 1e-05 they give epsilon 0.896, and 0.87 is promised"
+        "privacy.coins: at delta 1e-05 they give epsilon 0.8932, and 0.87 is promised"
     ]
     (none,) = problems(with_privacy(**CHECKED | {"known": 1}))  # so many escape
     assert "no epsilon is large enough" in none

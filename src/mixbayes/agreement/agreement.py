@@ -178,7 +178,7 @@ class Privacy(_Frozen):
 
     @model_serializer(mode="wrap")
     def _without_what_came_later(self, content: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """As in a policy."""
+        """An agreement without known coins has the same bytes, and so the same digest, as before there were any."""
         found: dict[str, object] = content(self)
         return {key: value for key, value in found.items() if value or key not in ("known", "test_known")}
 

@@ -128,6 +128,9 @@ def in_words(privacy: Privacy) -> Iterator[str]:
 
 def against_whom(privacy: Privacy) -> str:
     """In words against whom the promise holds."""
+    of_test = ". The epsilon of the joint test holds against parties that follow the protocol" * bool(
+        privacy.test_noise
+    )
     if not all(coins.known for coins in (privacy.noise, privacy.test_noise) if coins):
         return (
             "only against parties that follow the protocol and listen. A mixer, or one of two hospitals, that departs "
@@ -137,14 +140,10 @@ def against_whom(privacy: Privacy) -> str:
     return (
         "also against a mixer, or one of two hospitals, that departs from the protocol while noise is drawn: it is "
         f"found, or knows at most {privacy.known} coins of a count, which is accounted for. It covers what is computed "
-        "from noisy counts. Not covered: two mixers together, and counts of a hospital that enter without noise when "
-        "it asks (its folds, groups, recipes of its own, the rows asked about), which mixers could tell single bits "
-        "of by departing from the protocol"
-        + (
-            ". The epsilon of the joint test holds against parties that follow the protocol"
-            if privacy.test_noise
-            else ""
-        )
+        "from noisy counts. Not covered: two mixers together; the counts of a hospital that enter without noise when "
+        "it asks (its folds, groups, own recipes, the rows asked about), of which a mixer, or the other hospital, that "
+        "departs from the protocol can learn single bits; and at most three bits of a contribution and round, which "
+        "such a mixer learns from the checks" + of_test
     )
 
 

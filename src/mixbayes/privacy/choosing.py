@@ -61,7 +61,7 @@ def coins_for(epsilon: float, delta: float, coordinates: int, numbers: int) -> C
                 return found
     raise ValueError(
         f"no noise of {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each keeps ε = {epsilon:g} and"
-        f" δ = {delta:g} over {coordinates} coordinates"
+        f" δ = {delta:g} over {coordinates} coordinates, with up to {MOST_KNOWN} coins that a liar may know"
     )
 
 

@@ -55,7 +55,7 @@ def test_shares_add_up_to_the_same_coins_in_the_clear(
 
 
 @pytest.mark.parametrize("numbers", [1, 50])
-def test_most_coins_are_opened_and_none_of_them_is_dealt(numbers: int) -> None:
+def test_at_least_half_of_the_coins_are_opened_and_none_of_them_is_dealt(numbers: int) -> None:
     order = tossing._ordered(seed(1), seed(2), checking.tosses(FEW, numbers))
     dealt, opened = np.split(order, [FEW.each * numbers])
     assert sorted(order.tolist()) == list(range(order.size))
