@@ -148,14 +148,14 @@ def _clamped(layout: Layout, vectors: Words, positive: Positives, one: int) -> W
 
 
 class _Waiting:
-    """Words that are clamped together with the first others that are, in the same rounds."""
+    """Words that wait until others are clamped, and are clamped with them, in the same message rounds."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
         self._clamped: Words | None = None
 
     def beside(self, positive: Positive) -> Positive:
-        """The same for others, with the words that wait."""
+        """Clamps others, and at the first call the words that wait with them."""
 
         def clamp(others: Words) -> Words:
             if self._clamped is not None:

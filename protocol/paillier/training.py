@@ -123,7 +123,7 @@ def train_exactly(
     recipe: Recipe = JOINT,
     own: Words | None = None,
 ) -> ExactModel:
-    """Either hospital's part, from its counts, or from its share of N~ where there is noise.
+    """Train as either hospital, from its counts, or from its share of N~ where there is noise.
 
     In a recipe `own` are its counts if it is the one that asks, and nothing if not.
     """
@@ -152,9 +152,9 @@ class _Part:
 
 
 def _part_of_counts(numbers: Numbers, bits: int) -> _Part:
-    """Of max(1, a + b), from A's number a or from B's number b, both 0 or more.
+    """A hospital's part of max(1, a + b), from A's number a or from B's number b, both 0 or more.
 
-    That is the cell, which the smoothing at A makes 1 or more, or 1 for a class without rows, because the product of r
+    This maximum is the cell, which the smoothing at A makes 1 or more, or 1 for a class without rows, because the product of r
     and zero would show. `winners` sees to it that such a class loses. B enters the bits of m = max(0, b − 1) and the
     bit z = [b = 0], so b = m + 1 − z. The sum is a + m + 1 − z if a > 0, and 1 + m if a = 0: it is 1 or more whatever
     bits B enters.
@@ -164,7 +164,7 @@ def _part_of_counts(numbers: Numbers, bits: int) -> _Part:
 
 
 def _part_of_shares(me: ComputingParty, numbers: Numbers, bits: int) -> _Part:
-    """Of a cell of N~, from additive shares a and b of it: a + b − 2^bits · c, where c is the carry of both.
+    """A hospital's part of a cell of N~, from additive shares a and b of it: a + b − 2^bits · c, where c is the carry of both.
 
     B enters the bits of b and its share of c. With other bits the number may be zero, which tells B whether the cell of
     N~ is what it guessed, and N~ may be known.

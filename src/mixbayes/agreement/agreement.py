@@ -168,12 +168,12 @@ class Privacy(_Frozen):
 
     @property
     def noise(self) -> Coins:
-        """On a count."""
+        """The coins of the noise on a count."""
         return Coins(self.coins, self.known)
 
     @property
     def test_noise(self) -> Coins | None:
-        """On a figure of the joint test, if there is one."""
+        """The coins of the noise on a figure of the joint test, if there is one."""
         return Coins(self.test_coins, self.test_known) if self.test_coins else None
 
     @model_serializer(mode="wrap")
