@@ -77,7 +77,7 @@ def summed(me: ComputingParty, sheet: Sheet, given: Iterable[Words], noise: tupl
     if noise is None:
         return total
     coins, draw = noise
-    tossed = toss(me, coins, _numbers(sheet), Randomness(draw.seed), draw.notes)
+    tossed = toss(me, coins, _numbers(sheet), Randomness(draw.seed), draw)
     return total + packed(sheet, _in_places(sheet, tossed))
 
 

@@ -49,7 +49,7 @@ Units = NDArray[np.int64]
 def blurred(me: ComputingParty, layout: Layout, vector: Words, draw: Draw) -> Words:
     """This party's share of N~, from its share of the joint counts and from its part in the draw."""
     coins, units, own = _coins(layout), _units(layout), Randomness(draw.seed)
-    sums = toss(me, coins, units.size, own, draw.notes)
+    sums = toss(me, coins, units.size, own, draw)
     return _spread(layout, vector, _noise(coins, units, sums, int(me.role == A)) + _below(units, own, me.role))
 
 

@@ -27,11 +27,16 @@ order and the same opened coins. Otherwise a liar would hang up whenever it does
 by a bit that it saw, and try again. Until a party has the other's commitment in writing, it has not shown its half,
 and the other cannot know the order: then, and only then, coins may be tossed anew. It follows that a party that
 has sent its commitment and cannot go on is not one that crashed.
+
+**At once.** A party is in one draw at a time: a liar that heard the order in one conversation could toss by it in
+another. B takes its turn once it has heard that A has its own, so that honest parties come in the same sequence.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,7 +48,7 @@ from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words, slices
 from mixbayes.protocol.circuits import ring
 from mixbayes.protocol.circuits.products import to_arithmetic
-from mixbayes.protocol.computing_party import A, ComputingParty
+from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import CheatingToss, OutOfRange
 from mixbayes.protocol.packing import pack_bits, unpack_bits
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
@@ -63,12 +68,17 @@ class Notes(Protocol):
     def __setitem__(self, name: str, value: bytes, /) -> None: ...
 
 
+Turn = AbstractContextManager[object]
+"""While a party is in it, the party is in no other draw."""
+
+
 @dataclass(frozen=True, repr=False)
 class Draw:
     """One party's part in a draw: the seed of its half of the bits, and what it has written down so far."""
 
     seed: bytes
     notes: Notes = field(default_factory=dict[str, bytes])
+    turn: Turn = field(default_factory=nullcontext)
 
 
 _BEGIN, _ORDER, _OPEN = "draw of noise", "order of the coins", "opened coins"
@@ -92,15 +102,17 @@ class _Tossed:
         return self.draw + self.shares.astype("<u8").tobytes()
 
 
-def toss(me: ComputingParty, coins: Coins, numbers: int, own: Randomness, notes: Notes) -> Words:
+def toss(me: ComputingParty, coins: Coins, numbers: int, own: Randomness, draw: Draw) -> Words:
     """This party's shares of so many numbers, each the sum of its coins, from its own half of the bits.
 
-    `own` gives the same bits whenever the draw is repeated.
+    `own` has the seed of the draw, and gives the same bits whenever it is repeated.
     """
-    mine = _begun(me, tosses(coins, numbers), own, notes)
-    order = _order(me, mine, notes)
-    dealt = coins.each * numbers
-    _open(me, mine, order[dealt:], notes)
+    heard = me.channel.receive(_BEGIN, 3 * _NUMBER_BYTES).tobytes() if me.role == B else None
+    with draw.turn:
+        mine = _begun(me, tosses(coins, numbers), own, draw.notes, heard)
+        order = _order(me, mine, draw.notes)
+        dealt = coins.each * numbers
+        _open(me, mine, order[dealt:], draw.notes)
     return _dealt(coins, mine.shares[order[:dealt]])
 
 
@@ -112,15 +124,18 @@ def toss_in_clear(coins: Coins, numbers: int, of_a: Randomness, of_b: Randomness
     return _dealt(coins, bits[order[: coins.each * numbers]].astype(np.uint64))
 
 
-def _begun(me: ComputingParty, count: int, own: Randomness, notes: Notes) -> _Tossed:
-    """All coins, as they are written down; tossed anew if one of the two parties has none, or others."""
+def _begun(me: ComputingParty, count: int, own: Randomness, notes: Notes, heard: bytes | None) -> _Tossed:
+    """All coins, as they are written down; tossed anew if one of the two parties has none, or others.
+
+    `heard` is how A has begun, at B.
+    """
     bits, half = own.bits(count), own.bytes(SEED_BYTES)
     kept, fresh = notes.get(COINS) or b"", me.random.bytes(_NUMBER_BYTES)
     draw = kept[: 2 * _NUMBER_BYTES] or bytes(2 * _NUMBER_BYTES)
-    begun = me.channel.start_swap(_BEGIN, draw + fresh)
+    begun = _begin(me, draw + fresh, heard)
     # Whoever has none tosses without waiting for what the other one says: as a rule neither has any.
     shares = None if kept else _shared(me, bits)
-    theirs = begun().tobytes()
+    theirs = begun()
     if kept and theirs[: len(draw)] == draw:
         return _Tossed(draw, bits, np.frombuffer(kept[len(draw) :], "<u8").astype(np.uint64), half)
     if notes.get(HALF):
@@ -131,6 +146,15 @@ def _begun(me: ComputingParty, count: int, own: Randomness, notes: Notes) -> _To
     tossed = _Tossed(b"".join(halves if me.role == A else reversed(halves)), bits, shares, half)
     notes[COINS] = tossed.written()
     return tossed
+
+
+def _begin(me: ComputingParty, words: bytes, heard: bytes | None) -> Callable[[], bytes]:
+    """Say with which draw this party begins. What is returned waits for what A or B says of it."""
+    if heard is not None:
+        me.channel.send(_BEGIN, words)
+        return lambda: heard
+    finish = me.channel.start_swap(_BEGIN, words)
+    return lambda: finish().tobytes()
 
 
 def _shared(me: ComputingParty, bits: Bits) -> Words:

@@ -303,6 +303,7 @@ def test_agreements_of_before_coins_were_checked_are_the_same_and_are_said_to_be
 def test_who_is_said_to_be_held_off() -> None:
     checked = promised(DICTIONARY, 2.0, test=JointTest(1.0, 1))
     assert against_whom(checked).startswith("also against a mixer, or one of two hospitals, that departs")
+    assert "three bits of each contribution from its verdicts" in against_whom(checked)
     half = checked.model_copy(update={"test_known": 0})
     assert against_whom(half).startswith("only against")
 

@@ -60,7 +60,8 @@ def check_document(document: Record) -> None:
     )
     if privacy is not None:
         *numbers, unit, noise = keys_of(privacy, "epsilon", "delta", "spent", "unit", "noise")
-        coins, deviation = keys_of(noise, "coins", "standard_deviation")
+        coins, known, deviation = keys_of(noise, "coins", "known", "standard_deviation")
+        assert known in range(1, len(coins) * max(coins))
         assert {type(number) for number in (*numbers, deviation)} == {float}
         assert [type(number) for number in coins] == [int] * len(coins)
         assert unit == "one row more or less in one hospital's table"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -136,6 +138,14 @@ def test_every_hospital_gets_the_same_sums_of_all(noisy: bool) -> None:
         assert found == again == [world.expected()] * len(HOSPITALS)
         if not noisy:
             assert np.sum(found[0]) == sum(one.aside.rows for one in world.own.values() if one.aside)
+
+
+def test_hospitals_that_ask_at_once_get_the_same_sums_and_no_mixer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mixbayes.parties.with_mixers.asking._of_round", lambda number: secrets.token_bytes(ID_BYTES))
+    with wards() as world:
+        world.give(*HOSPITALS)
+        found = memory.together(*(partial(world.figures, name) for name in HOSPITALS))
+        assert [*found, world.figures("north")] == [world.expected()] * (len(HOSPITALS) + 1)
 
 
 def test_whoever_is_missing_is_named_and_nothing_is_charged() -> None:

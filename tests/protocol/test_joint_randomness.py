@@ -91,7 +91,7 @@ def matrix(me: ComputingParty) -> Words:
 
 
 def coins(me: ComputingParty) -> Words:
-    return toss(me, Coins((2, 1, 3)), 30, me.random, {})
+    return toss(me, Coins((2, 1, 3)), 30, me.random, Draw(b""))
 
 
 def order(me: ComputingParty) -> Any:

@@ -128,9 +128,6 @@ def in_words(privacy: Privacy) -> Iterator[str]:
 
 def against_whom(privacy: Privacy) -> str:
     """In words against whom the promise holds."""
-    of_test = ". The epsilon of the joint test holds against parties that follow the protocol" * bool(
-        privacy.test_noise
-    )
     if not all(coins.known for coins in (privacy.noise, privacy.test_noise) if coins):
         return (
             "only against parties that follow the protocol and listen. A mixer, or one of two hospitals, that departs "
@@ -140,10 +137,10 @@ def against_whom(privacy: Privacy) -> str:
     return (
         "also against a mixer, or one of two hospitals, that departs from the protocol while noise is drawn: it is "
         f"found, or knows at most {privacy.known} coins of a count, which is accounted for. It covers what is computed "
-        "from noisy counts. Not covered: two mixers together; the counts of a hospital that enter without noise when "
-        "it asks (its folds, groups, own recipes, the rows asked about), of which a mixer, or the other hospital, that "
-        "departs from the protocol can learn single bits; and at most three bits of a contribution and round, which "
-        "such a mixer learns from the checks" + of_test
+        "from noisy counts. Not covered: two mixers together. Nor what a mixer learns by departing from the protocol: "
+        "at most three bits of each contribution from its verdicts; the weight that it gives to a row in a joint test. "
+        "Nor single bits of counts that enter without noise when a hospital asks (its folds, groups, own recipes, the "
+        "rows asked about): a mixer, or the other of two hospitals, that departs from the protocol can learn these"
     )
 
 

@@ -165,7 +165,7 @@ class Losses:
 
     @classmethod
     def roughly(cls, coins: Coins, finer: int) -> Self:
-        """The same, as if the noise of so many of the smallest weights were uniform: a row seldom moves what is left."""
+        """The same, as if the noise of so many of the smallest weights were uniform: a row seldom moves the others."""
         laws, counts = _Laws(), (sum(coins.counts[:finer]), *coins.counts[finer:])
         several = unknown(counts, coins.known)
         return cls.mixed((share, cls.of_move(laws.of(left[1:]), 0.5**finer)) for share, left in several)

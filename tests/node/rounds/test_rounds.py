@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from mixbayes.node.disk import audit
+from mixbayes.node.disk.database import Database
+from mixbayes.node.disk.datastore import COMPUTING_PARTY
+from mixbayes.node.disk.sealing import Seal
 from mixbayes.node.rounds.record import COUNTED, HELD, LEFT_OUT, REFUSED, sealed_set
 from mixbayes.node.rounds.rounds import APART, Rounds
 from mixbayes.node.rounds.state import CLOSED, COLLECTING, FAILED, SEALED, SERVING, TRAINED
+from mixbayes.protocol.bayes.tossing import COINS
 from mixbayes.protocol.errors import DifferentSets, MixbayesError
 from mixbayes.transport.errors import AlreadyContributed, BadState, RefusedByPolicy, RoundFailed, RoundOver, TooEarly
-from tests.mixers.three_hospitals import NOON, Clock, rounds_in
+from tests.mixers.three_hospitals import NOISE, NOON, Clock, agreement, rounds_in
 
 NORTH, SOUTH, WEST = ((name, name.encode().ljust(16)) for name in ("north", "south", "west"))
 RUN, OTHER_RUN = b"r" * 16, b"s" * 16
@@ -242,6 +246,20 @@ def test_round_that_is_over_leaves_no_shares_behind(rounds: Rounds, end: Callabl
         assert {bytes(message) for (message,) in connection.execute("SELECT message FROM contribution")} == {b""}
     assert rounds.contributions(1)["north"].id == NORTH[1]
     hold(rounds, NORTH)
+
+
+def test_a_draw_does_not_go_on_once_the_round_has_ended(tmp_path: Path) -> None:
+    """Its notes are deleted, and the other party may have heard the order of the coins."""
+    with Database.open(tmp_path, COMPUTING_PARTY, Seal(bytes(32)), "mixer a") as database:
+        rounds = Rounds(database, agreement(NOISE), "mixer a", Clock())
+        sealed(rounds)
+        one, two = (rounds.charge_noise(1, dict([NORTH, SOUTH])) for _ in range(2))
+        assert one.turn is two.turn
+        one.notes[COINS] = b"shares"
+        assert two.notes.get(COINS) == b"shares"
+        failed(rounds)
+        with pytest.raises(RoundOver):
+            two.notes[COINS] = b"others"
 
 
 def test_first_reason_for_a_failure_stands(rounds: Rounds) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,24 +19,26 @@ from mixbayes.privacy import checking
 from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.bayes import tossing
-from mixbayes.protocol.bayes.tossing import COINS, HALF, OPENED, Notes, Order, toss, toss_in_clear
+from mixbayes.protocol.bayes.tossing import COINS, HALF, OPENED, Draw, Notes, Order, Turn, toss, toss_in_clear
 from mixbayes.protocol.channel import Buffer, Channel
 from mixbayes.protocol.circuits.products import cross, weighted
 from mixbayes.protocol.computing_party import A, B, ComputingParty
-from mixbayes.protocol.errors import CheatingToss, OutOfRange, PeerError, PeerGone
+from mixbayes.protocol.errors import CheatingToss, OutOfRange, PeerError, PeerGone, PeerSilent
 from mixbayes.protocol.packing import pack_bits
 from mixbayes.protocol.randomness import Randomness
 from tests.protocol.cheats import all_of_them, another_choice, cancelling, lying
-from tests.protocol.pairs import SEEDS, both, forget_pair, random_for, seed, shared_pair
+from tests.protocol.pairs import SEEDS, Pair, both, converse, forget_pair, random_for, seed, shared_pair
 
 FEW = Coins((4, 2, 3))
 WORD = 64
 roles = pytest.mark.parametrize("cheat", [A, B], ids=["A lies", "B lies"])
 
 
-def tossed(me: ComputingParty, numbers: int = 3, first_seed: int = 1, notes: Notes | None = None) -> Words:
+def tossed(
+    me: ComputingParty, numbers: int = 3, first_seed: int = 1, notes: Notes | None = None, turn: Turn | None = None
+) -> Words:
     own = random_for(first_seed + me.role)
-    return toss(me, FEW, numbers, own, {} if notes is None else notes)
+    return toss(me, FEW, numbers, own, Draw(b"", {} if notes is None else notes, turn or nullcontext()))
 
 
 # What honest parties get
@@ -48,7 +52,7 @@ def test_shares_add_up_to_the_same_coins_in_the_clear(
     number: int, numbers: int, lowest: int, others: list[int]
 ) -> None:
     coins = Coins((2 * lowest, *others))
-    of_a, of_b = both(lambda me: toss(me, coins, numbers, random_for(number + me.role), {}), ())
+    of_a, of_b = both(lambda me: toss(me, coins, numbers, random_for(number + me.role), Draw(b"")), ())
     clear = toss_in_clear(coins, numbers, random_for(number), random_for(number + 1))
     assert (of_a + of_b).tolist() == clear.tolist()
     assert clear.max() <= 2 * coins.bound
@@ -168,23 +172,25 @@ def test_a_liar_in_few_coins_escapes_as_seldom_as_the_bound_says(bad: int, monke
     assert binom.cdf(seen, draws, chance) > 1e-9
 
 
-class Rushing(Channel):
-    """The liar's end: at one step it hears the other party before it says what it likes."""
+class Rushing:
+    """The liar's end of a channel: at one step it hears the other party before it says what it likes."""
 
     def __init__(self, channel: Channel, step: str, say: Callable[[Buffer, bytes], bytes]) -> None:
-        self.__dict__.update(channel.__dict__)
-        self._at, self._say = step, say
+        self._channel, self._at, self._say = channel, step, say
 
-    def swap(self, step: str, payload: Buffer, size: int | None = None) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._channel, name)
+
+    def swap(self, step: str, payload: Any, size: int | None = None) -> Any:
         if step != self._at:
-            return super().swap(step, payload, size)
-        theirs = self.receive(step, len(bytes(payload)) if isinstance(payload, bytes) else payload.nbytes)  # type: ignore[union-attr]
-        self.send(step, self._say(payload, theirs.tobytes()))
+            return self._channel.swap(step, payload, size)
+        theirs = self._channel.receive(step, len(bytes(payload)))
+        self._channel.send(step, self._say(payload, theirs.tobytes()))
         return theirs
 
 
 def rushing(me: ComputingParty, cheat: int, step: str, say: Callable[[Buffer, bytes], bytes]) -> ComputingParty:
-    return replace(me, channel=Rushing(me.channel, step, say)) if me.role == cheat else me
+    return replace(me, channel=cast(Channel, Rushing(me.channel, step, say))) if me.role == cheat else me
 
 
 @roles
@@ -343,7 +349,7 @@ def test_who_chooses_another_order_in_a_repeated_draw_is_named(cheat: int) -> No
 
     def repeated(me: ComputingParty) -> Words:
         own = AnotherHalf(seed(1 + me.role)) if me.role == cheat else random_for(1 + me.role)
-        return toss(me, FEW, 3, own, papers[me.role])
+        return toss(me, FEW, 3, own, Draw(b"", papers[me.role]))
 
     assert caught(repeated)[1 - cheat] == ("party A", "party B")[cheat]
 
@@ -388,5 +394,49 @@ def test_no_bit_of_a_coin_that_is_dealt_is_shown() -> None:
         return bytes(mine)
 
     both(lambda me: tossed(rushing(me, A, "opened coins", heard)), ())
+    forget_pair()
     bits_of_b = random_for(2).bits(checking.tosses(FEW, 3))
     assert shown == [pack_bits(bits_of_b[opened_of(3)]).tobytes()]
+
+
+# Two draws at once
+
+
+def test_draws_at_once_come_to_the_same_noise_and_name_nobody() -> None:
+    """As when two hospitals ask for the joint test at the same time."""
+    pairs, papers, turns = (Pair(1), Pair(2)), (Paper(), Paper()), (threading.Lock(), threading.Lock())
+
+    def party(me: ComputingParty) -> Words:
+        return tossed(me, notes=papers[me.role], turn=turns[me.role])
+
+    ends = [end for pair in pairs for end in (pair.talk, pair.ahead)]
+    found = converse(ends, *(lambda me=me: party(me) for pair in pairs for me in (pair.a, pair.b)))
+    clear = toss_in_clear(FEW, 3, random_for(1), random_for(2))
+    assert [(found[0] + found[1]).tolist(), (found[2] + found[3]).tolist()] == [clear.tolist()] * 2
+
+
+@roles
+def test_while_coins_are_tossed_in_one_conversation_no_order_is_heard_in_another(cheat: int) -> None:
+    """Whoever heard it would toss by it, and know every coin that it has sent and that is dealt."""
+    one, two, notes, turn, begun = Pair(1, deadline=0.5), Pair(2), Paper(), threading.Lock(), threading.Event()
+
+    def honest(pair: Pair) -> None:
+        if pair is one:
+            begun.wait()
+        with pytest.raises(PeerGone):
+            tossed((pair.b, pair.a)[cheat], notes=notes, turn=turn)
+
+    def liar() -> None:
+        channel = (two.a, two.b)[cheat].channel
+        channel.send("draw of noise", bytes(48))
+        channel.receive("draw of noise", 48)
+        begun.set()
+        try:
+            with pytest.raises(PeerSilent):  # it would stop once it has heard the order
+                tossed((one.a, one.b)[cheat], notes=Paper(OPENED, after=False))
+        finally:
+            for end in ends:
+                end.cut()
+
+    ends = [one.talk, one.ahead, two.talk, two.ahead]
+    converse(ends, lambda: honest(one), lambda: honest(two), liar)

@@ -42,7 +42,7 @@ def heard_by(role: int, of_the_other: int, counts: Words) -> Bits:
 
     def draw(me: ComputingParty, share: Words) -> None:
         mine = random_for(41) if me.role == role else AllAlike(of_the_other)
-        toss(me, COINS, 5, mine, {})
+        toss(me, COINS, 5, mine, Draw(b""))
         blurred(me, NOISY, share, Draw(seed(42)))
 
     views = []

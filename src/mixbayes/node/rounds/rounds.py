@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -49,6 +50,7 @@ class Rounds:
         self._listener: Listener = lambda number, state: None
         self._changes: list[Round] = []
         self._deleted = False
+        self._drawing = threading.Lock()
         self.replaced: int | None = None
         """The round that was begun under another agreement, and that ended when this one took its place."""
         self._begin()
@@ -284,7 +286,7 @@ class Rounds:
         seed = tables.coin_seed(agreement, number, chosen)
         if seed is None:
             raise LocalError("Noise was charged without a seed.")
-        return Draw(seed, NotesOnDisk(self.datastore, agreement, number, chosen))
+        return Draw(seed, NotesOnDisk(self.datastore, agreement, number, chosen), self._drawing)
 
     def noise_spent(self) -> float:
         """The ε of all noise that was ever charged here; nothing where no noise is agreed."""
