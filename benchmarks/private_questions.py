@@ -113,10 +113,10 @@ def small_bits(layout: PolynomialLayout, named: Values, random: Randomness) -> f
 
 def shown(words: int, classes: int, width: int, few: int, rows: int, random: Randomness) -> str:
     """One line of the table, for at most so many rows."""
-    opened = OpenedBits(classes + 1)
-    rows = min(rows, most_rows(width, opened))
+    of_a_row = OpenedBits(classes + 1)
+    rows = min(rows, most_rows(width, of_a_row))
     table = np.random.default_rng(2).integers(0, 1 << width, (words, classes), dtype=np.uint64)
-    layout, named = cheapest(words, classes, width, rows, opened), named_words(words, few, rows)
+    layout, named = cheapest(words, classes, width, rows, of_a_row), named_words(words, few, rows)
     key, laid = Key(layout.parameters, random), layout.table(table)
     encrypted = key.encrypt(laid, width, random)
     tables = [Table.of(layout.parameters, encrypted) for _ in range(2)]

@@ -138,7 +138,7 @@ def test_what_a_question_will_cost_is_known_before_it_is_asked(shape: str, rows:
     # What a key must withstand is what leaves a mixer about its rows.
     labels = [sum(raw.size for step, raw in one.heard if step == "label") for one in hospital]
     assert (
-        labels == [sum(bits_bytes(form.told.of_a_row * (piece.stop - piece.start)) for piece in form.pieces(rows))] * 2
+        labels == [sum(bits_bytes(form.opened.of_a_row * (piece.stop - piece.start)) for piece in form.pieces(rows))] * 2
     )
 
 
