@@ -60,7 +60,7 @@ class PairService(FollowerService):
         return self.report_for(self._store.other)
 
     def FailRound(self, request: Failure, context: Context) -> RoundReport:
-        self.follower.fail(request.round, printable(request.reason))
+        self.follower.fail(request.round, f"{self._store.partner} says: {printable(request.reason)}")
         return self.report_for(self._store.other)
 
     def report_for(self, caller: str) -> RoundReport:

@@ -51,3 +51,12 @@ def test_both_charge_the_same_set_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [*of_a.values(), *of_b.values()] == [None, None], "seeds are deleted once the model serves"
         assert len({seed for seeds in world.seeds.values() for seed in seeds}) == 2
         world.close()
+
+
+def test_whom_the_leader_blames_when_it_ends_a_round_is_its_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    deal_base_transfers(monkeypatch)
+    with new_folder() as folder:
+        world = World(Path(folder), agreement(NOISE))
+        world.a.leader._other.fail(1, "party north, at contribution: its numbers are not the counts of any table.")
+        assert world.b.rounds.status("south").reason.startswith("mixer a says: party north, at contribution")
+        world.close()

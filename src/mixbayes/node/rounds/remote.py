@@ -92,7 +92,8 @@ class FollowerService(PairServicer):
         return actor
 
     def FailRound(self, request: Failure, context: grpc.ServicerContext) -> RoundReport:
-        self.follower.fail(request.round, printable(request.reason))
+        # What it blames on others is its own word: nobody shall read it as this node's.
+        self.follower.fail(request.round, f"{self._leader} says: {printable(request.reason)}")
         return self.report_for(caller_of(context))
 
     def Report(self, request: ReportRequest, context: grpc.ServicerContext) -> RoundReport:
