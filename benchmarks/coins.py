@@ -1,7 +1,7 @@
 """The coins that are chosen for the usual ε: python benchmarks/coins.py [EPSILON...]
 
 For δ = 1e-6, 106 numbers that get noise, and a row that touches 14 of them. Prints the coins of every weight, how many
-a number takes, how many of these one of the two who toss may know, how many are tossed in all so that most can be
+a number takes, how many of these one of the two who toss may know, how many are tossed in all so that the others can be
 checked, the seconds of the search, the standard deviation and the exact δ. Beside it stand the standard deviation of
 the least noise if nobody knows a coin, of normal noise that one trusted curator would add, and of the same coins' noise
 if each of two parties added its own.

@@ -14,7 +14,7 @@ from math import e, log2, pi
 import numpy as np
 
 from mixbayes.protocol.arrays import Bytes, Values
-from mixbayes.protocol.lattice.encryption import SIZES, Key, Table, Told, masks, shares_of_masks
+from mixbayes.protocol.lattice.encryption import SIZES, Key, OpenedBits, Table, masks, shares_of_masks
 from mixbayes.protocol.lattice.layout import PolynomialLayout, cheapest, most_rows
 from mixbayes.protocol.lattice.polynomials import LIMB, from_bytes, spectrum, to_bytes
 from mixbayes.protocol.randomness import Randomness
@@ -54,7 +54,7 @@ def sizes() -> None:
     rows_of = "".join(f" {f'rows, K = {classes}':>12}" for classes in CLASSES)
     print(f"{'dimension':>9} {'log2 q':>6}{rows_of} {'bits':>5} {'after them':>10}")
     for size in SIZES:
-        rows, bits = [size.rows(Told(classes)) for classes in CLASSES], LIMB * size.limbs
+        rows, bits = [size.rows(OpenedBits(classes)) for classes in CLASSES], LIMB * size.limbs
         # A row tells a bit for every class, and a coefficient has log2 3 bits.
         known = max(many * classes for many, classes in zip(rows, CLASSES, strict=True)) / log2(3)
         whole, left = security(size.dimension, bits), security(size.dimension - known, bits)
@@ -113,10 +113,10 @@ def small_bits(layout: PolynomialLayout, named: Values, random: Randomness) -> f
 
 def shown(words: int, classes: int, width: int, few: int, rows: int, random: Randomness) -> str:
     """One line of the table, for at most so many rows."""
-    told = Told(classes + 1)
-    rows = min(rows, most_rows(width, told))
+    of_a_row = OpenedBits(classes + 1)
+    rows = min(rows, most_rows(width, of_a_row))
     table = np.random.default_rng(2).integers(0, 1 << width, (words, classes), dtype=np.uint64)
-    layout, named = cheapest(words, classes, width, rows, told), named_words(words, few, rows)
+    layout, named = cheapest(words, classes, width, rows, of_a_row), named_words(words, few, rows)
     key, laid = Key(layout.parameters, random), layout.table(table)
     encrypted = key.encrypt(laid, width, random)
     tables = [Table.of(layout.parameters, encrypted) for _ in range(2)]

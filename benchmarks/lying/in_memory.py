@@ -24,6 +24,7 @@ from mixbayes.protocol.bayes.classification import run_classification
 from mixbayes.protocol.bayes.evaluation import Totals, ask_totals, blinded, judge, send_totals, totals_in_clear
 from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.repeats import with_repeats
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
@@ -192,7 +193,7 @@ def _train(scene: Scene) -> list[int]:
         held = contributions(scene, role)
         held[0] = replace(held[0], share=_received(due, held[0].share))
         random = Randomness(seed(31 + role))
-        return train_round(role, (other, ahead), scene.layout, 1, held, 2, random, lambda counted: b"")
+        return train_round(role, (other, ahead), scene.layout, 1, held, 2, random, lambda counted: Draw(b""))
 
     def hospital() -> None:
         for role, channel in ((A, given_a), (B, given_b)):

@@ -36,7 +36,8 @@ from mixbayes.tables.private_release import PrivateRelease
 MOST_TRAININGS = 8
 """Trainings of one round. Nothing but the other's word says that it takes the same counts each time.
 
-By the Paillier protocol a training tells it nothing, whatever counts it takes (`paillier/training.py`).
+By the Paillier protocol a training without noise tells it nothing, whatever counts it takes, and one with noise nothing
+but bits of the noisy counts (`paillier/training.py`).
 """
 _SALT_BYTES = 32
 _LONGEST_STATE = 20

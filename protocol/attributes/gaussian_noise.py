@@ -9,7 +9,8 @@ low halves of the squares, which are less than one 2^24th of a patient's largest
 Noise on a sum with the unit 2^u is 2^u·G + U: G is that of a count, and U is uniform from −2^(u−1) to 2^(u−1) − 1. It
 reaches the lowest bit. A patient who moves the sum by d of its 2^u leaves the distribution as it is with the
 probability 1 − d/2^u, and moves G by one otherwise; so no patient shows more than one who moves a count. (Each
-computing party adds such a U of its own, so that there is one that the other does not know; two can only hide more.)
+computing party adds such a U of its own, A from 0 up and B below 0, so that there is one that the other does not know.
+Two can only hide more.)
 """
 
 from __future__ import annotations

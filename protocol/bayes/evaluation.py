@@ -44,7 +44,7 @@ from mixbayes.protocol.circuits.comparison import negative
 from mixbayes.protocol.circuits.products import scale, weighted
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import OutOfRange
-from mixbayes.protocol.lattice.encryption import Told
+from mixbayes.protocol.lattice.encryption import OpenedBits
 from mixbayes.protocol.packing import bits_bytes, pack_bits, pack_words, unpack_bits, unpack_words, words_bytes
 from mixbayes.protocol.randomness import Randomness
 from mixbayes.protocol.transfer.pool import connect_pair
@@ -103,9 +103,9 @@ class Sheet:
 
     @property
     def form(self) -> Form:
-        """A row changes bits of its answer and of its score above each threshold. What is opened are the totals."""
-        told = Told(self.answers + len(self.thresholds), self.size * ring.WORD)
-        return Form(self.layout, precision_for(self.layout, self.recipe).width, told)
+        """A row adds a bit to the totals for each answer and each threshold, and only the totals are opened."""
+        opened = OpenedBits(self.answers + len(self.thresholds), self.size * ring.WORD)
+        return Form(self.layout, precision_for(self.layout, self.recipe).width, opened)
 
     @property
     def opened(self) -> int:

@@ -13,6 +13,7 @@ the joint model, and every label from it. It holds against a computing party tha
 draw, in whatever way: it is caught, or it knows no more coins than the accounting allows it. Whatever it does later
 moves only its own share. An honest hospital's own counts enter personal recipes, folds and questions without noise,
 and rest on the sharing alone: there a computing party that departs from the protocol can learn single bits of them.
+Nor does the promise cover the few bits that a mixer can learn from the check of a contribution (`verdicts.py`).
 """
 
 from __future__ import annotations
@@ -147,14 +148,14 @@ def _clamped(layout: Layout, vectors: Words, positive: Positives, one: int) -> W
 
 
 class _Waiting:
-    """Words that are clamped together with the first others that are, in the same rounds."""
+    """Words that wait until others are clamped, and are clamped with them, in the same message rounds."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
         self._clamped: Words | None = None
 
     def beside(self, positive: Positive) -> Positive:
-        """The same for others, with the words that wait."""
+        """Clamps others, and at the first call the words that wait with them."""
 
         def clamp(others: Words) -> Words:
             if self._clamped is not None:

@@ -30,7 +30,7 @@ from mixbayes.protocol.bayes.model import Model
 from mixbayes.protocol.bayes.precision import precision_for
 from mixbayes.protocol.bayes.recipe import Recipe
 from mixbayes.protocol.channel import Channel
-from mixbayes.protocol.lattice.encryption import Encrypted, Key, Table, Told, masks, shares_of_masks
+from mixbayes.protocol.lattice.encryption import Encrypted, Key, OpenedBits, Table, masks, shares_of_masks
 from mixbayes.protocol.lattice.layout import PolynomialLayout, cheapest, most_rows
 from mixbayes.protocol.lattice.polynomials import Limbs, from_bytes, spectrum, to_bytes
 from mixbayes.protocol.randomness import SEED_BYTES, Randomness
@@ -48,13 +48,13 @@ class Form:
 
     layout: Layout
     width: int
-    told: Told
+    opened: OpenedBits
     """What each computing party opens."""
 
     @classmethod
     def of(cls, layout: Layout, width: int, answers: int | None = None) -> Form:
         """For labels. There are as many answers as classes, if not said, and a share of a label has a bit for each."""
-        return cls(layout, width, Told(answers or layout.classes))
+        return cls(layout, width, OpenedBits(answers or layout.classes))
 
     @classmethod
     def of_recipe(cls, layout: Layout, recipe: Recipe) -> Form:
@@ -77,12 +77,12 @@ class Form:
 
     def pieces(self, rows: int) -> Iterator[slice]:
         """The rows in parts of nearly the same size, each of which has a key of its own."""
-        most = min(_MOST_ROWS, most_rows(self.width, self.told))
+        most = min(_MOST_ROWS, most_rows(self.width, self.opened))
         return slices(rows, max(1, -(-rows // -(-rows // most)) if rows else 1))
 
     def polynomials(self, rows: int) -> PolynomialLayout:
         """Where the table and the rows of one piece stand that has a key of its own."""
-        return _cheapest(self.words, self.classes - 1, self.width, rows, self.told)
+        return _cheapest(self.words, self.classes - 1, self.width, rows, self.opened)
 
     @property
     def standing(self) -> PolynomialLayout:
@@ -92,7 +92,7 @@ class Form:
     @property
     def standing_rows(self) -> int:
         """Rows that a standing table serves."""
-        return self.standing.parameters.rows(self.told)
+        return self.standing.parameters.rows(self.opened)
 
     def stands(self, rows: int, about: bytes) -> bool:
         """Whether a question of so many rows is asked of a standing table: where one product and one key serve all."""
@@ -122,8 +122,8 @@ class Form:
 
 
 @lru_cache(maxsize=256)
-def _cheapest(words: int, classes: int, width: int, rows: int, told: Told) -> PolynomialLayout:
-    return cheapest(words, classes, width, rows, told)
+def _cheapest(words: int, classes: int, width: int, rows: int, opened: OpenedBits) -> PolynomialLayout:
+    return cheapest(words, classes, width, rows, opened)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

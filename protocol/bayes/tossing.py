@@ -2,8 +2,8 @@
 
 A coin is the XOR of a private bit of A and one of B, so it is fair, and unknown to whoever knows one of the two. One
 correlated transfer turns it into additive shares (`to_arithmetic`). The sender of the transfer can cheat: with a word
-of its choice in place of −2·bit it takes the other's bit out of the sum, and knows the coin. Therefore many more coins
-are tossed than are needed, and what is needed is chosen afterwards (cut and choose):
+of its choice in place of −2·bit it takes the other's bit out of the sum, and knows the coin. Therefore at least twice
+as many coins are tossed as are needed, and those that are needed are chosen afterwards (cut and choose):
 
 1. Both toss all coins. A coin has no weight yet. Each party writes its shares down.
 2. Each commits to its half of public randomness, writes the other's commitment down, and shows its half. The two

@@ -21,9 +21,9 @@ it departs from the protocol. c0 is uniform because of R. c1 looks uniform becau
 under the secret u, and a' is the output of a pseudo-random generator, whatever seed the holder gives.
 
 **How long a key lasts.** The holder decrypts whatever it receives. Somebody who sends other polynomials than such sums
-may learn something about the key from what the holder opens: at most as many bits as that has (`Told`), even with the
-help of the party with which the holder computes, if that one departs from the protocol too. A known coefficient of s is
-like a smaller dimension ("LWE with side information", Dachman-Soled, Ducas, Gong and Rossi, CRYPTO 2020), and one
+may learn something about the key from what the holder opens: at most as many bits as that has (`OpenedBits`), even with
+the help of the party with which the holder computes, if that one departs from the protocol too. A known coefficient of
+s is like a smaller dimension ("LWE with side information", Dachman-Soled, Ducas, Gong and Rossi, CRYPTO 2020), and one
 coefficient has log2 3 bits. `Parameters.rows` bounds the rows of one key so that the remaining dimension still gives
 128 bits of security.
 
@@ -69,7 +69,7 @@ _COINS = 21
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OpenedBits:
     """The bits that a key's holder opens of what it decrypts: its share of a row's answer, or of sums over rows."""
 
     of_a_row: int
@@ -88,10 +88,10 @@ class Parameters:
         """Whether words of so many bits leave the gap above what is small."""
         return width + GAP + _SMALL <= LIMB * self.limbs
 
-    def rows(self, told: Told) -> int:
+    def rows(self, opened: OpenedBits) -> int:
         """Rows that may be asked about under one key."""
         spare = max(0, int((self.dimension - LIMB * self.limbs / _BITS_A_DIMENSION) * log2(3)))
-        return spare // told.of_a_row if told.in_all is None or told.in_all > spare else ANY_ROWS
+        return spare // opened.of_a_row if opened.in_all is None or opened.in_all > spare else ANY_ROWS
 
     @property
     def polynomial_bytes(self) -> int:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixbayes.protocol.arrays import Values, Words, slices
-from mixbayes.protocol.lattice.encryption import SIZES, Parameters, Told
+from mixbayes.protocol.lattice.encryption import SIZES, OpenedBits, Parameters
 from mixbayes.protocol.lattice.polynomials import LIMB_BYTES, Integers
 
 
@@ -81,14 +81,14 @@ class PolynomialLayout:
         return (np.arange(self.classes)[:, None] * self.run + starts).reshape(-1)
 
 
-def most_rows(width: int, told: Told) -> int:
+def most_rows(width: int, opened: OpenedBits) -> int:
     """Rows that one key can serve, at the largest dimension, for words of this width."""
-    return max(size.rows(told) for size in SIZES if size.holds(width))
+    return max(size.rows(opened) for size in SIZES if size.holds(width))
 
 
-def cheapest(words: int, classes: int, width: int, rows: int, told: Told) -> PolynomialLayout:
+def cheapest(words: int, classes: int, width: int, rows: int, opened: OpenedBits) -> PolynomialLayout:
     """The layout with the fewest bytes. Both ends choose alike, by public numbers."""
-    sizes = [size for size in SIZES if size.holds(width) and size.rows(told) >= rows]
+    sizes = [size for size in SIZES if size.holds(width) and size.rows(opened) >= rows]
     layouts = (
         PolynomialLayout(size, words, classes, 1 << power)
         for size in sizes

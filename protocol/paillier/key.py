@@ -65,10 +65,6 @@ class PublicKey:
         """A ciphertext of m + `number`, with the same randomness."""
         return ciphertext * (1 + self.modulus * (number % self.modulus)) % self.square
 
-    def negated(self, ciphertext: int) -> int:
-        """A ciphertext of −m."""
-        return gmpy2.invert(ciphertext, self.square)
-
     def total(self, ciphertexts: Iterable[int]) -> int:
         """A ciphertext of the sum of the plaintexts."""
         product = gmpy2.mpz(1)

@@ -50,7 +50,7 @@ def receive_key(holder: Channel, bits: int) -> PublicKey:
         remedy = "Its version may be one that does not prove its key: have both hospitals install the same one"
         raise type(error)(error.peer, error.step, error.why, remedy) from None
     if modulus.bit_length() != bits or not fits(modulus, roots):
-        raise OutOfRange(holder.peer, _PROOF, f"the key is no product of two primes of {bits} bits")
+        raise OutOfRange(holder.peer, _PROOF, f"the modulus does not have {bits} bits, or its proof does not hold")
     return PublicKey(modulus)
 
 

@@ -123,7 +123,7 @@ def train_exactly(
     recipe: Recipe = JOINT,
     own: Words | None = None,
 ) -> ExactModel:
-    """Either hospital's part, from its counts, or from its share of N~ where there is noise.
+    """Train as either hospital, from its counts, or from its share of N~ where there is noise.
 
     In a recipe `own` are its counts if it is the one that asks, and nothing if not.
     """
@@ -152,19 +152,19 @@ class _Part:
 
 
 def _part_of_counts(numbers: Numbers, bits: int) -> _Part:
-    """Of max(1, a + b), from A's number a or from B's number b, both 0 or more.
+    """A hospital's part of max(1, a + b), from A's number a or from B's number b, both 0 or more.
 
-    That is the cell, which the smoothing at A makes 1 or more, or 1 for a class without rows, because the product of r
-    and zero would show. `winners` sees to it that such a class loses. B enters the bits of m = max(0, b − 1) and the
-    bit z = [b = 0], so b = m + 1 − z. The sum is a + m + 1 − z if a > 0, and 1 + m if a = 0: it is 1 or more whatever
-    bits B enters.
+    This maximum is the cell, which the smoothing at A makes 1 or more, or 1 for a class without rows, because the
+    product of r and zero would show. `winners` sees to it that such a class loses. B enters the bits of m = max(0, b −
+    1) and the bit z = [b = 0], so b = m + 1 − z. The sum is a + m + 1 − z if a > 0, and 1 + m if a = 0: it is 1 or more
+    whatever bits B enters.
     """
     entered = np.concatenate([_bits([max(0, b - 1) for b in numbers], bits), (numbers == 0).astype(np.uint8)[None]])
     return _Part(numbers + 1, -(numbers > 0).astype(object), entered)
 
 
 def _part_of_shares(me: ComputingParty, numbers: Numbers, bits: int) -> _Part:
-    """Of a cell of N~, from additive shares a and b of it: a + b − 2^bits · c, where c is the carry of both.
+    """A hospital's part of a cell of N~: a + b − 2^bits · c, from additive shares a and b and the carry c of both.
 
     B enters the bits of b and its share of c. With other bits the number may be zero, which tells B whether the cell of
     N~ is what it guessed, and N~ may be known.

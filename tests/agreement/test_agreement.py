@@ -269,7 +269,7 @@ def test_with_noise_paillier_answers_no_personal_recipe() -> None:
     assert federation.why_not(read_recipe("joint")) == ""
     assert "own counts of a personal recipe" in federation.why_not(read_recipe("personal:weight=1:prior=own"))
     (problem,) = problems(noisy | {"recipes": ["personal:weight=1:prior=own"]})
-    assert problem.startswith("recipes[0]: with noise, paillier would show the own counts")
+    assert problem.startswith("recipes[1]: with noise, paillier would show the own counts")
     assert federation_from(noisy | {"protocol": "shares", "recipes": ["personal:weight=1:prior=own"]})
 
 

@@ -14,6 +14,7 @@ from mixbayes.mixers.training import train_round
 from mixbayes.node.rounds.record import COUNTED, REFUSED
 from mixbayes.node.rounds.state import COLLECTING, FAILED, SEALED, SERVING, TRAINED
 from mixbayes.protocol import memory
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import DifferentSets, WrongStep
 from mixbayes.protocol.memory import channels
@@ -88,7 +89,7 @@ def test_mixers_with_different_sets_compute_nothing(world: World) -> None:
     contributions = world.a.store.contributions(1), world.b.store.contributions(1)[1:]
     (now_a, now_b), (ahead_a, ahead_b) = (channels("mixer a", "mixer b") for _ in range(2))
     random = Randomness.from_system
-    nothing = lambda counted: b""  # noqa: E731
+    nothing = lambda counted: Draw(b"")  # noqa: E731
 
     with pytest.raises(DifferentSets):
         memory.together(

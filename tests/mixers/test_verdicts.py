@@ -21,6 +21,7 @@ from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import validity
 from mixbayes.protocol.bayes.agreed_set import set_digest
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.bayes.verdicts import MOST_OPENINGS, KeptVerdict
 from mixbayes.protocol.computing_party import A, B, ComputingParty
 from mixbayes.protocol.errors import PeerGone
@@ -254,7 +255,7 @@ def test_other_verdicts_on_the_same_set_cost_another_noise(monkeypatch: pytest.M
                 lies = spoilt and one.hospital == "south" and isinstance(one.share, bytes)
                 return plain(layout, one) + np.uint64(lies)
 
-            def charge(counted: Mapping[str, bytes]) -> bytes:
+            def charge(counted: Mapping[str, bytes]) -> Draw:
                 charged.append(dict(counted))
                 raise RoundFailed("that is enough")
 

@@ -35,7 +35,7 @@ def cancelling(bad: Callable[[int], NDArray[np.intp]]) -> Lie:
 def another_choice(me: ComputingParty, bits: Bits) -> Words:
     """As the receiver, the liar chooses by other bits than those that it will show."""
     sends, asks = me.halves(bits)
-    as_sender, as_receiver = cross(me, asks ^ 1, (sends * np.uint64(2**WORD - 2))[None], WORD)
+    as_sender, as_receiver = cross(me, asks ^ np.uint8(1), (sends * np.uint64(2**WORD - 2))[None], WORD)
     return bits + me.whole(as_sender, as_receiver, bits.size).reshape(-1)
 
 

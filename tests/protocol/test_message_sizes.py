@@ -137,9 +137,8 @@ def test_what_a_question_will_cost_is_known_before_it_is_asked(shape: str, rows:
     assert exchanged == [form.volume(rows)] * 2
     # What a key must withstand is what leaves a mixer about its rows.
     labels = [sum(raw.size for step, raw in one.heard if step == "label") for one in hospital]
-    assert (
-        labels == [sum(bits_bytes(form.told.of_a_row * (piece.stop - piece.start)) for piece in form.pieces(rows))] * 2
-    )
+    bits = [form.opened.of_a_row * (piece.stop - piece.start) for piece in form.pieces(rows)]
+    assert labels == [sum(map(bits_bytes, bits))] * 2
 
 
 @pytest.mark.parametrize("values", [1, 7, 40])

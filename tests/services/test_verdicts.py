@@ -19,6 +19,7 @@ from mixbayes.node.rounds.state import FAILED
 from mixbayes.protocol.arrays import Words
 from mixbayes.protocol.attributes.layout import Layout
 from mixbayes.protocol.bayes import validity
+from mixbayes.protocol.bayes.tossing import Draw
 from mixbayes.protocol.computing_party import A, ComputingParty
 from mixbayes.protocol.errors import MixbayesError
 from mixbayes.protocol.randomness import Randomness
@@ -58,7 +59,7 @@ class LyingLeader:
         random = Randomness.from_system()
         with suppress(MixbayesError), self.led.talk(TRAINING, "1", secrets.token_hex(16)) as (now, ahead):
             try:
-                train_round(A, (now, ahead), self.layout, 1, held, 2, random, lambda counted: bytes(32))
+                train_round(A, (now, ahead), self.layout, 1, held, 2, random, lambda counted: Draw(bytes(32)))
             except RoundFailed:
                 wait_until(lambda: self.site.journals["b"].says('"event": "failed"'), "b gives the round up")
         return self.heard[-1] if len(self.heard) > before else None

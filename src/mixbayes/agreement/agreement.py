@@ -169,17 +169,17 @@ class Privacy(_Frozen):
 
     @property
     def noise(self) -> Coins:
-        """On a count."""
+        """The coins of the noise on a count."""
         return Coins(self.coins, self.known)
 
     @property
     def test_noise(self) -> Coins | None:
-        """On a figure of the joint test, if there is one."""
+        """The coins of the noise on a figure of the joint test, if there is one."""
         return Coins(self.test_coins, self.test_known) if self.test_coins else None
 
     @model_serializer(mode="wrap")
     def _without_what_came_later(self, content: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """As in a policy."""
+        """An agreement without known coins has the same bytes, and so the same digest, as before there were any."""
         found: dict[str, object] = content(self)
         return {key: value for key, value in found.items() if value or key not in ("known", "test_known")}
 

@@ -138,9 +138,9 @@ def against_whom(privacy: Privacy) -> str:
         "also against a mixer, or one of two hospitals, that departs from the protocol while noise is drawn: it is "
         f"found, or knows at most {privacy.known} coins of a count, which is accounted for. It covers what is computed "
         "from noisy counts. Not covered: two mixers together. Nor what a mixer learns by departing from the protocol: "
-        "at most three bits of each contribution from its verdicts; the weight that it gives to a row in a joint test; "
-        "single bits of counts of a hospital that enter without noise when it asks (its folds, groups, recipes of its "
-        "own, the rows asked about)"
+        "at most three bits of each contribution from its verdicts; the weight that it gives to a row in a joint test. "
+        "Nor single bits of counts that enter without noise when a hospital asks (its folds, groups, own recipes, the "
+        "rows asked about): a mixer, or the other of two hospitals, that departs from the protocol can learn these"
     )
 
 

@@ -17,7 +17,7 @@ _PR_SET_DUMPABLE = 4
 
 
 def keep_memory_to_itself() -> None:
-    """From now on, for this process. Programs that it starts inherit only that they leave no core dump."""
+    """Keep the memory of this process to itself from now on. What it starts inherits the limit of core dumps alone."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # The limit alone does not hold where the system gives core dumps to a program.
     if sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):

@@ -1,10 +1,10 @@
-"""How many coins are tossed so that nearly all could be checked, and what a liar has left: cut and choose.
+"""How many coins are tossed, so that those that are not needed can be checked, and what a liar has left.
 
-**The game.** Two computing parties toss M coins. A coin is a XOR b, of a bit of each, and has no weight yet. When all
-are tossed, both draw a uniform permutation of them. The first N are kept: they are dealt, in that order, to the k slots
-of every number, and a slot has a weight. All others are opened: each party is bound to its bit and its additive share
-before it sees the other's, and x + y = a XOR b is checked. Nothing else is ever tossed for these numbers: a draw that
-breaks off goes on with what is stored.
+**The game** (cut and choose). Two computing parties toss M coins. A coin is a XOR b, of a bit of each, and has no
+weight yet. When all are tossed, both draw a uniform permutation of them. The first N are kept: they are dealt, in that
+order, to the k slots of every number, and a slot has a weight. All others are opened: each party is bound to its bit
+and its additive share before it sees the other's, and x + y = a XOR b is checked. Once somebody may know the
+permutation, nothing else is tossed for these numbers: a draw that breaks off goes on with what is stored.
 
 **The liar.** One of the two may choose, as the sender of a transfer, what a coin becomes, and so know it. Call such a
 coin bad, and let c be their number. Bad or not is settled before the permutation is drawn. A bad coin that is opened

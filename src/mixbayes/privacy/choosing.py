@@ -61,7 +61,7 @@ def coins_for(epsilon: float, delta: float, coordinates: int, numbers: int) -> C
                 return found
     raise ValueError(
         f"no noise of {MOST_WEIGHTS} weights with up to {MOST_COINS} coins each keeps ε = {epsilon:g} and"
-        f" δ = {delta:g} over {coordinates} coordinates"
+        f" δ = {delta:g} over {coordinates} coordinates, with up to {MOST_KNOWN} coins that a liar may know"
     )
 
 
@@ -118,7 +118,7 @@ def _with(counts: Counts, place: int, many: int) -> Counts:
 
 @dataclass(frozen=True)
 class _Search:
-    """Of coins of which so many may be known."""
+    """The search for coins of which so many may be known."""
 
     epsilon: float
     delta: float
@@ -127,7 +127,7 @@ class _Search:
     known: int
 
     def best(self) -> Coins | None:
-        """The cheapest that were found."""
+        """The cheapest coins that are found."""
         best: Counts | None = None
         for smaller in self.shapes():
             best = self.cheaper(smaller, best) or best

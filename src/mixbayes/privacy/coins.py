@@ -1,6 +1,6 @@
 """The noise on one number: a sum of fair coins of several weights.
 
-A coin of weight w adds w or nothing, and half of all weights is taken away. Two computing parties draw a coin as the
+A coin of weight w adds w or nothing, and half of all weights is taken away. Two computing parties toss a coin as the
 XOR of a bit each. There must be coins of weight one: without them the noise is a multiple of the smallest weight, and
 the lowest bits of the number stay as they are.
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 MOST_WEIGHTS = 12
 MOST_COINS = 1 << 12
 MOST_KNOWN = 6
-"""More are not needed for any δ, and would take long to account for."""
+"""For a δ of 1e-13 or more no more are needed. They would take long to account for."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Coins:
 
     counts: tuple[int, ...]
     known: int = 0
-    """How many coins of every number one of the two who toss may know, any of them. None if one machine draws alone,
+    """How many coins of every number one of the two who toss may know, any of them. Zero where one machine draws alone,
     and in agreements that were made before coins were checked."""
 
     def __post_init__(self) -> None:

@@ -159,27 +159,27 @@ class Losses:
 
     @classmethod
     def of(cls, coins: Coins) -> Self:
-        """By what is known of the coins."""
+        """The losses of a coordinate with this noise, mixed over what may be known of the coins."""
         laws = _Laws()
         return cls.mixed((share, cls.of_move(laws.of(left))) for share, left in unknown(coins.counts, coins.known))
 
     @classmethod
     def roughly(cls, coins: Coins, finer: int) -> Self:
-        """As if the noise of so many of the smallest weights were uniform, so that a row seldom moves what is left."""
+        """The same, as if the noise of so many of the smallest weights were uniform: a row seldom moves the others."""
         laws, counts = _Laws(), (sum(coins.counts[:finer]), *coins.counts[finer:])
         several = unknown(counts, coins.known)
         return cls.mixed((share, cls.of_move(laws.of(left[1:]), 0.5**finer)) for share, left in several)
 
     @classmethod
     def of_move(cls, noise: _Law, part: float = 1.0) -> Self:
-        """Of a count that moves by one with this probability, and else stays."""
+        """The losses of a count that moves by one with this probability, and else stays."""
         law, missing, rounding = noise
         p = part * np.concatenate([[0.0], law]) + (1 - part) * np.concatenate([law, [0.0]])
         return cls.between(p, np.concatenate([law, [0.0]]), missing, rounding)
 
     @classmethod
     def mixed(cls, several: Iterable[tuple[Fraction, Losses]]) -> Self:
-        """Of one of these, each with this probability; which one is seen."""
+        """The losses of one of these, each with this probability; which one is seen."""
         pile, atoms = list[Losses](), 0
         for share, one in several:
             up = float(share) * (1 + _EPS)
@@ -197,7 +197,7 @@ class Losses:
         return cls(losses, masses, math.fsum(one.infinite for one in parts))
 
     def merged(self) -> Self:
-        """On a few thousand points, close to each other near zero: every atom is split as on a grid."""
+        """The same losses on a few thousand points, close to each other near zero: every atom is split as on a grid."""
         scale = self.deviation
 
         def point(place: Floats) -> Floats:
@@ -218,7 +218,7 @@ class Losses:
         return cls(np.log(p) - np.log(q) + safe, p * (1 + rounding), infinite * (1 + rounding))
 
     def or_else(self, infinite: float) -> Self:
-        """And something else that happens so rarely, and discloses everything."""
+        """The same losses, and besides an infinite one of this mass."""
         return replace(self, infinite=self.infinite + infinite)
 
     @property

@@ -25,7 +25,7 @@ from mixbayes.protocol.bayes.question import (
 from mixbayes.protocol.bayes.reference import fixed_model
 from mixbayes.protocol.channel import Channel
 from mixbayes.protocol.errors import PeerSilent
-from mixbayes.protocol.lattice.encryption import Told
+from mixbayes.protocol.lattice.encryption import OpenedBits
 from tests.protocol.adversary import LAYOUT, TappedEnds, counts_of, share_model
 from tests.protocol.bayes.contributions import LISTS
 from tests.protocol.pairs import Ends, converse, layout_of, random_for
@@ -137,7 +137,7 @@ def test_no_key_serves_more_rows_than_it_may_in_tables_of_few_words() -> None:
     layout = layout_of(2, [2], max_rows=200)
     form = Form.of(layout, models_of(layout)[0].width)
     most = form.standing_rows
-    assert form.standing.rows_together > most == form.standing.parameters.rows(Told(2))
+    assert form.standing.rows_together > most == form.standing.parameters.rows(OpenedBits(2))
     conversation = Conversation(layout)
     assert [conversation.ask(rows, b"model") for rows in (1, most + 1, most - 1, 1)] == [1, 1, 0, 1]
 
@@ -147,7 +147,7 @@ def test_a_standing_table_has_room_for_the_rows_that_are_asked_of_it(classes: in
     form = Form.of(layout_of(classes, sizes), 46) if classes > 1 else Form.of(layout_of(2, sizes), 60)
     if form.stands(rows, b"model"):
         assert rows <= form.standing.rows_together
-        assert rows <= form.standing.parameters.rows(Told(form.classes))
+        assert rows <= form.standing.parameters.rows(OpenedBits(form.classes))
     assert not form.stands(rows, b"")
     assert form.stands(1, b"model")
 

@@ -19,7 +19,7 @@ from mixbayes.privacy import checking
 from mixbayes.privacy.coins import Coins
 from mixbayes.protocol.arrays import Bits, Words
 from mixbayes.protocol.bayes import tossing
-from mixbayes.protocol.bayes.tossing import COINS, HALF, OPENED, Draw, Notes, Turn, toss, toss_in_clear
+from mixbayes.protocol.bayes.tossing import COINS, HALF, OPENED, Draw, Notes, Order, Turn, toss, toss_in_clear
 from mixbayes.protocol.channel import Buffer, Channel
 from mixbayes.protocol.circuits.products import cross, weighted
 from mixbayes.protocol.computing_party import A, B, ComputingParty
@@ -59,7 +59,7 @@ def test_shares_add_up_to_the_same_coins_in_the_clear(
 
 
 @pytest.mark.parametrize("numbers", [1, 50])
-def test_most_coins_are_opened_and_none_of_them_is_dealt(numbers: int) -> None:
+def test_at_least_half_of_the_coins_are_opened_and_none_of_them_is_dealt(numbers: int) -> None:
     order = tossing._ordered(seed(1), seed(2), checking.tosses(FEW, numbers))
     dealt, opened = np.split(order, [FEW.each * numbers])
     assert sorted(order.tolist()) == list(range(order.size))
@@ -300,7 +300,7 @@ def test_a_draw_that_was_finished_gives_the_same_noise_and_tosses_nothing() -> N
 def test_who_hangs_up_after_it_has_seen_the_order_finds_the_same_order_again(
     cheat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    orders: list[list[int]] = []
+    orders: list[Order] = []
 
     def noted(*halves: Any) -> Any:
         orders.append(found := ordered(*halves))

@@ -197,7 +197,7 @@ def test_a_mixer_that_hangs_up_after_each_verdict_hears_no_fourth(role: int) -> 
     assert bits == MOST_OPENINGS
     assert most - least >= 90 // 2**MOST_OPENINGS - 1
     assert book.kept([SOUTH])[SOUTH].openings == MOST_OPENINGS
-    (found,) = with_liar(role, lambda me: hears(RIGHT, heard)(me), step(RIGHT, (book, book)))
+    (found,) = with_liar(role, hears(RIGHT, heard), step(RIGHT, (book, book)))
     assert found[SOUTH] is None
     assert len(heard) == bits
 

@@ -79,5 +79,5 @@ def test_the_hospital_hears_its_totals_under_a_pad_and_a_simulator_could_say_the
         assert opened.answers.tolist() == found.answers.tolist()
         shares.append(np.unpackbits(of_a.view(np.uint8)))
         # What a mixer's key must withstand is what that mixer opens.
-        assert SHEET.form.told.in_all == of_a.size * 64
+        assert SHEET.form.opened.in_all == of_a.size * 64
     uniform(np.stack(shares))

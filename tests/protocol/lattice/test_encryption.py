@@ -22,9 +22,9 @@ from mixbayes.protocol.lattice.encryption import (
     SIZES,
     Encrypted,
     Key,
+    OpenedBits,
     Parameters,
     Table,
-    Told,
     masks,
     shares_of_masks,
     small,
@@ -257,7 +257,7 @@ def test_parameters_are_within_the_standard(of: Parameters) -> None:
 @given(st.sampled_from(SIZES), st.integers(1, 65))
 def test_what_is_left_of_a_key_is_within_the_standard_too(of: Parameters, bits: int) -> None:
     """A dimension fewer for every log2(3) bits that are opened; q in proportion to what the table has for that one."""
-    rows = of.rows(Told(bits))
+    rows = of.rows(OpenedBits(bits))
     left = of.dimension - rows * bits / log2(3)
     assert left * 27 / 1024 >= LIMB * of.limbs
     assert (left - (bits + 1) / log2(3)) * 27 / 1024 < LIMB * of.limbs
@@ -268,20 +268,20 @@ def test_what_is_left_of_a_key_is_within_the_standard_too(of: Parameters, bits: 
 )
 def test_rows_of_a_key(of: Parameters, bits: int, rows: int) -> None:
     """Worked out by hand: N − (24·L)/(27/1024), times log2 3, divided by the bits that a row tells."""
-    assert of.rows(Told(bits)) == rows == floor((of.dimension - 1024 * 24 * of.limbs / 27) * log2(3) / bits)
+    assert of.rows(OpenedBits(bits)) == rows == floor((of.dimension - 1024 * 24 * of.limbs / 27) * log2(3) / bits)
 
 
 @given(st.sampled_from(SIZES), st.integers(1, 64), st.integers(1, 63))
 def test_more_bits_a_row_leave_fewer_rows_and_longer_words_need_larger_sizes(
     of: Parameters, bits: int, width: int
 ) -> None:
-    assert of.rows(Told(bits)) >= of.rows(Told(bits + 1)) > 0
+    assert of.rows(OpenedBits(bits)) >= of.rows(OpenedBits(bits + 1)) > 0
     assert of.holds(width) or not of.holds(width + 1)
 
 
 @pytest.mark.parametrize(("in_all", "rows"), [(721, ANY_ROWS), (722, 30)])
 def test_a_key_that_all_rows_together_cannot_use_up_serves_any_number(in_all: int, rows: int) -> None:
-    assert SIZES[0].rows(Told(24, in_all)) == rows
+    assert SIZES[0].rows(OpenedBits(24, in_all)) == rows
 
 
 def test_every_word_has_a_size_that_holds_it() -> None:

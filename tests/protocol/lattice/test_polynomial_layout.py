@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixbayes.protocol.arrays import Values, Words
-from mixbayes.protocol.lattice.encryption import SIZES, Parameters, Told
+from mixbayes.protocol.lattice.encryption import SIZES, OpenedBits, Parameters
 from mixbayes.protocol.lattice.layout import PolynomialLayout, cheapest, most_rows
 from mixbayes.protocol.lattice.polynomials import spectrum, sum_of_products
 from tests.protocol.pairs import SEEDS, random_for
@@ -60,7 +60,7 @@ def test_every_sum_is_that_of_the_words_of_its_row(layout: PolynomialLayout, row
 @settings(max_examples=20)
 @given(st.integers(1, 3000), st.integers(1, 63), st.integers(1, 60), st.integers(2, 65), SEEDS)
 def test_so_it_is_in_the_layouts_that_are_chosen(words: int, classes: int, rows: int, bits: int, number: int) -> None:
-    layout = cheapest(words, classes, 40, rows, Told(bits))
+    layout = cheapest(words, classes, 40, rows, OpenedBits(bits))
     table, named = words_of_table(words, classes, number), rows_of(words, rows, min(words, 9), number)
     assert np.array_equal(sums_of(layout, table, named), in_clear(table, named))
 
@@ -99,22 +99,24 @@ shapes = given(
     classes=st.integers(1, 63),
     width=st.integers(1, 64),
     share=st.floats(0, 1),
-    told=st.builds(Told, st.integers(1, 65)),
+    opened=st.builds(OpenedBits, st.integers(1, 65)),
 )
 
 
 @shapes
 @settings(max_examples=60)
-def test_the_cheapest_is_the_least_of_all(words: int, classes: int, width: int, share: float, told: Told) -> None:
-    rows = 1 + int(share * (most_rows(width, told) - 1))
-    chosen = cheapest(words, classes, width, rows, told)
-    assert chosen == cheapest(words, classes, width, rows, told)
+def test_the_cheapest_is_the_least_of_all(
+    words: int, classes: int, width: int, share: float, opened: OpenedBits
+) -> None:
+    rows = 1 + int(share * (most_rows(width, opened) - 1))
+    chosen = cheapest(words, classes, width, rows, opened)
+    assert chosen == cheapest(words, classes, width, rows, opened)
     assert chosen.parameters.holds(width)
-    assert chosen.parameters.rows(told) >= rows
+    assert chosen.parameters.rows(opened) >= rows
     assert chosen.rows_together >= 1
     for size in SIZES:
         for run in (1 << power for power in range(14)):
-            if size.holds(width) and size.rows(told) >= rows and run * classes <= size.dimension:
+            if size.holds(width) and size.rows(opened) >= rows and run * classes <= size.dimension:
                 assert chosen.bytes(rows) <= cost(size, words, classes, run, rows)
 
 
@@ -131,8 +133,8 @@ def test_bytes_are_those_of_table_and_sums(layout: PolynomialLayout, rows: int) 
     assert layout.table(np.zeros((layout.words, layout.classes), np.uint64)).shape == (layout.polynomials, 64)
 
 
-@given(st.integers(1, 64), st.builds(Told, st.integers(1, 65)))
-def test_most_rows_can_be_asked_and_no_more(width: int, told: Told) -> None:
-    most = most_rows(width, told)
-    assert cheapest(9, 3, width, most, told).parameters.rows(told) >= most
-    assert not any(size.holds(width) and size.rows(told) > most for size in SIZES)
+@given(st.integers(1, 64), st.builds(OpenedBits, st.integers(1, 65)))
+def test_most_rows_can_be_asked_and_no_more(width: int, opened: OpenedBits) -> None:
+    most = most_rows(width, opened)
+    assert cheapest(9, 3, width, most, opened).parameters.rows(opened) >= most
+    assert not any(size.holds(width) and size.rows(opened) > most for size in SIZES)

@@ -321,17 +321,19 @@ ENCRYPTED = ["0", "1", "-1", "3 P", "far above", "N / 2", "no randomness", "rand
 def whatever(key: SecretKey, group: Group, what: str) -> int:
     """A ciphertext that no honest A sends."""
     public, n = key.public, key.public.modulus
+    if what == "no randomness":
+        return 1 + n
+    if what == "randomness alone":
+        return unit(random_for(4), public.square)
     plain = {
         "0": 0,
         "1": 1,
         "-1": n - 1,
-        "P": 3 * group.modulus,
+        "3 P": 3 * group.modulus,
         "far above": 1 << n.bit_length() - 5,
-        "half of N": n // 2,
+        "N / 2": n // 2,
     }
-    if what in plain:
-        return public.encrypt(plain[what], key.obfuscator(random_for(3)))
-    return 1 + n if what == "no randomness" else unit(random_for(4), public.square)
+    return public.encrypt(plain[what], key.obfuscator(random_for(3)))
 
 
 @pytest.mark.parametrize("what", ENCRYPTED)

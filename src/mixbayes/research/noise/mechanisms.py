@@ -19,8 +19,8 @@ from mixbayes.research.noise.patients import Floats
 
 DELTA = 1e-6
 NUMBERS = 300
-"""That get noise, where coins are chosen. It makes little difference how many: of a hundred to some hundred, liars may
-know as many coins."""
+"""How many numbers get noise, when coins are chosen. The choice hardly depends on it: of a hundred numbers, as of a
+thousand, a liar may know three coins each."""
 
 
 class Mechanism(Protocol):
