@@ -264,7 +264,7 @@ def test_a_draw_does_not_go_on_once_the_round_has_ended(tmp_path: Path) -> None:
 
 def test_every_set_has_coins_of_its_own_and_keeps_them(tmp_path: Path) -> None:
     with Database.open(tmp_path, COMPUTING_PARTY, Seal(bytes(32)), "mixer a") as database:
-        rounds = Rounds(database, agreement(NOISE | {"total_epsilon": 90.0}), "mixer a", Clock())
+        rounds = Rounds(database, agreement({**NOISE, "total_epsilon": 90.0}), "mixer a", Clock())
         sealed(rounds)
         both, again, one = (
             rounds.charge_noise(1, dict(chosen)) for chosen in ([NORTH, SOUTH], [NORTH, SOUTH], [NORTH])
