@@ -270,7 +270,7 @@ def test_a_reason_moves_no_cursor(liar: Liar) -> None:
     liar.north.fail(1, "because \x1b[2J\nmixbayes: all is well " + "x" * 10_000)
     reason = liar.north.report().reason
     assert reason.isprintable()
-    assert reason.startswith("because ")
+    assert reason.startswith("party south says: because ")
     assert len(reason) <= 400
 
 
