@@ -149,7 +149,7 @@ def _begun(me: ComputingParty, count: int, own: Randomness, notes: Notes, heard:
 
 
 def _begin(me: ComputingParty, words: bytes, heard: bytes | None) -> Callable[[], bytes]:
-    """Say with which draw this party begins. What is returned waits for what A or B says of it."""
+    """Say with which draw this party begins. What is returned waits for what the other one says."""
     if heard is not None:
         me.channel.send(_BEGIN, words)
         return lambda: heard
